@@ -1,0 +1,3 @@
+export function main(argv: readonly string[]): void {
+  process.stdout.write(`${process.version} ${argv.join(' ')}\n`);
+}
