@@ -46,4 +46,12 @@ export interface Unreadable {
   readonly hint: string;
 }
 
-export type Read<T> = { readonly ok: true; readonly node: T } | { readonly ok: false; readonly unreadable: Unreadable };
+/** A whole text, read in the syntax it turned out to have. */
+export interface Document {
+  readonly syntax: 'JSON' | 'YAML';
+  readonly read: Read<Node>;
+}
+
+export type Read<T> =
+  | { readonly ok: true; readonly node: T }
+  | { readonly ok: false; readonly unreadable: Unreadable };

@@ -1,0 +1,145 @@
+import { checkExitSignal } from './exit-signal-checks.ts';
+import type { ExitSignal } from './exit-signal-shape.ts';
+import { exitSignalShape } from './exit-signal-shape.ts';
+import { LIMITS } from './limits.ts';
+import type { Node, ObjectNode } from './node.ts';
+import { placeAt } from './place.ts';
+import type { Parsed, Problem } from './problem.ts';
+import { accepted, refused } from './problem.ts';
+import { quote } from './quote.ts';
+import { readJson } from './read-json.ts';
+import type { Shape } from './shape.ts';
+import { didYouMean } from './suggest.ts';
+import { decodeUtf8, utf8Length } from './utf8.ts';
+
+/**
+ * Makes the checks 1 to 8 of the specification, in that order, and stops at the first that fails. A value that is not text
+ * is checked as the JSON it would be sent as, so that sizes and places mean the same for both.
+ */
+export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
+  const received = receive(input);
+  if (!received.ok) return received;
+  const text = received.value;
+  const read = readJson(text);
+  if (!read.ok)
+    return refused(invalidJson(text, read.unreadable.what, '', read.unreadable.at, read.unreadable.hint));
+  const signal = readFields(text, read.node);
+  return signal.ok ? checkExitSignal(signal.value, text, read.node) : signal;
+}
+
+/** The text of the first check that fails, in an array; empty where the signal is valid. Never throws. */
+export function validateExitSignal(signal: unknown): string[] {
+  const parsed = parseExitSignal(typeof signal === 'string' ? JSON.stringify(signal) : signal);
+  return parsed.ok ? [] : parsed.problems.map((problem) => problem.message);
+}
+
+export function renderExitSignal(signal: ExitSignal): string {
+  return JSON.stringify(signal, null, 2);
+}
+
+function receive(input: unknown): Parsed<string> {
+  const received = input instanceof Uint8Array || typeof input === 'string' ? input : toJson(input);
+  if (received === undefined)
+    return refused(invalidJson('', 'value cannot be written as JSON', '', 0, 'Pass plain data.'));
+  const bytes = typeof received === 'string' ? utf8Length(received) : received.length;
+  if (bytes > LIMITS.exitSignalBytes) {
+    const message = `input too large: ${bytes} bytes > ${LIMITS.exitSignalBytes} bytes maximum`;
+    const hint = 'Put long notes into a file and name it in evidence_bundle_ref.';
+    return refused({ code: 'too-large', message, path: '', line: null, column: null, hint });
+  }
+  const text = typeof received === 'string' ? received : decodeUtf8(received);
+  return text === undefined
+    ? refused(invalidJson('', 'not valid UTF-8', '', 0, 'Send UTF-8.'))
+    : accepted(text);
+}
+
+function toJson(value: unknown): string | undefined {
+  try {
+    // The declared type leaves out that functions, symbols and undefined give undefined.
+    const text: unknown = JSON.stringify(value);
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Check 2, in the words of the source document's own parser: shape, unknown and missing fields, enum values. */
+function readFields(text: string, node: Node): Parsed<ExitSignal> {
+  if (node.kind !== 'object') {
+    return refused(
+      invalidJson(text, `invalid type: ${typeName(node)}, expected an object`, '', node.at, OBJECT_HINT),
+    );
+  }
+  for (const [name, field] of node.fields) {
+    const problem = checkField(text, name, field.at, field.value);
+    if (problem) return refused(problem);
+  }
+  for (const name of REQUIRED) {
+    const field = node.fields.get(name);
+    if (field !== undefined && field.value.kind !== 'null') continue;
+    return refused(
+      invalidJson(text, `missing field \`${name}\``, name, field?.at ?? node.end, 'Add it: it is required.'),
+    );
+  }
+  return accepted(signalOf(node));
+}
+
+const OBJECT_HINT = 'Send one JSON object; `baton schema exit` describes it.';
+const FIELDS: Readonly<Record<string, Shape>> = exitSignalShape.fields;
+const NAMES = Object.keys(FIELDS);
+const REQUIRED = ['protocol', 'version', 'phase_completed', 'exit_reason'];
+
+function checkField(text: string, name: string, at: number, value: Node): Problem | undefined {
+  const shape = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+  if (shape === undefined) {
+    const what = `unknown field \`${quote(name)}\`, expected one of ${listed(NAMES)}`;
+    return invalidJson(
+      text,
+      what,
+      quote(name),
+      at,
+      didYouMean(name, NAMES) ?? 'Remove it: unknown fields are refused.',
+    );
+  }
+  if (value.kind === 'null') return undefined;
+  if (value.kind !== 'text') {
+    return invalidJson(
+      text,
+      `invalid type: ${typeName(value)}, expected a string`,
+      name,
+      value.at,
+      'Put the value in quotes.',
+    );
+  }
+  if (shape.kind === 'choice' && !shape.values.includes(value.text)) {
+    const what = `unknown variant \`${quote(value.text)}\`, expected one of ${listed(shape.values)}`;
+    const hint = didYouMean(value.text, shape.values) ?? 'Values are case-sensitive.';
+    return invalidJson(text, what, name, value.at, hint);
+  }
+  return undefined;
+}
+
+function signalOf(node: ObjectNode): ExitSignal {
+  const fields: Record<string, string> = {};
+  for (const name of NAMES) {
+    const value = node.fields.get(name)?.value;
+    if (value?.kind === 'text') fields[name] = value.text;
+  }
+  // Every field was compared with the shape above.
+  return fields as ExitSignal; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+function invalidJson(text: string, what: string, path: string, at: number, hint: string): Problem {
+  const { line, column } = placeAt(text, at);
+  const message = `invalid JSON: ${what} at line ${line} column ${column}`;
+  return { code: 'invalid-json', message, path, line, column, hint };
+}
+
+function typeName(node: Node): string {
+  if (node.kind === 'list') return 'array';
+  return node.kind === 'text' ? 'string' : node.kind;
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
