@@ -24,21 +24,23 @@ class Builder implements ExitSignalBuilder {
   declare readonly version: string;
   declare readonly phase_completed: Phase;
   declare readonly exit_reason: ExitReason;
+  readonly #signal: ExitSignal;
 
   constructor(signal: ExitSignal) {
+    this.#signal = signal;
     Object.assign(this, signal);
     Object.freeze(this);
   }
 
   withPrUrl(url: string): ExitSignalBuilder {
-    return new Builder({ ...this, pr_url: url });
+    return new Builder({ ...this.#signal, pr_url: url });
   }
 
   withEvidence(ref: string): ExitSignalBuilder {
-    return new Builder({ ...this, evidence_bundle_ref: ref });
+    return new Builder({ ...this.#signal, evidence_bundle_ref: ref });
   }
 
   withNotes(notes: string): ExitSignalBuilder {
-    return new Builder({ ...this, notes });
+    return new Builder({ ...this.#signal, notes });
   }
 }

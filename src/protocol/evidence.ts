@@ -1,5 +1,6 @@
 import { message } from './message.ts';
 import { renderYaml } from './render-yaml.ts';
+import { readDocument } from './read-document.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 import { fileActions, filePath, phase, taskId } from './shared-fields.ts';
 
@@ -47,7 +48,7 @@ export const evidenceShape = {
 
 export type EvidenceBundle = ValueOf<typeof evidenceShape>;
 
-const dialect = message({ title: 'Evidence bundle', shape: evidenceShape });
+const dialect = message({ title: 'Evidence bundle', shape: evidenceShape, read: readDocument });
 
 export const parseEvidenceBundle = dialect.parse;
 export const validateEvidenceBundle = dialect.validate;

@@ -1,7 +1,7 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { parseExitSignal } from './exit-signal.ts';
 import type { Parsed } from './problem.ts';
-import { refused } from './problem.ts';
+import { problem, refused } from './problem.ts';
 
 /**
  * Whether exit signals count: what AGENT_EXIT_PROTOCOL_ENABLED says, and where it says nothing, what the project's
@@ -19,12 +19,8 @@ export function parseExitSignalIfEnabled(
   project = false,
 ): Parsed<ExitSignal> {
   if (exitProtocolEnabled(flag, project)) return parseExitSignal(input);
-  return refused({
-    code: 'exit-protocol-disabled',
-    message: 'exit signal validation is disabled (AGENT_EXIT_PROTOCOL_ENABLED=false)',
-    path: '',
-    line: null,
-    column: null,
-    hint: 'Set exit_protocol = true in baton.toml, or AGENT_EXIT_PROTOCOL_ENABLED=true where the daemon runs.',
-  });
+  const message = 'exit signal validation is disabled (AGENT_EXIT_PROTOCOL_ENABLED=false)';
+  const hint =
+    'Set exit_protocol = true in baton.toml, or AGENT_EXIT_PROTOCOL_ENABLED=true where the daemon runs.';
+  return refused(problem('exit-protocol-disabled', message, hint));
 }

@@ -5,7 +5,7 @@ import { LIMITS } from './limits.ts';
 import type { Node, ObjectNode } from './node.ts';
 import { placeAt } from './place.ts';
 import type { Parsed, Problem } from './problem.ts';
-import { accepted, refused } from './problem.ts';
+import { accepted, problem, refused } from './problem.ts';
 import { quote } from './quote.ts';
 import { readJson } from './read-json.ts';
 import type { Shape } from './shape.ts';
@@ -30,7 +30,7 @@ export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
 /** The text of the first check that fails, in an array; empty where the signal is valid. Never throws. */
 export function validateExitSignal(signal: unknown): string[] {
   const parsed = parseExitSignal(typeof signal === 'string' ? JSON.stringify(signal) : signal);
-  return parsed.ok ? [] : parsed.problems.map((problem) => problem.message);
+  return parsed.ok ? [] : parsed.problems.map(({ message }) => message);
 }
 
 export function renderExitSignal(signal: ExitSignal): string {
@@ -45,7 +45,7 @@ function receive(input: unknown): Parsed<string> {
   if (bytes > LIMITS.exitSignalBytes) {
     const message = `input too large: ${bytes} bytes > ${LIMITS.exitSignalBytes} bytes maximum`;
     const hint = 'Put long notes into a file and name it in evidence_bundle_ref.';
-    return refused({ code: 'too-large', message, path: '', line: null, column: null, hint });
+    return refused(problem('too-large', message, hint));
   }
   const text = typeof received === 'string' ? received : decodeUtf8(received);
   return text === undefined
@@ -71,8 +71,8 @@ function readFields(text: string, node: Node): Parsed<ExitSignal> {
     );
   }
   for (const [name, field] of node.fields) {
-    const problem = checkField(text, name, field.at, field.value);
-    if (problem) return refused(problem);
+    const misfit = checkField(text, name, field.at, field.value);
+    if (misfit) return refused(misfit);
   }
   for (const name of REQUIRED) {
     const field = node.fields.get(name);

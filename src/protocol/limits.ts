@@ -6,6 +6,8 @@ export const LIMITS = {
   notesBytes: 10_240,
   evidenceRefBytes: 2_048,
   messageBytes: 262_144,
+  /** A hook gets the agent's last words, which may be long. */
+  stopHookBytes: 4_194_304,
   handoffBytes: 262_144,
   handoffDepth: 16,
   /** Nesting of JSON and YAML. Deeper than any message needs, shallow enough for plain recursion. */

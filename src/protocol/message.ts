@@ -3,11 +3,10 @@ import { checkShape } from './check-shape.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { LIMITS } from './limits.ts';
-import type { Node, Unreadable } from './node.ts';
+import type { Document, Node, Unreadable } from './node.ts';
 import { placeAt } from './place.ts';
 import type { Parsed, Problem } from './problem.ts';
-import { accepted, refused } from './problem.ts';
-import { readDocument } from './read-document.ts';
+import { accepted, problem, refused } from './problem.ts';
 import { readValue } from './read-value.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 import { decodeUtf8, utf8Length } from './utf8.ts';
@@ -24,6 +23,8 @@ export interface Message<T> {
 export interface MessageOptions<S extends ObjectShape> {
   readonly title: string;
   readonly shape: S;
+  /** How its text is read: `readDocument` for YAML or JSON, `readJsonOnly` for JSON. */
+  readonly read: (text: string) => Document;
   /** What a shape cannot say: rules between fields. */
   readonly rules?: (value: ValueOf<S>) => readonly Finding[];
 }
@@ -33,7 +34,7 @@ export function message<const S extends ObjectShape>(options: MessageOptions<S>)
     parse: (input) => (isText(input) ? parseText(options, input) : parseValue(options, input)),
     validate: (value) => {
       const parsed = parseValue(options, value);
-      return parsed.ok ? [] : parsed.problems.map((problem) => problem.message);
+      return parsed.ok ? [] : parsed.problems.map(({ message }) => message);
     },
     schema: jsonSchemaOf(options.title, options.shape),
   };
@@ -51,7 +52,7 @@ function parseText<S extends ObjectShape>(
   if (bytes > LIMITS.messageBytes) return refused(tooLarge(bytes));
   const text = typeof input === 'string' ? input : decodeUtf8(input);
   if (text === undefined) return refused(NOT_UTF8);
-  const { syntax, read } = readDocument(text);
+  const { syntax, read } = options.read(text);
   if (!read.ok) return refused(unreadable(read.unreadable, `invalid ${syntax}`, text));
   return checked(options, read.node, text);
 }
@@ -81,28 +82,14 @@ function problemAt({ at, ...rest }: Finding, text: string | undefined): Problem 
 }
 
 function unreadable({ code, what, at, hint }: Unreadable, kind: string, text: string | undefined): Problem {
-  if (text === undefined)
-    return { code, message: `${kind}: ${what}`, path: '', line: null, column: null, hint };
+  if (text === undefined) return problem(code, `${kind}: ${what}`, hint);
   const { line, column } = placeAt(text, at);
   return { code, message: `${kind}: ${what} at line ${line} column ${column}`, path: '', line, column, hint };
 }
 
 function tooLarge(bytes: number): Problem {
-  return {
-    code: 'too-large',
-    message: `input too large: ${bytes} bytes > ${LIMITS.messageBytes} bytes maximum`,
-    path: '',
-    line: null,
-    column: null,
-    hint: 'Keep long logs and diffs in files and name them in the message.',
-  };
+  const text = `input too large: ${bytes} bytes > ${LIMITS.messageBytes} bytes maximum`;
+  return problem('too-large', text, 'Keep long logs and diffs in files and name them in the message.');
 }
 
-const NOT_UTF8: Problem = {
-  code: 'not-utf8',
-  message: 'input is not valid UTF-8',
-  path: '',
-  line: null,
-  column: null,
-  hint: 'Save the file as UTF-8.',
-};
+const NOT_UTF8 = problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.');

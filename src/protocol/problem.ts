@@ -18,6 +18,11 @@ export interface Refused {
   readonly problems: readonly [Problem, ...Problem[]];
 }
 
+/** A problem of the whole message, which has no place of its own. */
+export function problem(code: string, message: string, hint: string): Problem {
+  return { code, message, path: '', line: null, column: null, hint };
+}
+
 export function accepted<T>(value: T): Parsed<T> {
   return { ok: true, value };
 }

@@ -1,5 +1,6 @@
 import { message } from './message.ts';
 import { renderJson } from './render-json.ts';
+import { readJsonOnly } from './read-json-only.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 import { TASK_STATUSES, taskId } from './shared-fields.ts';
 
@@ -21,7 +22,12 @@ export const taskUpdateShape = {
 
 export type TaskUpdate = ValueOf<typeof taskUpdateShape>;
 
-const dialect = message({ title: 'Task update', shape: taskUpdateShape, rules: blockedNeedsNotes });
+const dialect = message({
+  title: 'Task update',
+  shape: taskUpdateShape,
+  read: readJsonOnly,
+  rules: blockedNeedsNotes,
+});
 
 export const parseTaskUpdate = dialect.parse;
 export const validateTaskUpdate = dialect.validate;
