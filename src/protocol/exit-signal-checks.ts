@@ -1,4 +1,5 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
+import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
 import { LIMITS } from './limits.ts';
 import type { Node } from './node.ts';
 import { placeAt } from './place.ts';
@@ -45,9 +46,9 @@ function tooLong(signal: ExitSignal, field: Field, limit: number): Failure | und
 }
 
 function unknownProtocol(protocol: string): Failure | undefined {
-  if (protocol === 'apm2_agent_exit') return undefined;
-  const message = `unknown protocol: expected 'apm2_agent_exit', got '${protocol}'`;
-  return { code: 'unknown-protocol', field: 'protocol', message, hint: 'Use exactly "apm2_agent_exit".' };
+  if (protocol === EXIT_PROTOCOL) return undefined;
+  const message = `unknown protocol: expected '${EXIT_PROTOCOL}', got '${protocol}'`;
+  return { code: 'unknown-protocol', field: 'protocol', message, hint: `Use exactly "${EXIT_PROTOCOL}".` };
 }
 
 function unsupportedVersion(version: string): Failure | undefined {

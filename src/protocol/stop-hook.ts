@@ -1,11 +1,11 @@
 import { jsonSchemaOf } from './json-schema.ts';
 import { LIMITS } from './limits.ts';
 import { message } from './message.ts';
-import { accepted, problem, refused } from './problem.ts';
+import { accepted, problem, refused, tooLarge } from './problem.ts';
 import type { Parsed } from './problem.ts';
 import { readJsonOnly } from './read-json-only.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
-import { decodeUtf8, utf8Length } from './utf8.ts';
+import { decodeUtf8, sizeOf } from './utf8.ts';
 
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 
@@ -37,13 +37,9 @@ export const stopHookInputSchema = jsonSchemaOf('Stop hook input', stopHookInput
  * such input would lose the loop guard over somebody else's slip. Only what Baton reads must be right.
  */
 export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookInput> {
-  const bytes = typeof input === 'string' ? utf8Length(input) : input.length;
-  if (bytes > LIMITS.stopHookBytes) {
-    return refused(
-      problem('too-large', `input too large: ${bytes} bytes > ${LIMITS.stopHookBytes} bytes maximum`, HINT),
-    );
-  }
-  const value = jsonOrUndefined(typeof input === 'string' ? input : decodeUtf8(input));
+  const bytes = sizeOf(input);
+  if (bytes > LIMITS.stopHookBytes) return refused(tooLarge(bytes, LIMITS.stopHookBytes));
+  const value = jsonOrUndefined(decodeUtf8(input));
   if (!isObject(value))
     return refused(problem('invalid-json', 'Stop hook input must be a JSON object', HINT));
   for (const [name, { kind }] of Object.entries(stopHookInputShape.fields)) {
