@@ -72,7 +72,7 @@ function readShape(shape: Shape, node: Node, spot: Spot, findings: Finding[]): u
       findings.push(wrongType(spot, 'an object'));
       return undefined;
     case 'any':
-      return plainValue(node);
+      return readAny(node, spot, findings);
   }
 }
 
@@ -88,7 +88,7 @@ function readObject(shape: ObjectShape, node: ObjectNode, spot: Spot, findings: 
   }
   for (const [name, field] of node.fields) {
     if (Object.hasOwn(shape.fields, name)) continue;
-    if (shape.open) entries.push([name, plainValue(field.value)]);
+    if (shape.open) entries.push([name, readAny(field.value, inside(spot, name, field.value.at), findings)]);
     else findings.push(unknown(inside(spot, name, field.at), Object.keys(shape.fields)));
     if (findings.length >= LIMITS.problems) break;
   }
@@ -113,8 +113,7 @@ function readList(shape: ListShape, node: Node, spot: Spot, findings: Finding[])
   }
   const values: unknown[] = [];
   for (const [index, item] of node.items.entries()) {
-    const path = `${spot.path}[${index}]`;
-    values.push(readShape(shape.of, item, { path, field: path, item: path, at: item.at }, findings));
+    values.push(readShape(shape.of, item, itemOf(spot, index, item.at), findings));
     if (findings.length >= LIMITS.problems) break;
   }
   return values;
@@ -170,7 +169,7 @@ function readNumber(shape: NumberShape, node: Node, spot: Spot, findings: Findin
   if (!Number.isFinite(value) || tooSmall || tooLarge || (shape.whole && !Number.isSafeInteger(value))) {
     findings.push(wrongType(spot, numberName(shape)));
   }
-  return value;
+  return withoutMinusZero(value);
 }
 
 function numberName({ min, max, whole }: NumberShape): string {
@@ -179,10 +178,18 @@ function numberName({ min, max, whole }: NumberShape): string {
   return min === 0 ? `a non-negative ${noun}` : `a ${noun}`;
 }
 
-/** YAML's idea of a number is not a reason to lose a text: unquoted, `1e5` in a text field is the text `1e5`. */
+/** JSON cannot say it, so it would not survive being passed on. */
+function withoutMinusZero(value: number): number {
+  return value === 0 ? 0 : value;
+}
+
+/**
+ * YAML's idea of a number is not a reason to lose a text: unquoted, `1e5` in a text field is the text `1e5`. Null is no
+ * text in either syntax: as a field it is absent, in a list it is a mistake.
+ */
 function textOf(shape: TextShape, node: Node): string | undefined {
   if (node.kind === 'text') return node.text;
-  return isScalar(node) && node.plain && !shape.quoted ? node.source : undefined;
+  return isScalar(node) && node.kind !== 'null' && node.plain && !shape.quoted ? node.source : undefined;
 }
 
 function sourceOf(node: Node): string {
@@ -194,17 +201,31 @@ function isScalar(node: Node): node is ScalarNode {
   return node.kind === 'number' || node.kind === 'boolean' || node.kind === 'null' || node.kind === 'other';
 }
 
-function plainValue(node: Node): unknown {
+/** Free content: anything that JSON can hold, so functions and infinities are refused rather than turned into null. */
+function readAny(node: Node, spot: Spot, findings: Finding[]): unknown {
   if (node.kind === 'object') {
-    return Object.fromEntries([...node.fields].map(([name, field]) => [name, plainValue(field.value)]));
+    const entries = [...node.fields].map(
+      ([name, { value }]) => [name, readAny(value, inside(spot, name, value.at), findings)] as const,
+    );
+    return Object.fromEntries(entries);
   }
-  if (node.kind === 'list') return node.items.map(plainValue);
-  return node.kind === 'text' ? node.text : node.value;
+  if (node.kind === 'list') {
+    return node.items.map((item, index) => readAny(item, itemOf(spot, index, item.at), findings));
+  }
+  if (node.kind === 'text') return node.text;
+  const isData = node.kind !== 'other' && (typeof node.value !== 'number' || Number.isFinite(node.value));
+  if (!isData) findings.push(wrongType(spot, 'JSON data'));
+  return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
 }
 
 function inside(spot: Spot, field: string, at: number): Spot {
   const path = spot.path === '' ? field : `${spot.path}.${field}`;
   return { path, field, item: spot.path === spot.item ? spot.item : '', at };
+}
+
+function itemOf(list: Spot, index: number, at: number): Spot {
+  const path = `${list.path}[${index}]`;
+  return { path, field: path, item: path, at };
 }
 
 function missing(spot: Spot): Finding {
