@@ -5,12 +5,20 @@ export function renderYaml(value: object): string {
   const document = new Document(value, { version: '1.1', aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_, node) => {
-      if (typeof node.value === 'string' && UNPRINTABLE.test(node.value)) node.type = 'QUOTE_DOUBLE';
+      if (typeof node.value === 'string' && needsQuotes(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
   const text = document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER });
   return text.replace(STILL_UNPRINTABLE, escape);
 }
+
+function needsQuotes(text: string): boolean {
+  return UNPRINTABLE.test(text) || BLANK_START.test(text) || BLANK_LINE.test(text);
+}
+
+/** In a block of lines, the spaces of a blank line count as indentation, and the library loses them. */
+const BLANK_START = /^\s/;
+const BLANK_LINE = /^[ \t]+$/m;
 
 /**
  * What YAML forbids in a text, or takes for a line break, or drops: it survives only in double quotes, as an escape. The
