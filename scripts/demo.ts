@@ -20,7 +20,7 @@ const SAMPLES = [
 
 process.chdir(join(import.meta.dirname, '..'));
 const io = processIo();
-const both = { ...io, err: io.out };
+const both = { ...io, err: (text: string) => io.out(text) };
 
 for (const [kind, name] of SAMPLES) {
   const file = `examples/messages/${name}`;

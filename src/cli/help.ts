@@ -11,9 +11,7 @@ export function commandHelp(command: Command): string {
       command.args.map(({ name, about }) => [name, about]),
     ),
     table('Options', [
-      ...command.options.map(
-        ({ name, short, value, about }) => [optionText(name, short, value), about] as const,
-      ),
+      ...command.options.map(({ name, short, value, about }) => [optionText(name, short, value), about] as const),
       ['-h, --help', 'Show this help'],
     ]),
     table('Exit codes', Object.entries(command.exitCodes ?? {})),
@@ -45,9 +43,7 @@ export function overviewHelp(
 
 export function usageOf(command: Command): string {
   const args = command.args.map(({ name, optional }) => (optional ? `[${name}]` : name));
-  const options = command.options.map(
-    ({ name, value }) => `[--${name}${value === undefined ? '' : ` ${value}`}]`,
-  );
+  const options = command.options.map(({ name, value }) => `[--${name}${value === undefined ? '' : ` ${value}`}]`);
   return ['baton', command.name, ...args, ...options].join(' ');
 }
 

@@ -27,12 +27,7 @@ export function parseArgs(command: Command, argv: readonly string[]): Arguments 
   return problem === undefined ? { kind: 'given', given: { args, options } } : { kind: 'usage', problem };
 }
 
-function takeOption(
-  command: Command,
-  word: string,
-  queue: string[],
-  options: Map<string, string>,
-): string | undefined {
+function takeOption(command: Command, word: string, queue: string[], options: Map<string, string>): string | undefined {
   const [typed = '', ...inline] = word.split('=');
   const option = command.options.find(
     ({ name, short }) => typed === `--${name}` || (short !== undefined && typed === `-${short}`),

@@ -63,12 +63,7 @@ function verdict(parsed: Parsed<unknown>): { valid: boolean; problems: readonly 
   return { valid: parsed.ok, problems: parsed.ok ? [] : parsed.problems };
 }
 
-async function explain(
-  problems: readonly Problem[],
-  file: string,
-  input: Uint8Array | Problem,
-  io: Io,
-): Promise<void> {
+async function explain(problems: readonly Problem[], file: string, input: Uint8Array | Problem, io: Io): Promise<void> {
   const { describeProblem } = await import('./describe-problem.ts');
   const source = input instanceof Uint8Array ? new TextDecoder().decode(input) : '';
   for (const each of problems) io.err(describeProblem(each, file === '-' ? '<stdin>' : file, source));

@@ -43,9 +43,11 @@ interface Spot {
   readonly field: string;
   readonly item: string;
   readonly at: number;
+  /** What the shape says about it: the best hint there is. */
+  readonly about: string | undefined;
 }
 
-const ROOT: Spot = { path: '', field: '', item: '', at: 0 };
+const ROOT: Spot = { path: '', field: '', item: '', at: 0, about: undefined };
 
 const HINTS = {
   object: 'Send an object with the fields that `baton schema` lists.',
@@ -81,10 +83,13 @@ function readObject(shape: ObjectShape, node: ObjectNode, spot: Spot, findings: 
   for (const [name, fieldShape] of Object.entries(shape.fields)) {
     const field = node.fields.get(name);
     if (field === undefined || field.value.kind === 'null') {
-      if (!fieldShape.optional) findings.push(missing(inside(spot, name, field?.at ?? node.end)));
+      if (!fieldShape.optional) findings.push(missing(inside(spot, name, field?.at ?? node.end, fieldShape.about)));
       continue;
     }
-    entries.push([name, readShape(fieldShape, field.value, inside(spot, name, field.value.at), findings)]);
+    entries.push([
+      name,
+      readShape(fieldShape, field.value, inside(spot, name, field.value.at, fieldShape.about), findings),
+    ]);
   }
   for (const [name, field] of node.fields) {
     if (Object.hasOwn(shape.fields, name)) continue;
@@ -107,7 +112,7 @@ function readList(shape: ListShape, node: Node, spot: Spot, findings: Finding[])
         shape.says ?? `Field {path} must contain at least ${shape.min}`,
         spot,
         '',
-        HINTS.type,
+        spot.about ?? HINTS.type,
       ),
     );
   }
@@ -126,7 +131,13 @@ function readText(shape: TextShape, node: Node, spot: Spot, findings: Finding[])
   } else if (text === '' && shape.notEmpty) {
     findings.push(
       spot.item === ''
-        ? finding('empty', 'Field {path} must not be empty', spot, '', HINTS.missing)
+        ? finding(
+            'empty',
+            'Field {path} must not be empty',
+            spot,
+            '',
+            spot.about === undefined ? HINTS.missing : `Add it. ${spot.about}`,
+          )
         : missing(spot),
     );
   } else if (!fits(shape, text)) {
@@ -144,9 +155,10 @@ function readChoice(shape: ChoiceShape, node: Node, spot: Spot, findings: Findin
   const text = node.kind === 'text' ? node.text : sourceOf(node);
   if (node.kind !== 'text' || !shape.values.includes(text)) {
     const says =
-      shape.says ??
-      (spot.item === '' ? `Invalid {path}: {value} (expected: ${shape.values.join(', ')})` : ITEM_MISFIT);
-    findings.push(finding('invalid-value', says, spot, text, didYouMean(text, shape.values) ?? HINTS.value));
+      shape.says ?? (spot.item === '' ? `Invalid {path}: {value} (expected: ${shape.values.join(', ')})` : ITEM_MISFIT);
+    findings.push(
+      finding('invalid-value', says, spot, text, didYouMean(text, shape.values) ?? spot.about ?? HINTS.value),
+    );
   }
   return text;
 }
@@ -156,10 +168,8 @@ const ITEM_MISFIT = "{item}: invalid {field} '{value}'";
 function misfit(shape: TextShape, text: string, spot: Spot): Finding {
   const says =
     shape.says ??
-    (spot.item === ''
-      ? `Invalid {path}: {value} (expected ${shape.expected ?? 'another form'})`
-      : ITEM_MISFIT);
-  return finding('invalid-value', says, spot, text, HINTS.value);
+    (spot.item === '' ? `Invalid {path}: {value} (expected ${shape.expected ?? 'another form'})` : ITEM_MISFIT);
+  return finding('invalid-value', says, spot, text, spot.about ?? HINTS.value);
 }
 
 function readNumber(shape: NumberShape, node: Node, spot: Spot, findings: Finding[]): unknown {
@@ -218,19 +228,19 @@ function readAny(node: Node, spot: Spot, findings: Finding[]): unknown {
   return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
 }
 
-function inside(spot: Spot, field: string, at: number): Spot {
+function inside(spot: Spot, field: string, at: number, about?: string): Spot {
   const path = spot.path === '' ? field : `${spot.path}.${field}`;
-  return { path, field, item: spot.path === spot.item ? spot.item : '', at };
+  return { path, field, item: spot.path === spot.item ? spot.item : '', at, about };
 }
 
 function itemOf(list: Spot, index: number, at: number): Spot {
   const path = `${list.path}[${index}]`;
-  return { path, field: path, item: path, at };
+  return { path, field: path, item: path, at, about: list.about };
 }
 
 function missing(spot: Spot): Finding {
   const says = spot.item === '' ? 'Missing required field: {path}' : '{item}: missing {field}';
-  return finding('missing-field', says, spot, '', HINTS.missing);
+  return finding('missing-field', says, spot, '', spot.about === undefined ? HINTS.missing : `Add it. ${spot.about}`);
 }
 
 function unknown(spot: Spot, known: readonly string[]): Finding {
@@ -239,7 +249,7 @@ function unknown(spot: Spot, known: readonly string[]): Finding {
 }
 
 function wrongType(spot: Spot, type: string): Finding {
-  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', HINTS.type);
+  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', spot.about ?? HINTS.type);
 }
 
 function finding(code: string, says: string, spot: Spot, value: string, hint: string): Finding {

@@ -40,10 +40,7 @@ export function message<const S extends ObjectShape>(options: MessageOptions<S>)
   };
 }
 
-function parseText<S extends ObjectShape>(
-  options: MessageOptions<S>,
-  input: string | Uint8Array,
-): Parsed<ValueOf<S>> {
+function parseText<S extends ObjectShape>(options: MessageOptions<S>, input: string | Uint8Array): Parsed<ValueOf<S>> {
   const bytes = sizeOf(input);
   if (bytes > LIMITS.messageBytes) return refused(tooLarge(bytes, LIMITS.messageBytes));
   const text = decodeUtf8(input);
@@ -72,9 +69,9 @@ function checked<S extends ObjectShape>(
   return first ? refused(first, ...rest) : accepted(typed);
 }
 
-function problemAt({ at, ...rest }: Finding, text: string | undefined): Problem {
-  const place = text === undefined ? { line: null, column: null } : placeAt(text, at);
-  return { ...rest, ...place };
+function problemAt({ code, message, path, at, hint }: Finding, text: string | undefined): Problem {
+  const { line, column } = text === undefined ? { line: null, column: null } : placeAt(text, at);
+  return { code, message, path, line, column, hint };
 }
 
 function unreadable({ code, what, at, hint }: Unreadable, kind: string, text: string | undefined): Problem {

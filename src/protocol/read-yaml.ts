@@ -36,8 +36,7 @@ const DEPTH_HINT = 'Flatten the message: no message needs such depth.';
 function compose(text: string): Document.Parsed[] {
   if (!text.isWellFormed()) stop(0, 'lone surrogate in the text', 'Use valid Unicode.');
   const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]/.exec(text); // oxlint-disable-line no-control-regex
-  if (control)
-    stop(control.index, 'control character', 'Remove it, or write it as an escape in double quotes.');
+  if (control) stop(control.index, 'control character', 'Remove it, or write it as an escape in double quotes.');
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
@@ -84,11 +83,7 @@ function contentsOf(documents: Document.Parsed[]): ParsedNode | null {
   const [error] = [...document.errors, ...document.warnings];
   if (error) stop(error.pos[0], sentence(error.message), SYNTAX_HINT);
   if (second)
-    stop(
-      second.range[0],
-      'more than one document',
-      'Send one document: remove the `---` and what follows it.',
-    );
+    stop(second.range[0], 'more than one document', 'Send one document: remove the `---` and what follows it.');
   return document.contents;
 }
 
@@ -97,8 +92,7 @@ function sentence(message: string): string {
 }
 
 function nodeOf(node: ParsedNode | null | undefined, depth: number): Node {
-  if (node === null || node === undefined)
-    return { kind: 'null', at: 0, value: null, source: '', plain: true };
+  if (node === null || node === undefined) return { kind: 'null', at: 0, value: null, source: '', plain: true };
   const at = node.range[0];
   if (depth > LIMITS.nesting) stop(at, `nesting deeper than ${LIMITS.nesting} levels`, DEPTH_HINT);
   if (isAlias(node)) stop(at, `alias \`*${quote(node.source)}\` is not allowed`, 'Write the value out.');
@@ -107,7 +101,7 @@ function nodeOf(node: ParsedNode | null | undefined, depth: number): Node {
   if (node.tag !== undefined)
     stop(at, `tag \`${quote(node.tag)}\` is not allowed`, 'Remove it: fields have their types already.');
   if (isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => nodeOf(item, depth + 1)) };
-  if (isMap(node)) return { kind: 'object', at, end: node.range[1], fields: readPairs(node.items, depth) };
+  if (isMap(node)) return { kind: 'object', at, end: at, fields: readPairs(node.items, depth) };
   return scalarOf(node);
 }
 
@@ -122,11 +116,7 @@ function readPairs(pairs: readonly Pair[], depth: number): Map<string, Field> {
     const name = nameOf(key, depth);
     const at = key?.range[0] ?? 0;
     if (fields.has(name))
-      stop(
-        at,
-        `duplicate field \`${quote(name)}\``,
-        'Remove one of the two: which one counts is not defined.',
-      );
+      stop(at, `duplicate field \`${quote(name)}\``, 'Remove one of the two: which one counts is not defined.');
     fields.set(name, { at, value: atLeast(nodeOf(value, depth + 1), at) });
   }
   return fields;
