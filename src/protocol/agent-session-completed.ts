@@ -14,6 +14,8 @@ export interface AgentSessionCompleted {
   readonly epoch?: number;
   readonly phase_completed: Phase;
   readonly exit_reason: ExitReason;
+  /** What the agent said, where Baton's measurements said otherwise. */
+  readonly claimed_exit_reason?: ExitReason;
   readonly next_phase: Phase | null;
   readonly pr_url?: string;
   readonly evidence_bundle_ref?: string;

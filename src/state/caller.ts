@@ -1,0 +1,40 @@
+import { refusal, type Refusal } from './outcome.ts';
+import type { Claim, Task } from './task.ts';
+
+/** Who sends a command, as its token says. Nobody can name themselves. */
+export type Caller =
+  | { readonly kind: 'operator'; readonly name: string }
+  | { readonly kind: 'worker'; readonly name: string }
+  | { readonly kind: 'session'; readonly sessionId: string; readonly taskId: string; readonly epoch: number }
+  | { readonly kind: 'system'; readonly name: string };
+
+/** The caller as the ledger names it. A worker is not yet anybody: it becomes a session by claiming. */
+export function actorOf(caller: Caller): string {
+  if (caller.kind === 'session') return `session:${caller.sessionId}`;
+  return `${caller.kind === 'system' ? 'system' : 'operator'}:${caller.name}`;
+}
+
+type Held = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly refusal: Refusal };
+
+/** The live claim that a session writes under, or why it has none. Every write of a session passes here. */
+export function requireClaim(task: Task, caller: Caller & { kind: 'session' }): Held {
+  if (caller.taskId !== task.id) {
+    return refusal(
+      'wrong-task',
+      `this session works on ${caller.taskId}, not on ${task.id}`,
+      'Name the task that you claimed.',
+    );
+  }
+  if (caller.epoch < task.epoch) {
+    const hint = 'Somebody else holds the task now. Stop, and keep your work on your branch.';
+    return refusal('stale-claim', `stale claim: epoch ${caller.epoch} < ${task.epoch}`, hint);
+  }
+  const { claim } = task;
+  if (claim !== null && claim.sessionId === caller.sessionId) return { ok: true, claim };
+  const how = task.endings.at(-1)?.how ?? 'released';
+  return refusal(
+    'claim-ended',
+    `the claim on ${task.id} has ended: ${how}`,
+    `Claim it again: baton task claim ${task.id}`,
+  );
+}

@@ -1,0 +1,82 @@
+import type { Phase } from '../protocol/phase.ts';
+import { taskId as taskIdShape } from '../protocol/shared-fields.ts';
+import { event } from './event.ts';
+import { decided, refusal, type Outcome } from './outcome.ts';
+import type { State } from './state.ts';
+
+export interface CreateTask {
+  readonly id: string;
+  readonly title: string;
+  readonly after?: readonly string[];
+  readonly priority?: number;
+  readonly phase?: Phase;
+  readonly nextRole?: string;
+  readonly promptFile?: string;
+  readonly epicId?: string;
+  readonly prdId?: string;
+}
+
+const TASK_ID = new RegExp(taskIdShape.pattern, 'u');
+
+export function decideCreateTask(state: State, command: CreateTask): Outcome<{ readonly n: number }> {
+  const { id, title, after = [] } = command;
+  if (!TASK_ID.test(id))
+    return refusal('invalid-id', `Invalid task_id: ${id}`, `Use ${taskIdShape.expected} characters.`);
+  if (title.trim() === '')
+    return refusal('empty-title', 'a task needs a title', 'Say in a few words what is to be done.');
+  if (state.tasks.has(id)) return refusal('task-exists', `task ${id} exists already`, `See it: baton task show ${id}`);
+  if (after.includes(id)) return refusal('cycle', `cycle: ${id} → ${id}`, 'A task cannot wait for itself.');
+  const unknown = after.find((before) => !state.tasks.has(before));
+  if (unknown !== undefined) return noSuchTask(unknown);
+  const n = state.tasks.size + 1;
+  const created = event('TaskCreated', {
+    task_id: id,
+    n,
+    title,
+    after: [...new Set(after)],
+    priority: command.priority ?? 0,
+    phase: command.phase ?? 'IMPLEMENTATION',
+    next_role: command.nextRole ?? null,
+    prompt_file: command.promptFile ?? null,
+    epic_id: command.epicId ?? null,
+    prd_id: command.prdId ?? null,
+  });
+  return decided([created], { n });
+}
+
+export interface AddDependency {
+  readonly id: string;
+  readonly after: string;
+}
+
+/** One more task to wait for. A cycle is refused when it is made, with the way around it. */
+export function decideAddDependency(state: State, { id, after }: AddDependency): Outcome<null> {
+  const task = state.tasks.get(id);
+  if (task === undefined) return noSuchTask(id);
+  if (!state.tasks.has(after)) return noSuchTask(after);
+  if (task.after.includes(after)) return decided([], null);
+  const way = id === after ? [id] : findWay(state, id, after);
+  if (way !== undefined)
+    return refusal('cycle', `cycle: ${[...way, id].join(' → ')}`, 'Remove one of these dependencies.');
+  return decided([event('DependencyAdded', { task_id: id, after })], null);
+}
+
+/** The way from a task to one of those that wait for it, breadth first: the shortest is the clearest to read. */
+function findWay(state: State, from: string, to: string): string[] | undefined {
+  const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
+  for (const id of cameFrom.keys()) {
+    if (id === to) return trail(cameFrom, id);
+    for (const next of state.dependants.get(id) ?? []) if (!cameFrom.has(next)) cameFrom.set(next, id);
+  }
+  return undefined;
+}
+
+function trail(cameFrom: ReadonlyMap<string, string | undefined>, end: string): string[] {
+  const way: string[] = [];
+  for (let id: string | undefined = end; id !== undefined; id = cameFrom.get(id)) way.unshift(id);
+  return way;
+}
+
+export function noSuchTask(id: string): ReturnType<typeof refusal> {
+  return refusal('no-such-task', `there is no task ${id}`, 'See them all: baton task list');
+}

@@ -1,0 +1,125 @@
+import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
+import type { Phase } from '../protocol/phase.ts';
+import type { Result } from '../protocol/result.ts';
+import type { ThoughtRecord } from '../protocol/thought-record.ts';
+
+/**
+ * Everything that can happen to tasks, by the name it has in the ledger. Fields are snake_case because they are what is
+ * written; what has once been written keeps its meaning for ever.
+ */
+export interface Events {
+  TaskCreated: {
+    readonly task_id: string;
+    /** The serial number in the project, from 1. */
+    readonly n: number;
+    readonly title: string;
+    readonly after: readonly string[];
+    readonly priority: number;
+    readonly phase: Phase;
+    readonly next_role: string | null;
+    readonly prompt_file: string | null;
+    readonly epic_id: string | null;
+    readonly prd_id: string | null;
+  };
+  DependencyAdded: { readonly task_id: string; readonly after: string };
+  TaskClaimed: {
+    readonly task_id: string;
+    readonly epoch: number;
+    readonly session_id: string;
+    readonly holder: string;
+    readonly role: string | null;
+    /** What the session owes before it may complete. */
+    readonly requires: readonly Requirement[];
+  };
+  PhaseMoved: {
+    readonly task_id: string;
+    readonly from: Phase;
+    readonly to: Phase;
+    readonly next_role: string | null;
+    readonly reason: string;
+  };
+  ClaimCompleted: ClaimEnd;
+  ClaimBlocked: ClaimEnd;
+  ClaimFailed: ClaimEnd;
+  ClaimReleased: ClaimEnd;
+  ClaimExpired: ClaimEnd;
+  ClaimRevoked: ClaimEnd;
+  TaskProgressed: {
+    readonly task_id: string;
+    readonly epoch: number | null;
+    readonly progress: number | null;
+    readonly notes: string | null;
+  };
+  ThoughtRecorded: {
+    readonly record_id: string;
+    readonly task_id: string;
+    /** The claim it was made under, or for; null where there was none. */
+    readonly epoch: number | null;
+    readonly record: ThoughtRecord;
+  };
+  /** The task is to be done again: what was recorded before is no longer a writeback. */
+  TaskReinstated: { readonly task_id: string; readonly reason: string };
+  WritebackWaived: { readonly task_id: string; readonly reason: string };
+  AgentSessionCompleted: AgentSessionCompleted;
+  ResultSubmitted: ClaimRef & { readonly result: Result };
+  /** Sent under a claim; it takes effect when the session ends. */
+  HandoffHeld: HandoffRef;
+  HandoffDelivered: HandoffRef;
+  HandoffDropped: HandoffRef & { readonly reason: string };
+  AuditSessionStarted: { readonly audit_id: string; readonly task_id: string | null };
+  AuditChainVerified: { readonly audit_id: string; readonly size: number; readonly root: string };
+}
+
+export const REQUIREMENTS = ['exit', 'result', 'handoff', 'thought_record'] as const;
+export type Requirement = (typeof REQUIREMENTS)[number];
+
+interface ClaimRef {
+  readonly task_id: string;
+  readonly epoch: number;
+  readonly session_id: string;
+}
+
+export interface ClaimEnd extends ClaimRef {
+  readonly reason: string | null;
+}
+
+interface HandoffRef {
+  readonly handoff_id: string;
+  readonly task_id: string;
+  readonly from: string;
+  readonly to: string | null;
+  /** Where it takes the task; null where it moves nothing. */
+  readonly phase: Phase | null;
+  readonly next_role: string | null;
+  /** The message itself, as XML: what the receiver gets. */
+  readonly xml: string;
+}
+
+export type EventType = keyof Events;
+
+/** What is to be recorded. */
+export type Event = { [T in EventType]: EventOf<T> }[EventType];
+
+export interface EventOf<T extends EventType> {
+  readonly type: T;
+  readonly data: Events[T];
+}
+
+/** What was recorded, with the part of its envelope that the fold looks at. */
+export type Recorded = Event & { readonly seq: number; readonly at: string; readonly actor: string };
+
+export function event<T extends EventType>(type: T, data: Events[T]): EventOf<T> {
+  return { type, data };
+}
+
+/** The six ways in which a claim ends, and the entry each one leaves. */
+export const CLAIM_ENDS = {
+  completed: 'ClaimCompleted',
+  blocked: 'ClaimBlocked',
+  failed: 'ClaimFailed',
+  released: 'ClaimReleased',
+  expired: 'ClaimExpired',
+  revoked: 'ClaimRevoked',
+} as const satisfies Record<string, EventType>;
+
+export type HowClaimEnded = keyof typeof CLAIM_ENDS;

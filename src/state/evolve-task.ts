@@ -1,0 +1,125 @@
+import type { EventOf, EventType, HowClaimEnded, Recorded } from './event.ts';
+import { CLAIM_ENDS } from './event.ts';
+import type { Claim, Task } from './task.ts';
+
+/** How long the memory of a task is: what is older can be read in the ledger. */
+const KEPT_ENDINGS = 20;
+const KEPT_RECORDS = 100;
+
+type TaskEventType = Exclude<EventType, 'TaskCreated' | 'AuditSessionStarted' | 'AuditChainVerified'>;
+type TaskEvent = { [T in TaskEventType]: EventOf<T> }[TaskEventType] & Envelope;
+type Envelope = Pick<Recorded, 'seq' | 'at'>;
+
+export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
+  return {
+    id: data.task_id,
+    n: data.n,
+    title: data.title,
+    after: data.after,
+    priority: data.priority,
+    promptFile: data.prompt_file,
+    epicId: data.epic_id,
+    prdId: data.prd_id,
+    phase: data.phase,
+    firstPhase: data.phase,
+    blocked: null,
+    nextRole: data.next_role,
+    epoch: 0,
+    claim: null,
+    endings: [],
+    progress: null,
+    notes: null,
+    since: seq,
+    records: [],
+    latestRecord: null,
+  };
+}
+
+/** (task, entry) → task. Facts are not argued with here: what was recorded, happened. */
+export function evolveTask(task: Task, recorded: TaskEvent): Task {
+  switch (recorded.type) {
+    case 'DependencyAdded':
+      return { ...task, after: [...task.after, recorded.data.after] };
+    case 'TaskClaimed':
+      return claimed(task, recorded);
+    case 'PhaseMoved':
+      return moved(task, recorded);
+    case 'ClaimCompleted':
+    case 'ClaimBlocked':
+    case 'ClaimFailed':
+    case 'ClaimReleased':
+    case 'ClaimExpired':
+    case 'ClaimRevoked':
+      return ended(task, recorded);
+    case 'TaskProgressed': {
+      const { progress, notes } = recorded.data;
+      return { ...task, progress: progress ?? task.progress, notes: notes ?? task.notes };
+    }
+    case 'ThoughtRecorded':
+      return recordedThought(task, recorded);
+    case 'TaskReinstated':
+      // The work begins again: what lies before this entry counts no more, and the task is `todo` where it stands.
+      return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', progress: null };
+    case 'ResultSubmitted':
+      return withClaim(task, { resultStatus: recorded.data.result.status });
+    case 'HandoffHeld':
+      return withClaim(task, { handoff: recorded.data });
+    case 'HandoffDelivered':
+    case 'HandoffDropped':
+      return withClaim(task, { handoff: null });
+    case 'WritebackWaived':
+    case 'AgentSessionCompleted':
+      return task;
+  }
+}
+
+function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): Task {
+  const claim: Claim = {
+    epoch: data.epoch,
+    sessionId: data.session_id,
+    holder: data.holder,
+    role: data.role,
+    requires: data.requires,
+    at,
+    from: task.phase,
+    resultStatus: null,
+    handoff: null,
+  };
+  return { ...task, epoch: data.epoch, claim };
+}
+
+function moved(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
+  const blocked = data.to === 'BLOCKED' ? { from: data.from, reason: data.reason } : null;
+  return { ...task, phase: data.to, nextRole: data.next_role, blocked };
+}
+
+type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
+
+const HOW = new Map(Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded])); // oxlint-disable-line typescript/no-unsafe-type-assertion
+
+function ended(task: Task, { type, data, at }: { [T in ClaimEndType]: EventOf<T> }[ClaimEndType] & Envelope): Task {
+  const ending = {
+    epoch: data.epoch,
+    sessionId: data.session_id,
+    holder: task.claim?.holder ?? '',
+    how: HOW.get(type) ?? 'revoked',
+    reason: data.reason,
+    at,
+  };
+  return { ...task, claim: null, endings: [...task.endings, ending].slice(-KEPT_ENDINGS) };
+}
+
+function recordedThought(task: Task, { data, seq }: EventOf<'ThoughtRecorded'> & Envelope): Task {
+  const ref = {
+    id: data.record_id,
+    seq,
+    epoch: data.epoch,
+    commitSha: data.record.commit_sha,
+    reinstates: data.record.status === 'todo',
+  };
+  return { ...task, records: [...task.records, ref].slice(-KEPT_RECORDS), latestRecord: data.record };
+}
+
+function withClaim(task: Task, change: Partial<Claim>): Task {
+  return task.claim === null ? task : { ...task, claim: { ...task.claim, ...change } };
+}

@@ -1,0 +1,56 @@
+import type { ThoughtRecord } from '../protocol/thought-record.ts';
+import type { Caller } from './caller.ts';
+import { requireClaim } from './caller.ts';
+import { endClaim, moveTo } from './claim-task.ts';
+import { noSuchTask } from './create-task.ts';
+import type { Event } from './event.ts';
+import { event } from './event.ts';
+import { decided, refusal, type Outcome } from './outcome.ts';
+import type { State } from './state.ts';
+import type { Task } from './task.ts';
+
+export interface RecordThought {
+  readonly recordId: string;
+  readonly record: ThoughtRecord;
+  /** An operator who records for the holder of a claim names its epoch. */
+  readonly epoch?: number;
+}
+
+/** The account of what was done. With `status: todo` it is an account of undone work, and reinstates the task. */
+export function decideRecordThought(
+  state: State,
+  command: RecordThought,
+  caller: Caller,
+): Outcome<{ readonly recordId: string }> {
+  const { recordId, record } = command;
+  const task = state.tasks.get(record.task_id);
+  if (task === undefined) return noSuchTask(record.task_id);
+  const epoch = findEpoch(task, command, caller);
+  if (!epoch.ok) return epoch;
+  const recorded = event('ThoughtRecorded', { record_id: recordId, task_id: task.id, epoch: epoch.answer, record });
+  const reinstated = record.status === 'todo' ? reinstate(task, record.notes ?? record.summary) : [];
+  return decided([recorded, ...reinstated], { recordId });
+}
+
+/** The epoch under which, or for which, a record is made; null for an operator who records for nobody. */
+function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcome<number | null> {
+  if (caller.kind === 'session') {
+    const held = requireClaim(task, caller);
+    return held.ok ? decided([], held.claim.epoch) : held;
+  }
+  if (caller.kind === 'worker') {
+    return refusal('no-claim', 'without a claim only operators record', `Claim it first: baton task claim ${task.id}`);
+  }
+  if (epoch === undefined) return decided([], null);
+  if (epoch < task.epoch)
+    return refusal('stale-claim', `stale claim: epoch ${epoch} < ${task.epoch}`, 'Name the live epoch.');
+  if (task.claim?.epoch === epoch) return decided([], epoch);
+  return refusal('claim-ended', `task ${task.id} has no live claim of epoch ${epoch}`, 'Leave the epoch out.');
+}
+
+/** The work begins again, from IMPLEMENTATION; whoever was at it is no more, and dependants wait again by themselves. */
+export function reinstate(task: Task, reason: string): Event[] {
+  const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', 'the task was reinstated');
+  const moves = task.phase === 'IMPLEMENTATION' ? [] : [moveTo(task, 'IMPLEMENTATION', reason)];
+  return [...ended, event('TaskReinstated', { task_id: task.id, reason }), ...moves];
+}

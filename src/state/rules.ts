@@ -1,0 +1,7 @@
+/** What the project has decided, as far as decisions about tasks depend on it. */
+export interface Rules {
+  /** `ci.required` is not empty: only CI completes CI_PENDING. */
+  readonly ciGate: boolean;
+  /** The project merges through Baton: only the merge completes READY_FOR_MERGE. */
+  readonly mergeGate: boolean;
+}

@@ -1,0 +1,94 @@
+import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
+import { createTask, evolveTask } from './evolve-task.ts';
+import type { Recorded } from './event.ts';
+import type { Task } from './task.ts';
+
+/** A project, as the fold of its ledger. Tasks and sessions are values; only the maps that hold them are updated. */
+export interface State {
+  readonly tasks: Map<string, Task>;
+  /** Who waits for a task: the edges of `after`, turned around. */
+  readonly dependants: Map<string, readonly string[]>;
+  readonly sessions: Map<string, Session>;
+  /** Audit sessions that owe a thought record: nobody seals before it is there. */
+  readonly openAudits: Map<string, Audit>;
+  /** The seq of the last entry that was folded in. */
+  seq: number;
+}
+
+/** One run of one agent, under one claim. */
+export interface Session {
+  readonly id: string;
+  readonly taskId: string;
+  readonly epoch: number;
+  /** What its exit signal left behind: a repeat of the signal gets the same answer. */
+  readonly exit: AgentSessionCompleted | null;
+}
+
+export interface Audit {
+  readonly id: string;
+  readonly actor: string;
+  readonly taskId: string | null;
+}
+
+export function emptyState(): State {
+  return { tasks: new Map(), dependants: new Map(), sessions: new Map(), openAudits: new Map(), seq: 0 };
+}
+
+/**
+ * (state, entry) → state. The state that goes in is used up: a hundred thousand tasks are not copied for each entry. Entries
+ * of other rooms pass through.
+ */
+export function evolve(state: State, recorded: Recorded): State {
+  switch (recorded.type) {
+    case 'TaskCreated': {
+      const task = createTask(recorded);
+      state.tasks.set(task.id, task);
+      for (const before of task.after) addDependant(state, before, task.id);
+      break;
+    }
+    case 'AuditSessionStarted': {
+      const { audit_id: id, task_id: taskId } = recorded.data;
+      state.openAudits.set(id, { id, actor: recorded.actor, taskId });
+      break;
+    }
+    case 'AuditChainVerified':
+      break;
+    default:
+      evolveWithTask(state, recorded);
+  }
+  state.seq = recorded.seq;
+  return state;
+}
+
+type OfTask = Exclude<Recorded, { type: 'TaskCreated' | 'AuditSessionStarted' | 'AuditChainVerified' }>;
+
+function evolveWithTask(state: State, recorded: OfTask): void {
+  const task = state.tasks.get(recorded.data.task_id ?? '');
+  if (task === undefined) return;
+  state.tasks.set(task.id, evolveTask(task, recorded));
+  if (recorded.type === 'DependencyAdded') addDependant(state, recorded.data.after, task.id);
+  if (recorded.type === 'TaskClaimed') {
+    const { session_id: id, epoch } = recorded.data;
+    state.sessions.set(id, { id, taskId: task.id, epoch, exit: null });
+  }
+  if (recorded.type === 'AgentSessionCompleted') closeSession(state, recorded);
+  if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
+}
+
+function addDependant(state: State, before: string, taskId: string): void {
+  state.dependants.set(before, [...(state.dependants.get(before) ?? []), taskId]);
+}
+
+function closeSession(state: State, { data }: Extract<Recorded, { type: 'AgentSessionCompleted' }>): void {
+  const session = state.sessions.get(data.session_id);
+  if (session === undefined) return;
+  state.sessions.set(session.id, { ...session, exit: data });
+}
+
+/** An audit of a task is settled by a record of that task; one without a task, by any record of whoever audits. */
+function settleAudits(state: State, recorded: Extract<Recorded, { type: 'ThoughtRecorded' }>): void {
+  for (const { id, actor, taskId } of state.openAudits.values()) {
+    const concerns = taskId === null ? actor === recorded.actor : taskId === recorded.data.task_id;
+    if (concerns) state.openAudits.delete(id);
+  }
+}

@@ -1,0 +1,106 @@
+import type { Phase } from '../protocol/phase.ts';
+import type { ThoughtRecord } from '../protocol/thought-record.ts';
+import type { HowClaimEnded, Requirement } from './event.ts';
+
+/** A unit of work, as the fold of everything that was recorded about it. Never changed in place. */
+export interface Task {
+  readonly id: string;
+  readonly n: number;
+  readonly title: string;
+  readonly after: readonly string[];
+  readonly priority: number;
+  readonly promptFile: string | null;
+  readonly epicId: string | null;
+  readonly prdId: string | null;
+  readonly phase: Phase;
+  /** Where the work began, or began again: a task still there, unclaimed, is `todo`. */
+  readonly firstPhase: Phase;
+  /** The phase to return to, and why, while the task is BLOCKED. */
+  readonly blocked: { readonly from: Phase; readonly reason: string } | null;
+  readonly nextRole: string | null;
+  /** The epoch of the newest claim there ever was; 0 before the first. */
+  readonly epoch: number;
+  readonly claim: Claim | null;
+  /** How earlier claims ended, newest last, for whoever comes next. */
+  readonly endings: readonly Ending[];
+  readonly progress: number | null;
+  readonly notes: string | null;
+  /** Seq of the entry since which records count as writeback. */
+  readonly since: number;
+  readonly records: readonly RecordRef[];
+  readonly latestRecord: ThoughtRecord | null;
+}
+
+export interface Claim {
+  readonly epoch: number;
+  readonly sessionId: string;
+  readonly holder: string;
+  readonly role: string | null;
+  readonly requires: readonly Requirement[];
+  readonly at: string;
+  /** A review that ends uncompleted goes back to this phase. */
+  readonly from: Phase;
+  readonly resultStatus: string | null;
+  readonly handoff: HeldHandoff | null;
+}
+
+export interface HeldHandoff {
+  readonly handoff_id: string;
+  readonly task_id: string;
+  readonly from: string;
+  readonly to: string | null;
+  readonly phase: Phase | null;
+  readonly next_role: string | null;
+  readonly xml: string;
+}
+
+export interface Ending {
+  readonly epoch: number;
+  readonly sessionId: string;
+  readonly holder: string;
+  readonly how: HowClaimEnded;
+  readonly reason: string | null;
+  readonly at: string;
+}
+
+export interface RecordRef {
+  readonly id: string;
+  readonly seq: number;
+  readonly epoch: number | null;
+  readonly commitSha: string;
+  /** A record that reinstates is an account of undone work, never a writeback. */
+  readonly reinstates: boolean;
+}
+
+export type Status = 'todo' | 'in_progress' | 'blocked' | 'done';
+
+/** Status is derived, never stored: it cannot disagree with the phase. */
+export function statusOf(task: Task): Status {
+  if (task.phase === 'COMPLETED') return 'done';
+  if (task.phase === 'BLOCKED') return 'blocked';
+  return task.claim !== null || task.phase !== task.firstPhase ? 'in_progress' : 'todo';
+}
+
+const WORKABLE: ReadonlySet<Phase> = new Set([
+  'DRAFT',
+  'IMPLEMENTATION',
+  'READY_FOR_REVIEW',
+  'REVIEW',
+  'READY_FOR_MERGE',
+]);
+
+/** Whether somebody can work in this phase. CI works in CI_PENDING, where there is a CI gate. */
+export function isWorkable(phase: Phase, ciGate: boolean): boolean {
+  return WORKABLE.has(phase) || (phase === 'CI_PENDING' && !ciGate);
+}
+
+/** The records that may stand for writeback: made since the task was made or reinstated, and not themselves a reinstatement. */
+export function writebacks(task: Task): readonly RecordRef[] {
+  return task.records.filter((record) => record.seq > task.since && !record.reinstates);
+}
+
+/** Epic, PRD and the id in the T-form, as missions name the task. */
+export function missionIds(task: Task): { readonly taskId: string; readonly epicId: string; readonly prdId: string } {
+  const taskId = /^T[0-9]+$/.test(task.id) ? task.id : `T${String(task.n).padStart(3, '0')}`;
+  return { taskId, epicId: task.epicId ?? 'E000', prdId: task.prdId ?? 'PRD-000' };
+}
