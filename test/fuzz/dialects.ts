@@ -17,11 +17,7 @@ import {
   stopHookInputShape,
 } from '../../src/protocol/stop-hook.ts';
 import { parseTaskUpdate, renderTaskUpdate, taskUpdateShape } from '../../src/protocol/task-update.ts';
-import {
-  parseThoughtRecord,
-  renderThoughtRecord,
-  thoughtRecordShape,
-} from '../../src/protocol/thought-record.ts';
+import { parseThoughtRecord, renderThoughtRecord, thoughtRecordShape } from '../../src/protocol/thought-record.ts';
 
 /** What the tests need to know of a dialect, with its type forgotten, so that all of them stand in one table. */
 export interface TestedDialect {
