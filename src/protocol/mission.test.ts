@@ -45,7 +45,7 @@ describe('validateMission', () => {
     expect(validateMission({ ...VALID, [name]: undefined })).toEqual([`Missing required field: ${name}`]);
   });
 
-  it.each([
+  it.each<[fields: Record<string, unknown>, error: string]>([
     [{ version: 1 }, 'Unsupported version: 1 (expected 1)'],
     [{ version: '2' }, 'Unsupported version: 2 (expected 1)'],
     [{ version: '1.0' }, 'Unsupported version: 1.0 (expected 1)'],

@@ -42,7 +42,7 @@ describe('validateResult', () => {
     expect(validateResult({ ...VALID, [name]: null })).toEqual([`Missing required field: ${name}`]);
   });
 
-  it.each([
+  it.each<[fields: Record<string, unknown>, error: string]>([
     [{ version: 1 }, 'Unsupported version: 1 (expected 1)'],
     [{ task_id: 'P0.1.1' }, 'Invalid task_id format: P0.1.1 (expected TNNN)'],
     [{ status: 'done' }, 'Invalid status: done (expected: completed, failed, blocked)'],
@@ -59,9 +59,10 @@ describe('validateResult', () => {
     [{ files_modified: [{ ...FILE, action: 1 }] }, "files_modified[0]: invalid action '1'"],
     [{ files_modified: [{ ...FILE, path: 1 }] }, 'Field files_modified[0].path must be a string'],
     [{ files_modified: [{ ...FILE, size: 1 }] }, 'Unknown field: files_modified[0].size'],
-    ...['/a', '\\a', '\\\\host\\a', 'C:\\a', 'c:a', '../a', 'a/../b', 'a\\..\\b', '..', 'a\0b', 'a\nb'].map(
-      (path) => [{ files_modified: [{ ...FILE, path }] }, 'files_modified[0]: path must be relative'] as const,
-    ),
+    ...['/a', '\\a', '\\\\host\\a', 'C:\\a', 'c:a', '../a', 'a/../b', 'a\\..\\b', '..', 'a\0b', 'a\nb'].map((path) => [
+      { files_modified: [{ ...FILE, path }] },
+      'files_modified[0]: path must be relative',
+    ]),
     [{ log: {} }, 'Field log must be an array'],
     [{ log: [] }, 'Log must contain at least 2 entries'],
     [{ log: [ENTRY] }, 'Log must contain at least 2 entries'],
