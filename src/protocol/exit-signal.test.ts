@@ -8,6 +8,8 @@ const VALID = {
   exit_reason: 'completed',
 };
 
+type Row = [fields: Record<string, unknown>, error: string];
+
 const TRAVERSAL = "path traversal detected in evidence_bundle_ref: paths cannot contain '..' or start with '/'";
 
 describe('exit signal', () => {
@@ -109,7 +111,7 @@ describe('check 2, what is not the JSON of an exit signal', () => {
 });
 
 describe('checks 4 to 8', () => {
-  it.each<[fields: Record<string, unknown>, error: string]>([
+  it.each<Row>([
     [{ protocol: 'wrong_protocol' }, "unknown protocol: expected 'apm2_agent_exit', got 'wrong_protocol'"],
     [{ protocol: '' }, "unknown protocol: expected 'apm2_agent_exit', got ''"],
     [{ protocol: 'APM2_agent_exit' }, "unknown protocol: expected 'apm2_agent_exit', got 'APM2_agent_exit'"],
@@ -131,11 +133,11 @@ describe('checks 4 to 8', () => {
     [{ pr_url: 'https://:443/a' }, 'pr_url has no host'],
     [{ pr_url: 'https://user@/a' }, 'pr_url has no host'],
     [{ pr_url: 'https://\\evil.example' }, 'pr_url has no host'],
-    ...[' ', '\t', '\n', '\0', '\x7f', '\x85', ';', '|', '`', '$'].map((c) => [
+    ...[' ', '\t', '\n', '\0', '\x7f', '\x85', ';', '|', '`', '$'].map((c): Row => [
       { pr_url: `https://h/a${c}b` },
       `pr_url contains potentially dangerous character: '${c}'`,
     ]),
-    ...['..', '../a', 'a/../b', 'a..b', '/a', '/', 'a\\b', 'a\0', 'a\nb', 'a\x7f'].map((path) => [
+    ...['..', '../a', 'a/../b', 'a..b', '/a', '/', 'a\\b', 'a\0', 'a\nb', 'a\x7f'].map((path): Row => [
       { evidence_bundle_ref: path },
       TRAVERSAL,
     ]),

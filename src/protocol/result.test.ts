@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseResult, renderResult, validateResult } from './result.ts';
 
-const ENTRY = { level: 'info', message: 'Done', timestamp: '2025-01-15T10:30:00Z' };
-const FILE = { path: 'src/a.ts', action: 'created' };
-const ISSUE = { type: 'blocker', description: 'No credentials' };
+const ENTRY = { level: 'info', message: 'Done', timestamp: '2025-01-15T10:30:00Z' } as const;
+const FILE = { path: 'src/a.ts', action: 'created' } as const;
+const ISSUE = { type: 'blocker', description: 'No credentials' } as const;
 const VALID = {
   version: '1',
   task_id: 'T042',
@@ -13,6 +13,8 @@ const VALID = {
   issues: [ISSUE],
   completed_at: '2025-01-15T10:45:00Z',
 } as const;
+
+type Row = [fields: Record<string, unknown>, error: string];
 
 describe('validateResult', () => {
   it('finds nothing wrong with a result', () => {
@@ -42,7 +44,7 @@ describe('validateResult', () => {
     expect(validateResult({ ...VALID, [name]: null })).toEqual([`Missing required field: ${name}`]);
   });
 
-  it.each<[fields: Record<string, unknown>, error: string]>([
+  it.each<Row>([
     [{ version: 1 }, 'Unsupported version: 1 (expected 1)'],
     [{ task_id: 'P0.1.1' }, 'Invalid task_id format: P0.1.1 (expected TNNN)'],
     [{ status: 'done' }, 'Invalid status: done (expected: completed, failed, blocked)'],
@@ -59,10 +61,9 @@ describe('validateResult', () => {
     [{ files_modified: [{ ...FILE, action: 1 }] }, "files_modified[0]: invalid action '1'"],
     [{ files_modified: [{ ...FILE, path: 1 }] }, 'Field files_modified[0].path must be a string'],
     [{ files_modified: [{ ...FILE, size: 1 }] }, 'Unknown field: files_modified[0].size'],
-    ...['/a', '\\a', '\\\\host\\a', 'C:\\a', 'c:a', '../a', 'a/../b', 'a\\..\\b', '..', 'a\0b', 'a\nb'].map((path) => [
-      { files_modified: [{ ...FILE, path }] },
-      'files_modified[0]: path must be relative',
-    ]),
+    ...['/a', '\\a', '\\\\host\\a', 'C:\\a', 'c:a', '../a', 'a/../b', 'a\\..\\b', '..', 'a\0b', 'a\nb'].map(
+      (path): Row => [{ files_modified: [{ ...FILE, path }] }, 'files_modified[0]: path must be relative'],
+    ),
     [{ log: {} }, 'Field log must be an array'],
     [{ log: [] }, 'Log must contain at least 2 entries'],
     [{ log: [ENTRY] }, 'Log must contain at least 2 entries'],
