@@ -2,21 +2,11 @@
 export type { AgentSessionCompleted, SessionFacts } from './agent-session-completed.ts';
 export { agentSessionCompleted } from './agent-session-completed.ts';
 export type { AgentSignal } from './agent-signal.ts';
-export {
-  agentSignalSchema,
-  parseAgentSignal,
-  renderAgentSignal,
-  validateAgentSignal,
-} from './agent-signal.ts';
+export { agentSignalSchema, parseAgentSignal, renderAgentSignal, validateAgentSignal } from './agent-signal.ts';
 export type { ExitSignalBuilder } from './create-exit-signal.ts';
 export { createExitSignal } from './create-exit-signal.ts';
 export type { EvidenceBundle } from './evidence.ts';
-export {
-  evidenceBundleSchema,
-  parseEvidenceBundle,
-  renderEvidenceBundle,
-  validateEvidenceBundle,
-} from './evidence.ts';
+export { evidenceBundleSchema, parseEvidenceBundle, renderEvidenceBundle, validateEvidenceBundle } from './evidence.ts';
 export { exitProtocolEnabled, parseExitSignalIfEnabled } from './exit-flag.ts';
 export type { ExitSignal } from './exit-signal-shape.ts';
 export { exitSignalSchema } from './exit-signal-shape.ts';
