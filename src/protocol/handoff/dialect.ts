@@ -6,8 +6,8 @@ import { BASE_ELEMENTS, EDGES, ROLES, WORKFLOW_COMPLETE } from './edges.ts';
 import type { HandoffMessage } from './handoff.ts';
 import { handoffSchemaOf } from './handoff-schema.ts';
 import { InvalidHandoff } from './invalid-handoff.ts';
-import { parseMessage, renderMessage, type ElementsFor } from './parse-message.ts';
-import { findEdge, findRoute, type Route } from './route-handoff.ts';
+import { parseMessage, renderMessage, type Expect } from './parse-message.ts';
+import { findEdge, findRoute, noEdge, type Route } from './route-handoff.ts';
 
 /** Handoffs between a given set of roles: the built-in ones, and those that a runbook adds. */
 export interface HandoffDialect {
@@ -37,8 +37,8 @@ export function handoffDialect(declaration: unknown): Parsed<HandoffDialect> {
 export const HANDOFF_DIALECT = dialectOf({ roles: ROLES, edges: EDGES });
 
 function dialectOf({ roles, edges }: Workflow): HandoffDialect {
-  const elementsFor = elementsForEdges(edges);
-  const parse = (input: unknown) => parseMessage(input, elementsFor);
+  const expect = expectOn(edges);
+  const parse = (input: unknown) => parseMessage(input, expect);
   return {
     roles,
     edges,
@@ -52,7 +52,7 @@ function dialectOf({ roles, edges }: Workflow): HandoffDialect {
       if (!parsed.ok) throw new InvalidHandoff(parsed.problems);
       const { kind, ...fields } = parsed.value;
       const ends = parsed.value.kind === 'handoff' ? parsed.value : { from: null, to: null };
-      return renderMessage(kind, fields, elementsFor(kind, ends.from, ends.to));
+      return renderMessage(kind, fields, expect(kind, ends.from, ends.to).elements);
     },
     route: (message) => findRoute(message, edges, roles),
     schema: handoffSchemaOf(edges),
@@ -60,13 +60,17 @@ function dialectOf({ roles, edges }: Workflow): HandoffDialect {
 }
 
 /** Who is on an edge says what the edge asks for; everybody else says what the base form asks for. */
-function elementsForEdges(edges: readonly Edge[]): ElementsFor {
-  const workflowComplete = elementsOf(WORKFLOW_COMPLETE);
-  const base = elementsOf({ to: '', elements: BASE_ELEMENTS });
-  const byEdge = new Map(edges.map((edge) => [edge, elementsOf(edge)]));
+function expectOn(edges: readonly Edge[]): Expect {
+  const workflowComplete = { elements: elementsOf(WORKFLOW_COMPLETE) };
+  const base = { elements: elementsOf({ to: '', elements: BASE_ELEMENTS }) };
+  const byEdge = new Map(edges.map((edge) => [edge, { elements: elementsOf(edge) }]));
+  const agents = new Set(edges.flatMap(({ from, to }) => [from, to]));
   return (kind, from, to) => {
     if (kind === 'workflow-complete') return workflowComplete;
     const edge = findEdge(edges, from, to);
-    return (edge && byEdge.get(edge)) ?? base;
+    const expected = edge && byEdge.get(edge);
+    if (expected) return expected;
+    if (typeof from !== 'string' || typeof to !== 'string') return base;
+    return agents.has(from) || agents.has(to) ? { ...base, otherwise: noEdge(from, to, edges) } : base;
   };
 }

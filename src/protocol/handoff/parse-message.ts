@@ -15,17 +15,23 @@ import { writeXml } from './write-xml.ts';
 
 export type Kind = HandoffMessage['kind'];
 
-/** Which elements a message has, by what it is and who sends it to whom. */
-export type ElementsFor = (kind: Kind, from: unknown, to: unknown) => Elements;
+/** What is expected of a message, by what it is and who sends it to whom. */
+export type Expect = (kind: Kind, from: unknown, to: unknown) => Expected;
+
+export interface Expected {
+  readonly elements: Elements;
+  /** Said instead of anything else where it does not fit: with the wrong agents, all the rest would be noise. */
+  readonly otherwise?: Finding;
+}
 
 export const KINDS: readonly Kind[] = ['handoff', 'workflow-complete'];
 
 /** XML as text or as UTF-8 bytes, or an object in value form: to a checked message, or to problems with their places. */
-export function parseMessage(input: unknown, elementsFor: ElementsFor): Parsed<HandoffMessage> {
+export function parseMessage(input: unknown, expect: Expect): Parsed<HandoffMessage> {
   try {
-    if (typeof input === 'string') return parseText(input, elementsFor);
-    if (input instanceof Uint8Array) return parseBytes(input, elementsFor);
-    return parseValue(input, elementsFor);
+    if (typeof input === 'string') return parseText(input, expect);
+    if (input instanceof Uint8Array) return parseBytes(input, expect);
+    return parseValue(input, expect);
   } catch {
     // Objects from outside can run code when they are looked at. Whatever it threw is none of our business.
     return refuse([
@@ -34,36 +40,37 @@ export function parseMessage(input: unknown, elementsFor: ElementsFor): Parsed<H
   }
 }
 
-function parseBytes(bytes: Uint8Array, elementsFor: ElementsFor): Parsed<HandoffMessage> {
+function parseBytes(bytes: Uint8Array, expect: Expect): Parsed<HandoffMessage> {
   if (bytes.length > LIMITS.handoffBytes) return refuse([tooLarge(String(bytes.length))]);
   const text = decodeUtf8(bytes);
-  if (text !== undefined) return parseText(text, elementsFor);
+  if (text !== undefined) return parseText(text, expect);
   return refuse([finding('handoff/not-utf-8', 'Handoff is not UTF-8', 'Save it as UTF-8.')]);
 }
 
-function parseText(text: string, elementsFor: ElementsFor): Parsed<HandoffMessage> {
+function parseText(text: string, expect: Expect): Parsed<HandoffMessage> {
   const xml = readXml(text);
   if (!xml.ok) return xml;
   const { root } = xml.value;
   const kind = KINDS.find((name) => name === root.name);
   if (!kind) return refuse([unknownKind('root element', root.name)], xml.value);
   const end = (name: string) => root.children.find((child) => child.name === name)?.text;
-  const elements = elementsFor(kind, end('from'), end('to'));
-  const read = readElements(root, elements);
-  const checked = checkMessage(kind, read.value, elements);
+  const expected = expect(kind, end('from'), end('to'));
+  const read = readElements(root, expected.elements);
+  const checked = checkMessage(kind, read.value, expected.elements);
   const isCovered = ({ path }: Finding) => read.findings.some((found) => covers(found, path));
   const findings = [...read.findings, ...checked.findings.filter((found) => !isCovered(found))];
-  return findings.length > 0 ? refuse(findings, xml.value, read.places) : accepted(checked.message);
+  if (findings.length === 0) return accepted(checked.message);
+  return refuse(worthSaying(findings, expected), xml.value, read.places);
 }
 
-function parseValue(input: unknown, elementsFor: ElementsFor): Parsed<HandoffMessage> {
+function parseValue(input: unknown, expect: Expect): Parsed<HandoffMessage> {
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
   const { kind: given, ...fields }: Record<string, unknown> = isObject ? { ...input } : {};
   const kind = KINDS.find((name) => name === (given ?? 'handoff'));
   if (!kind) return refuse([unknownKind('kind', String(given))]);
-  const elements = elementsFor(kind, fields['from'], fields['to']);
-  const { message, findings } = checkMessage(kind, isObject ? fields : input, elements);
-  return findings.length > 0 ? refuse(findings) : accepted(message);
+  const expected = expect(kind, fields['from'], fields['to']);
+  const { message, findings } = checkMessage(kind, isObject ? fields : input, expected.elements);
+  return findings.length > 0 ? refuse(worthSaying(findings, expected)) : accepted(message);
 }
 
 interface CheckedMessage {
@@ -89,6 +96,13 @@ export function renderMessage(kind: Kind, fields: object, elements: Elements): s
   const tree = messageTree(kind, fields, elements);
   const indented = writeXml(tree, 'indented');
   return utf8Length(indented) > LIMITS.handoffBytes ? writeXml(tree, 'compact') : indented;
+}
+
+/** Who speaks to whom decides what else is asked for; while that is wrong, it is all there is to say. */
+function worthSaying(findings: readonly Finding[], { otherwise }: Expected): readonly Finding[] {
+  const ends = findings.filter(({ path }) => path === 'from' || path === 'to');
+  if (ends.length > 0) return ends;
+  return otherwise ? [otherwise] : findings;
 }
 
 /** An element with the wrong kind of content is one problem, not one more for everything that is missing in it. */

@@ -85,9 +85,13 @@ function readList(node: ElementNode, list: ListElement, path: string, reading: R
     reading.places.set(itemPath, child.at);
     refuseAttributes(child, itemPath, reading, list.attributes);
     const text = textOf(child, itemPath, reading);
-    items.push(list.attributes ? { ...Object.fromEntries(child.attributes), text } : text);
+    items.push(list.attributes ? { ...knownAttributes(child, list.attributes), text } : text);
   }
   return items;
+}
+
+function knownAttributes(node: ElementNode, known: object): Record<string, string> {
+  return Object.fromEntries([...node.attributes].filter(([name]) => Object.hasOwn(known, name)));
 }
 
 function textOf(node: ElementNode, path: string, reading: Reading): string {

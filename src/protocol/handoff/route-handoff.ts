@@ -3,6 +3,7 @@ import { quote } from '../quote.ts';
 import { didYouMean } from '../suggest.ts';
 import type { Edge, Role } from './edge.ts';
 import { WORKFLOW_COMPLETE } from './edges.ts';
+import type { Finding } from './finding.ts';
 import type { HandoffMessage } from './handoff.ts';
 
 /** Where a message takes its task. Whether it is the sender's turn is not asked here. */
@@ -24,7 +25,7 @@ export function findRoute(
 ): Parsed<Route> {
   if (message.kind === 'workflow-complete') return accepted(onward(WORKFLOW_COMPLETE));
   const edge = findEdge(edges, message.from, message.to);
-  if (!edge) return refuseEdge(message.from, message.to, edges);
+  if (!edge) return refused({ ...noEdge(message.from, message.to, edges), line: null, column: null });
   const sender = roles.find((role) => role.agent === message.from)?.name ?? null;
   if (message.status === 'pending') {
     return accepted({ edge, outcome: 'waits', phase: null, next: null, retry_after_ms: [] });
@@ -53,19 +54,14 @@ function isRecoverable(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'recoverable' in error && error.recoverable === true;
 }
 
-function refuseEdge(from: string, to: string, edges: readonly Edge[]): Parsed<Route> {
+/** What to say where no edge leads that way: where work goes from there, or which name was probably meant. */
+export function noEdge(from: string, to: string, edges: readonly Edge[]): Finding {
   const targets = edges.filter((edge) => edge.from === from).flatMap((edge) => edge.to ?? []);
-  const senders = edges.map((edge) => edge.from).filter((name) => name !== '*');
+  const senders = [...new Set(edges.map((edge) => edge.from).filter((name) => name !== '*'))];
   const hint =
     targets.length === 0
-      ? (didYouMean(from, senders) ?? `Agents that hand work on: ${[...new Set(senders)].join(', ')}.`)
+      ? (didYouMean(from, senders) ?? `Agents that hand work on: ${senders.join(', ')}.`)
       : (didYouMean(to, targets) ?? `From ${quote(from)} work goes to ${targets.join(' or ')}.`);
-  return refused({
-    code: 'handoff/no-edge',
-    message: `No edge leads from ${quote(from)} to ${quote(to)}`,
-    path: 'to',
-    line: null,
-    column: null,
-    hint: `${hint} Errors go to orchestrator.`,
-  });
+  const message = `No edge leads from ${quote(from)} to ${quote(to)}`;
+  return { code: 'handoff/no-edge', message, path: 'to', hint: `${hint} Errors go to orchestrator.` };
 }
