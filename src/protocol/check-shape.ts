@@ -43,9 +43,11 @@ interface Spot {
   readonly field: string;
   readonly item: string;
   readonly at: number;
+  /** What the shape says about it: the best hint there is. */
+  readonly about: string | undefined;
 }
 
-const ROOT: Spot = { path: '', field: '', item: '', at: 0 };
+const ROOT: Spot = { path: '', field: '', item: '', at: 0, about: undefined };
 
 const HINTS = {
   object: 'Send an object with the fields that `baton schema` lists.',
@@ -72,7 +74,7 @@ function readShape(shape: Shape, node: Node, spot: Spot, findings: Finding[]): u
       findings.push(wrongType(spot, 'an object'));
       return undefined;
     case 'any':
-      return plainValue(node);
+      return readAny(node, spot, findings);
   }
 }
 
@@ -81,14 +83,17 @@ function readObject(shape: ObjectShape, node: ObjectNode, spot: Spot, findings: 
   for (const [name, fieldShape] of Object.entries(shape.fields)) {
     const field = node.fields.get(name);
     if (field === undefined || field.value.kind === 'null') {
-      if (!fieldShape.optional) findings.push(missing(inside(spot, name, field?.at ?? node.end)));
+      if (!fieldShape.optional) findings.push(missing(inside(spot, name, field?.at ?? node.end, fieldShape.about)));
       continue;
     }
-    entries.push([name, readShape(fieldShape, field.value, inside(spot, name, field.value.at), findings)]);
+    entries.push([
+      name,
+      readShape(fieldShape, field.value, inside(spot, name, field.value.at, fieldShape.about), findings),
+    ]);
   }
   for (const [name, field] of node.fields) {
     if (Object.hasOwn(shape.fields, name)) continue;
-    if (shape.open) entries.push([name, plainValue(field.value)]);
+    if (shape.open) entries.push([name, readAny(field.value, inside(spot, name, field.value.at), findings)]);
     else findings.push(unknown(inside(spot, name, field.at), Object.keys(shape.fields)));
     if (findings.length >= LIMITS.problems) break;
   }
@@ -107,14 +112,13 @@ function readList(shape: ListShape, node: Node, spot: Spot, findings: Finding[])
         shape.says ?? `Field {path} must contain at least ${shape.min}`,
         spot,
         '',
-        HINTS.type,
+        spot.about ?? HINTS.type,
       ),
     );
   }
   const values: unknown[] = [];
   for (const [index, item] of node.items.entries()) {
-    const path = `${spot.path}[${index}]`;
-    values.push(readShape(shape.of, item, { path, field: path, item: path, at: item.at }, findings));
+    values.push(readShape(shape.of, item, itemOf(spot, index, item.at), findings));
     if (findings.length >= LIMITS.problems) break;
   }
   return values;
@@ -127,7 +131,13 @@ function readText(shape: TextShape, node: Node, spot: Spot, findings: Finding[])
   } else if (text === '' && shape.notEmpty) {
     findings.push(
       spot.item === ''
-        ? finding('empty', 'Field {path} must not be empty', spot, '', HINTS.missing)
+        ? finding(
+            'empty',
+            'Field {path} must not be empty',
+            spot,
+            '',
+            spot.about === undefined ? HINTS.missing : `Add it. ${spot.about}`,
+          )
         : missing(spot),
     );
   } else if (!fits(shape, text)) {
@@ -145,9 +155,10 @@ function readChoice(shape: ChoiceShape, node: Node, spot: Spot, findings: Findin
   const text = node.kind === 'text' ? node.text : sourceOf(node);
   if (node.kind !== 'text' || !shape.values.includes(text)) {
     const says =
-      shape.says ??
-      (spot.item === '' ? `Invalid {path}: {value} (expected: ${shape.values.join(', ')})` : ITEM_MISFIT);
-    findings.push(finding('invalid-value', says, spot, text, didYouMean(text, shape.values) ?? HINTS.value));
+      shape.says ?? (spot.item === '' ? `Invalid {path}: {value} (expected: ${shape.values.join(', ')})` : ITEM_MISFIT);
+    findings.push(
+      finding('invalid-value', says, spot, text, didYouMean(text, shape.values) ?? spot.about ?? HINTS.value),
+    );
   }
   return text;
 }
@@ -157,10 +168,8 @@ const ITEM_MISFIT = "{item}: invalid {field} '{value}'";
 function misfit(shape: TextShape, text: string, spot: Spot): Finding {
   const says =
     shape.says ??
-    (spot.item === ''
-      ? `Invalid {path}: {value} (expected ${shape.expected ?? 'another form'})`
-      : ITEM_MISFIT);
-  return finding('invalid-value', says, spot, text, HINTS.value);
+    (spot.item === '' ? `Invalid {path}: {value} (expected ${shape.expected ?? 'another form'})` : ITEM_MISFIT);
+  return finding('invalid-value', says, spot, text, spot.about ?? HINTS.value);
 }
 
 function readNumber(shape: NumberShape, node: Node, spot: Spot, findings: Finding[]): unknown {
@@ -170,7 +179,7 @@ function readNumber(shape: NumberShape, node: Node, spot: Spot, findings: Findin
   if (!Number.isFinite(value) || tooSmall || tooLarge || (shape.whole && !Number.isSafeInteger(value))) {
     findings.push(wrongType(spot, numberName(shape)));
   }
-  return value;
+  return withoutMinusZero(value);
 }
 
 function numberName({ min, max, whole }: NumberShape): string {
@@ -179,10 +188,18 @@ function numberName({ min, max, whole }: NumberShape): string {
   return min === 0 ? `a non-negative ${noun}` : `a ${noun}`;
 }
 
-/** YAML's idea of a number is not a reason to lose a text: unquoted, `1e5` in a text field is the text `1e5`. */
+/** JSON cannot say it, so it would not survive being passed on. */
+function withoutMinusZero(value: number): number {
+  return value === 0 ? 0 : value;
+}
+
+/**
+ * YAML's idea of a number is not a reason to lose a text: unquoted, `1e5` in a text field is the text `1e5`. Null is no
+ * text in either syntax: as a field it is absent, in a list it is a mistake.
+ */
 function textOf(shape: TextShape, node: Node): string | undefined {
   if (node.kind === 'text') return node.text;
-  return isScalar(node) && node.plain && !shape.quoted ? node.source : undefined;
+  return isScalar(node) && node.kind !== 'null' && node.plain && !shape.quoted ? node.source : undefined;
 }
 
 function sourceOf(node: Node): string {
@@ -194,22 +211,36 @@ function isScalar(node: Node): node is ScalarNode {
   return node.kind === 'number' || node.kind === 'boolean' || node.kind === 'null' || node.kind === 'other';
 }
 
-function plainValue(node: Node): unknown {
+/** Free content: anything that JSON can hold, so functions and infinities are refused rather than turned into null. */
+function readAny(node: Node, spot: Spot, findings: Finding[]): unknown {
   if (node.kind === 'object') {
-    return Object.fromEntries([...node.fields].map(([name, field]) => [name, plainValue(field.value)]));
+    const entries = [...node.fields].map(
+      ([name, { value }]) => [name, readAny(value, inside(spot, name, value.at), findings)] as const,
+    );
+    return Object.fromEntries(entries);
   }
-  if (node.kind === 'list') return node.items.map(plainValue);
-  return node.kind === 'text' ? node.text : node.value;
+  if (node.kind === 'list') {
+    return node.items.map((item, index) => readAny(item, itemOf(spot, index, item.at), findings));
+  }
+  if (node.kind === 'text') return node.text;
+  const isData = node.kind !== 'other' && (typeof node.value !== 'number' || Number.isFinite(node.value));
+  if (!isData) findings.push(wrongType(spot, 'JSON data'));
+  return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
 }
 
-function inside(spot: Spot, field: string, at: number): Spot {
+function inside(spot: Spot, field: string, at: number, about?: string): Spot {
   const path = spot.path === '' ? field : `${spot.path}.${field}`;
-  return { path, field, item: spot.path === spot.item ? spot.item : '', at };
+  return { path, field, item: spot.path === spot.item ? spot.item : '', at, about };
+}
+
+function itemOf(list: Spot, index: number, at: number): Spot {
+  const path = `${list.path}[${index}]`;
+  return { path, field: path, item: path, at, about: list.about };
 }
 
 function missing(spot: Spot): Finding {
   const says = spot.item === '' ? 'Missing required field: {path}' : '{item}: missing {field}';
-  return finding('missing-field', says, spot, '', HINTS.missing);
+  return finding('missing-field', says, spot, '', spot.about === undefined ? HINTS.missing : `Add it. ${spot.about}`);
 }
 
 function unknown(spot: Spot, known: readonly string[]): Finding {
@@ -218,7 +249,7 @@ function unknown(spot: Spot, known: readonly string[]): Finding {
 }
 
 function wrongType(spot: Spot, type: string): Finding {
-  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', HINTS.type);
+  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', spot.about ?? HINTS.type);
 }
 
 function finding(code: string, says: string, spot: Spot, value: string, hint: string): Finding {

@@ -1,4 +1,5 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
+import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
 import type { ExitReason, Phase } from './phase.ts';
 
 /** An exit signal that can be added to. It is what it shows: `JSON.stringify` gives the message itself. */
@@ -12,7 +13,7 @@ export interface ExitSignalBuilder extends ExitSignal {
 /** Starts an exit signal. Nothing is checked here: `validateExitSignal` and whoever receives it do that. */
 export function createExitSignal(phase: Phase, reason: ExitReason): ExitSignalBuilder {
   return new Builder({
-    protocol: 'apm2_agent_exit',
+    protocol: EXIT_PROTOCOL,
     version: '1.0.0',
     phase_completed: phase,
     exit_reason: reason,

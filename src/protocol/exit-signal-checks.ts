@@ -1,4 +1,5 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
+import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
 import { LIMITS } from './limits.ts';
 import type { Node } from './node.ts';
 import { placeAt } from './place.ts';
@@ -45,9 +46,9 @@ function tooLong(signal: ExitSignal, field: Field, limit: number): Failure | und
 }
 
 function unknownProtocol(protocol: string): Failure | undefined {
-  if (protocol === 'apm2_agent_exit') return undefined;
-  const message = `unknown protocol: expected 'apm2_agent_exit', got '${protocol}'`;
-  return { code: 'unknown-protocol', field: 'protocol', message, hint: 'Use exactly "apm2_agent_exit".' };
+  if (protocol === EXIT_PROTOCOL) return undefined;
+  const message = `unknown protocol: expected '${EXIT_PROTOCOL}', got '${protocol}'`;
+  return { code: 'unknown-protocol', field: 'protocol', message, hint: `Use exactly "${EXIT_PROTOCOL}".` };
 }
 
 function unsupportedVersion(version: string): Failure | undefined {
@@ -75,10 +76,7 @@ function unsafeUrl(url: string | undefined): Failure | undefined {
     return fail('pr_url has no host', 'Send the whole address, as in https://host/org/repo/pull/1.');
   const dangerous = /[\s\p{Cc};|`$]/u.exec(url)?.[0];
   if (dangerous === undefined) return undefined;
-  return fail(
-    `pr_url contains potentially dangerous character: '${dangerous}'`,
-    'Remove it, or percent-encode it.',
-  );
+  return fail(`pr_url contains potentially dangerous character: '${dangerous}'`, 'Remove it, or percent-encode it.');
 }
 
 /** The host of `https://user@host:port/path`, without a URL parser: those repair what should be refused. */
@@ -104,5 +102,6 @@ function stripControls(notes: string): string {
 
 function locate({ code, field, message, hint }: Failure, text: string, node: Node): Problem {
   const value = node.kind === 'object' ? node.fields.get(field)?.value : undefined;
-  return { code, message, path: field, ...placeAt(text, value?.at ?? 0), hint };
+  const { line, column } = placeAt(text, value?.at ?? 0);
+  return { code, message, path: field, line, column, hint };
 }

@@ -5,12 +5,12 @@ import { LIMITS } from './limits.ts';
 import type { Node, ObjectNode } from './node.ts';
 import { placeAt } from './place.ts';
 import type { Parsed, Problem } from './problem.ts';
-import { accepted, problem, refused } from './problem.ts';
+import { accepted, refused, tooLarge } from './problem.ts';
 import { quote } from './quote.ts';
 import { readJson } from './read-json.ts';
 import type { Shape } from './shape.ts';
 import { didYouMean } from './suggest.ts';
-import { decodeUtf8, utf8Length } from './utf8.ts';
+import { decodeUtf8, isTextOrBytes, sizeOf } from './utf8.ts';
 
 /**
  * Makes the checks 1 to 8 of the specification, in that order, and stops at the first that fails. A value that is not text
@@ -38,25 +38,28 @@ export function renderExitSignal(signal: ExitSignal): string {
 }
 
 function receive(input: unknown): Parsed<string> {
-  const received = input instanceof Uint8Array || typeof input === 'string' ? input : toJson(input);
+  const received = isTextOrBytes(input) ? input : toJson(input);
   if (received === undefined)
     return refused(invalidJson('', 'value cannot be written as JSON', '', 0, 'Pass plain data.'));
-  const bytes = typeof received === 'string' ? utf8Length(received) : received.length;
-  if (bytes > LIMITS.exitSignalBytes) {
-    const message = `input too large: ${bytes} bytes > ${LIMITS.exitSignalBytes} bytes maximum`;
-    const hint = 'Put long notes into a file and name it in evidence_bundle_ref.';
-    return refused(problem('too-large', message, hint));
-  }
-  const text = typeof received === 'string' ? received : decodeUtf8(received);
+  const bytes = sizeOf(received);
+  if (bytes > LIMITS.exitSignalBytes) return refused(tooLarge(bytes, LIMITS.exitSignalBytes));
+  const text = decodeUtf8(received);
   return text === undefined
     ? refused(invalidJson('', 'not valid UTF-8', '', 0, 'Send UTF-8.'))
     : accepted(text);
 }
 
+/** Every value takes at least a byte and a comma, so past a number of them the text is too large, however it ends. */
 function toJson(value: unknown): string | undefined {
+  let values = 0;
+  const count = (_: string, part: unknown): unknown => {
+    values += 1;
+    if (values > LIMITS.exitSignalBytes) throw new RangeError('too many values');
+    return part;
+  };
   try {
     // The declared type leaves out that functions, symbols and undefined give undefined.
-    const text: unknown = JSON.stringify(value);
+    const text: unknown = JSON.stringify(value, count);
     return typeof text === 'string' ? text : undefined;
   } catch {
     return undefined;

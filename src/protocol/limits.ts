@@ -12,6 +12,8 @@ export const LIMITS = {
   handoffDepth: 16,
   /** Nesting of JSON and YAML. Deeper than any message needs, shallow enough for plain recursion. */
   nesting: 32,
+  /** Words, signs and spaces of a YAML text. Each costs microseconds, and 256 KiB could hold a quarter of a million. */
+  yamlLexemes: 100_000,
   /** Problems reported for one message: past this the sender has the wrong file, not a slip. */
   problems: 100,
   /** Characters of a foreign value that a problem quotes. */

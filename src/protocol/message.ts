@@ -6,10 +6,10 @@ import { LIMITS } from './limits.ts';
 import type { Document, Node, Unreadable } from './node.ts';
 import { placeAt } from './place.ts';
 import type { Parsed, Problem } from './problem.ts';
-import { accepted, problem, refused } from './problem.ts';
+import { accepted, problem, refused, tooLarge } from './problem.ts';
 import { readValue } from './read-value.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
-import { decodeUtf8, utf8Length } from './utf8.ts';
+import { decodeUtf8, isTextOrBytes, sizeOf } from './utf8.ts';
 
 /** What every dialect that is declared as a shape can do. */
 export interface Message<T> {
@@ -31,7 +31,7 @@ export interface MessageOptions<S extends ObjectShape> {
 
 export function message<const S extends ObjectShape>(options: MessageOptions<S>): Message<ValueOf<S>> {
   return {
-    parse: (input) => (isText(input) ? parseText(options, input) : parseValue(options, input)),
+    parse: (input) => (isTextOrBytes(input) ? parseText(options, input) : parseValue(options, input)),
     validate: (value) => {
       const parsed = parseValue(options, value);
       return parsed.ok ? [] : parsed.problems.map(({ message }) => message);
@@ -40,17 +40,10 @@ export function message<const S extends ObjectShape>(options: MessageOptions<S>)
   };
 }
 
-function isText(input: unknown): input is string | Uint8Array {
-  return typeof input === 'string' || input instanceof Uint8Array;
-}
-
-function parseText<S extends ObjectShape>(
-  options: MessageOptions<S>,
-  input: string | Uint8Array,
-): Parsed<ValueOf<S>> {
-  const bytes = typeof input === 'string' ? utf8Length(input) : input.length;
-  if (bytes > LIMITS.messageBytes) return refused(tooLarge(bytes));
-  const text = typeof input === 'string' ? input : decodeUtf8(input);
+function parseText<S extends ObjectShape>(options: MessageOptions<S>, input: string | Uint8Array): Parsed<ValueOf<S>> {
+  const bytes = sizeOf(input);
+  if (bytes > LIMITS.messageBytes) return refused(tooLarge(bytes, LIMITS.messageBytes));
+  const text = decodeUtf8(input);
   if (text === undefined) return refused(NOT_UTF8);
   const { syntax, read } = options.read(text);
   if (!read.ok) return refused(unreadable(read.unreadable, `invalid ${syntax}`, text));
@@ -76,20 +69,15 @@ function checked<S extends ObjectShape>(
   return first ? refused(first, ...rest) : accepted(typed);
 }
 
-function problemAt({ at, ...rest }: Finding, text: string | undefined): Problem {
-  const place = text === undefined ? { line: null, column: null } : placeAt(text, at);
-  return { ...rest, ...place };
+function problemAt({ code, message, path, at, hint }: Finding, text: string | undefined): Problem {
+  const { line, column } = text === undefined ? { line: null, column: null } : placeAt(text, at);
+  return { code, message, path, line, column, hint };
 }
 
 function unreadable({ code, what, at, hint }: Unreadable, kind: string, text: string | undefined): Problem {
   if (text === undefined) return problem(code, `${kind}: ${what}`, hint);
   const { line, column } = placeAt(text, at);
   return { code, message: `${kind}: ${what} at line ${line} column ${column}`, path: '', line, column, hint };
-}
-
-function tooLarge(bytes: number): Problem {
-  const text = `input too large: ${bytes} bytes > ${LIMITS.messageBytes} bytes maximum`;
-  return problem('too-large', text, 'Keep long logs and diffs in files and name them in the message.');
 }
 
 const NOT_UTF8 = problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.');

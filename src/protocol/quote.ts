@@ -2,8 +2,8 @@ import { LIMITS } from './limits.ts';
 
 /** A foreign value inside a message: whole where it is short, cut (never through a character) where it would drown it. */
 export function quote(value: string): string {
-  if (value.length <= LIMITS.quotedCharacters) return value;
-  return `${firstCharacters(value, LIMITS.quotedCharacters)}…`;
+  const start = firstCharacters(value, LIMITS.quotedCharacters);
+  return start.length === value.length ? value : `${start}…`;
 }
 
 export function firstCharacters(value: string, count: number): string {

@@ -174,7 +174,7 @@ const SIMPLE_ESCAPES: Record<string, string> = {
 
 function unescape(raw: string, offset: number): string {
   return raw.replace(
-    /\\(?:u([0-9a-fA-F]{4})|([^]?))/g,
+    /\\(?:u([0-9a-fA-F]{4})|([^]?))/gu,
     (all, hex: string | undefined, simple: string | undefined, at: number) => {
       if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
       const value = SIMPLE_ESCAPES[simple ?? ''];
@@ -182,12 +182,17 @@ function unescape(raw: string, offset: number): string {
         value ??
         stop(
           offset + at,
-          `invalid escape \`${all}\``,
+          `invalid escape \`${printable(all)}\``,
           'JSON knows \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.',
         )
       );
     },
   );
+}
+
+/** What follows a backslash may be a line break or half a character, neither of which belongs in a message. */
+function printable(escape: string): string {
+  return escape.toWellFormed().replace(/\p{Cc}/gu, ' ');
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z.+-])/y;

@@ -36,12 +36,24 @@ function nodeOf(value: unknown, depth: number, budget: Budget): Node {
   if (value === null || value === undefined) return scalar('null', null, 'null');
   if (typeof value === 'number') return scalar('number', value, String(value));
   if (typeof value === 'boolean') return scalar('boolean', value, String(value));
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => nodeOf(item, depth + 1, budget));
-    return { kind: 'list', at: 0, items };
-  }
+  if (Array.isArray(value)) return listNode(value, depth, budget);
   if (typeof value !== 'object') return scalar('other', null, typeof value);
+  if (listsItsUnits(value)) return scalar('other', null, 'object');
   return objectNode(value, depth, budget);
+}
+
+/** Paid for by its length before anything is read: an array may claim four billion items and hold none. */
+function listNode(value: readonly unknown[], depth: number, budget: Budget): Node {
+  const { length } = value;
+  spend(budget, length);
+  const items: Node[] = [];
+  for (let i = 0; i < length; i++) items.push(nodeOf(value[i], depth + 1, budget));
+  return { kind: 'list', at: 0, items };
+}
+
+/** Objects that would list every one of their units or bytes as a field. */
+function listsItsUnits(value: object): boolean {
+  return ArrayBuffer.isView(value) || Object.prototype.toString.call(value) === '[object String]';
 }
 
 function objectNode(value: object, depth: number, budget: Budget): Node {

@@ -1,4 +1,4 @@
-import type { Document, ParsedNode, Scalar } from 'yaml';
+import type { CST, Document, ParsedNode, Scalar } from 'yaml';
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml';
 import { LIMITS } from './limits.ts';
 import type { Field, Node, Read, Unreadable } from './node.ts';
@@ -6,7 +6,7 @@ import { quote } from './quote.ts';
 
 /**
  * YAML as a plain tree of data. What makes YAML dangerous or surprising is refused rather than interpreted: anchors,
- * aliases, merge keys, tags, several documents, keys that are not text, two equal keys.
+ * aliases, merge keys, tags, directives, several documents, keys that are not text, two equal keys.
  */
 export function readYaml(text: string): Read<Node> {
   try {
@@ -29,26 +29,14 @@ function stop(at: number, what: string, hint: string): never {
   throw new Stopped({ code: 'invalid-yaml', what, at, hint });
 }
 
+const SYNTAX_HINT = 'Check indentation, quotes and colons around this place.';
 const DEPTH_HINT = 'Flatten the message: no message needs such depth.';
 
-/**
- * The library's composer recurses, so the depth is watched on the flat stream of lexemes before anything recurses. Its own
- * check for equal keys compares each with each; `readPairs` does it with a set.
- */
+/** The library's own check for equal keys compares each with each; `readPairs` does it with a set. */
 function compose(text: string): Document.Parsed[] {
   if (!text.isWellFormed()) stop(0, 'lone surrogate in the text', 'Use valid Unicode.');
   const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]/.exec(text); // oxlint-disable-line no-control-regex
-  if (control)
-    stop(control.index, 'control character', 'Remove it, or write it as an escape in double quotes.');
-  const parser = new Parser();
-  const tokens = [];
-  for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) tokens.push(token);
-    if (parser.stack.length > LIMITS.nesting * 2) {
-      stop(parser.offset, `nesting deeper than ${LIMITS.nesting} levels`, DEPTH_HINT);
-    }
-  }
-  tokens.push(...parser.end());
+  if (control) stop(control.index, 'control character', 'Remove it, or write it as an escape in double quotes.');
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
@@ -56,21 +44,46 @@ function compose(text: string): Document.Parsed[] {
     prettyErrors: false,
     strict: true,
   });
-  return [...composer.compose(tokens, true, text.length)];
+  return [...composer.compose(tokenize(text), true, text.length)];
+}
+
+/**
+ * The composer recurses and collects every error, so what is deep, long or broken is stopped on the flat stream of lexemes,
+ * before it gets there.
+ */
+function tokenize(text: string): CST.Token[] {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(allowed(token));
+    lexemes += 1;
+    if (lexemes > LIMITS.yamlLexemes) {
+      const what = `more than ${LIMITS.yamlLexemes} words and signs`;
+      stop(parser.offset, what, 'Send a smaller message, or send it as JSON.');
+    }
+    if (parser.stack.length > LIMITS.nesting * 2) {
+      stop(parser.offset, `nesting deeper than ${LIMITS.nesting} levels`, DEPTH_HINT);
+    }
+  }
+  for (const token of parser.end()) tokens.push(allowed(token));
+  return tokens;
+}
+
+function allowed(token: CST.Token): CST.Token {
+  if (token.type === 'error') stop(token.offset, sentence(token.message), SYNTAX_HINT);
+  if (token.type === 'directive')
+    stop(token.offset, `directive \`${quote(token.source)}\` is not allowed`, 'Remove the line.');
+  return token;
 }
 
 function contentsOf(documents: Document.Parsed[]): ParsedNode | null {
   const [document, second] = documents;
   if (document === undefined) return null;
   const [error] = [...document.errors, ...document.warnings];
-  if (error)
-    stop(error.pos[0], sentence(error.message), 'Check indentation, quotes and colons around this place.');
+  if (error) stop(error.pos[0], sentence(error.message), SYNTAX_HINT);
   if (second)
-    stop(
-      second.range[0],
-      'more than one document',
-      'Send one document: remove the `---` and what follows it.',
-    );
+    stop(second.range[0], 'more than one document', 'Send one document: remove the `---` and what follows it.');
   return document.contents;
 }
 
@@ -79,8 +92,7 @@ function sentence(message: string): string {
 }
 
 function nodeOf(node: ParsedNode | null | undefined, depth: number): Node {
-  if (node === null || node === undefined)
-    return { kind: 'null', at: 0, value: null, source: '', plain: true };
+  if (node === null || node === undefined) return { kind: 'null', at: 0, value: null, source: '', plain: true };
   const at = node.range[0];
   if (depth > LIMITS.nesting) stop(at, `nesting deeper than ${LIMITS.nesting} levels`, DEPTH_HINT);
   if (isAlias(node)) stop(at, `alias \`*${quote(node.source)}\` is not allowed`, 'Write the value out.');
@@ -89,7 +101,7 @@ function nodeOf(node: ParsedNode | null | undefined, depth: number): Node {
   if (node.tag !== undefined)
     stop(at, `tag \`${quote(node.tag)}\` is not allowed`, 'Remove it: fields have their types already.');
   if (isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => nodeOf(item, depth + 1)) };
-  if (isMap(node)) return { kind: 'object', at, end: node.range[1], fields: readPairs(node.items, depth) };
+  if (isMap(node)) return { kind: 'object', at, end: at, fields: readPairs(node.items, depth) };
   return scalarOf(node);
 }
 
@@ -104,11 +116,7 @@ function readPairs(pairs: readonly Pair[], depth: number): Map<string, Field> {
     const name = nameOf(key, depth);
     const at = key?.range[0] ?? 0;
     if (fields.has(name))
-      stop(
-        at,
-        `duplicate field \`${quote(name)}\``,
-        'Remove one of the two: which one counts is not defined.',
-      );
+      stop(at, `duplicate field \`${quote(name)}\``, 'Remove one of the two: which one counts is not defined.');
     fields.set(name, { at, value: atLeast(nodeOf(value, depth + 1), at) });
   }
   return fields;

@@ -1,11 +1,11 @@
 import { jsonSchemaOf } from './json-schema.ts';
 import { LIMITS } from './limits.ts';
 import { message } from './message.ts';
-import { accepted, problem, refused } from './problem.ts';
+import { accepted, problem, refused, tooLarge } from './problem.ts';
 import type { Parsed } from './problem.ts';
 import { readJsonOnly } from './read-json-only.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
-import { decodeUtf8, utf8Length } from './utf8.ts';
+import { decodeUtf8, sizeOf } from './utf8.ts';
 
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 
@@ -34,25 +34,25 @@ export const stopHookInputSchema = jsonSchemaOf('Stop hook input', stopHookInput
 
 /**
  * The one lenient reader: clients cut texts through the middle of a character and repeat fields, and a hook that refused
- * such input would lose the loop guard over somebody else's slip. Only what Baton reads must be right.
+ * such input would lose the loop guard over somebody else's slip. Only what Baton reads must be right, and only that is
+ * handed on: whatever else a client or its user put there (`__proto__`, a tower of brackets) stays outside.
  */
 export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookInput> {
-  const bytes = typeof input === 'string' ? utf8Length(input) : input.length;
-  if (bytes > LIMITS.stopHookBytes) {
-    return refused(
-      problem('too-large', `input too large: ${bytes} bytes > ${LIMITS.stopHookBytes} bytes maximum`, HINT),
-    );
-  }
-  const value = jsonOrUndefined(typeof input === 'string' ? input : decodeUtf8(input));
+  const bytes = sizeOf(input);
+  if (bytes > LIMITS.stopHookBytes) return refused(tooLarge(bytes, LIMITS.stopHookBytes));
+  const value = jsonOrUndefined(decodeUtf8(input));
   if (!isObject(value))
     return refused(problem('invalid-json', 'Stop hook input must be a JSON object', HINT));
+  const read: Record<string, unknown> = {};
   for (const [name, { kind }] of Object.entries(stopHookInputShape.fields)) {
     const type = kind === 'flag' ? 'boolean' : 'string';
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (given === undefined || given === null || typeof given === type) continue;
-    return refused({ ...problem('wrong-type', `Field ${name} must be a ${type}`, HINT), path: name });
+    if (given === undefined || given === null) continue;
+    if (typeof given !== type)
+      return refused({ ...problem('wrong-type', `Field ${name} must be a ${type}`, HINT), path: name });
+    read[name] = typeof given === 'string' ? given.toWellFormed() : given;
   }
-  return accepted(value);
+  return accepted(read);
 }
 
 /** Whether the client says that it is already going on because of a block. What cannot be read says nothing. */
@@ -98,8 +98,8 @@ const block = message({ title: 'Stop hook output', shape: stopHookBlockShape, re
 
 export const stopHookOutputSchema = block.schema;
 
-export function parseStopHookOutput(output: string): Parsed<StopHookOutput> {
-  return output.trim() === '' ? accepted({ decision: 'allow' }) : block.parse(output);
+export function parseStopHookOutput(output: string | Uint8Array): Parsed<StopHookOutput> {
+  return decodeUtf8(output)?.trim() === '' ? accepted({ decision: 'allow' }) : block.parse(output);
 }
 
 export function renderStopHookOutput(output: StopHookOutput): string {

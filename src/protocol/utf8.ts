@@ -17,10 +17,24 @@ function isPairAt(text: string, i: number, unit: number): boolean {
   return next >= 0xdc00 && next <= 0xdfff;
 }
 
-/** Bytes to text, or undefined where they are not UTF-8. A byte order mark is dropped, as editors on Windows add it. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
+/** True for what can be read as text. A proxy may refuse to say what it is; then it is a value like any other. */
+export function isTextOrBytes(input: unknown): input is string | Uint8Array {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return typeof input === 'string' || input instanceof Uint8Array;
+  } catch {
+    return false;
+  }
+}
+
+export function sizeOf(input: string | Uint8Array): number {
+  return typeof input === 'string' ? utf8Length(input) : input.length;
+}
+
+/** What was received as text, or undefined where it is not UTF-8. A byte order mark is dropped: editors on Windows add it. */
+export function decodeUtf8(input: string | Uint8Array): string | undefined {
+  if (typeof input === 'string') return input.startsWith('\ufeff') ? input.slice(1) : input;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(input);
   } catch {
     return undefined;
   }
