@@ -44,14 +44,12 @@ function badReferenceAt(text: string, at: number): Unreadable | undefined {
     const what = 'Character & does not begin a reference';
     return { code: 'xml/bare-ampersand', what, at, hint: 'Write &amp; for &.' };
   }
-  const hint =
-    'Only &amp; &lt; &gt; &quot; &apos; and character references are allowed. Write the text itself.';
+  const hint = 'Only &amp; &lt; &gt; &quot; &apos; and character references are allowed. Write the text itself.';
   return { code: 'xml/entity', what: `Entity ${quote(entity)} is not allowed`, at, hint };
 }
 
 function badNumber([reference, decimal, hex]: RegExpExecArray, at: number): Unreadable | undefined {
-  const code =
-    decimal === undefined ? (hex === undefined ? undefined : Number.parseInt(hex, 16)) : Number(decimal);
+  const code = decimal === undefined ? (hex === undefined ? undefined : Number.parseInt(hex, 16)) : Number(decimal);
   if (code === undefined) return undefined;
   if (code <= 0x10ffff && !ILLEGAL.test(String.fromCodePoint(code))) return undefined;
   const what = `Reference ${reference} names a character that is not allowed in XML`;

@@ -7,23 +7,7 @@ import type { CountElement, Data, DataElement, Element, ElementFormat, Elements 
 /** Any text that XML can carry, with what is hard to carry more often than chance would have it. */
 export const anyText = fc.string({
   unit: fc.oneof(
-    fc.constantFrom(
-      ' ',
-      '\t',
-      '\n',
-      '\r',
-      '\r\n',
-      '<',
-      '>',
-      '&',
-      ']]>',
-      '"',
-      "'",
-      '&amp;',
-      '<!--',
-      '\u0085',
-      '\u2028',
-    ),
+    fc.constantFrom(' ', '\t', '\n', '\r', '\r\n', '<', '>', '&', ']]>', '"', "'", '&amp;', '<!--', '\u0085', '\u2028'),
     fc.integer({ min: 0x20, max: 0xd7ff }).map((code) => String.fromCodePoint(code)),
     fc.integer({ min: 0xe000, max: 0xfffd }).map((code) => String.fromCodePoint(code)),
     fc.integer({ min: 0x10000, max: 0x10ffff }).map((code) => String.fromCodePoint(code)),
@@ -59,10 +43,7 @@ const attributes = fc
 
 const { data } = fc.letrec<{ data: Data; element: DataElement }>((tie) => ({
   data: fc.oneof({ maxDepth: 4 }, anyText, fc.array(tie('element'), { minLength: 1, maxLength: 3 })),
-  element: fc.record(
-    { name: names, attributes, content: tie('data') },
-    { requiredKeys: ['name', 'content'] },
-  ),
+  element: fc.record({ name: names, attributes, content: tie('data') }, { requiredKeys: ['name', 'content'] }),
 }));
 
 function valueFor(element: Element): fc.Arbitrary<unknown> {
@@ -78,7 +59,7 @@ function valueFor(element: Element): fc.Arbitrary<unknown> {
       return fc.boolean();
     case 'list': {
       const text = { kind: 'text' } as const;
-      const item = element.attributes ? groupFor({ ...element.attributes, text }) : someText;
+      const item: fc.Arbitrary<unknown> = element.attributes ? groupFor({ ...element.attributes, text }) : someText;
       return fc.array(item, { minLength: element.min ?? 0, maxLength: 4 });
     }
     case 'group':

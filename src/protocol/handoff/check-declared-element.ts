@@ -13,12 +13,7 @@ const RESERVED = ['kind', 'from', 'to', 'data'];
 type Declared = Readonly<Record<string, unknown>>;
 
 /** The declared elements of an edge or of a group; what is wrong is added to the problems and left out. */
-export function checkDeclaredElements(
-  declared: Declared,
-  path: string,
-  problems: Problem[],
-  depth = 1,
-): Elements {
+export function checkDeclaredElements(declared: Declared, path: string, problems: Problem[], depth = 1): Elements {
   if (depth > GROUP_DEPTH) {
     problems.push(badDeclaration(path, `Groups are more than ${GROUP_DEPTH} deep`, 'Make them flatter.'));
     return {};
@@ -73,17 +68,11 @@ function checkAttributes(declared: Declared, path: string, problems: Problem[]):
   return Object.fromEntries(attributes);
 }
 
-function checkText(
-  input: unknown,
-  path: string,
-  problems: Problem[],
-  kinds: readonly string[],
-): Scalar | undefined {
+function checkText(input: unknown, path: string, problems: Problem[], kinds: readonly string[]): Scalar | undefined {
   const kind = kindOf(input);
   if (kind === 'text') return take(elementMessages.text.parse(input), path, problems);
   if (kind === 'choice') return take(elementMessages.choice.parse(input), path, problems);
-  const hint =
-    didYouMean(typeof kind === 'string' ? kind : '', kinds) ?? 'Write for example {"kind": "text"}.';
+  const hint = didYouMean(typeof kind === 'string' ? kind : '', kinds) ?? 'Write for example {"kind": "text"}.';
   problems.push(badDeclaration(`${path}.kind`, `Field kind must be one of ${kinds.join(', ')}`, hint));
   return undefined;
 }
@@ -95,9 +84,7 @@ function checkCounted(element: Element, elements: Elements, path: string, proble
   const counted = Object.hasOwn(elements, list) ? elements[list] : undefined;
   if (counted?.kind === 'list' && Object.hasOwn(counted.attributes ?? {}, attribute)) return;
   const message = `There is no list ${quote(list)} with the attribute ${quote(attribute)} to count`;
-  problems.push(
-    badDeclaration(`${path}.counts`, message, 'Name a list beside it and one of its attributes.'),
-  );
+  problems.push(badDeclaration(`${path}.counts`, message, 'Name a list beside it and one of its attributes.'));
 }
 
 function checkName(name: string, reserved: readonly string[], path: string, problems: Problem[]): void {
@@ -114,9 +101,7 @@ function kindOf(input: unknown): unknown {
 function take<T>(parsed: Parsed<T>, path: string, problems: Problem[]): T | undefined {
   if (parsed.ok) return parsed.value;
   for (const found of parsed.problems) {
-    problems.push(
-      badDeclaration(found.path === '' ? path : `${path}.${found.path}`, found.message, found.hint),
-    );
+    problems.push(badDeclaration(found.path === '' ? path : `${path}.${found.path}`, found.message, found.hint));
   }
   return undefined;
 }

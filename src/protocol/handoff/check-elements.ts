@@ -32,12 +32,7 @@ export function checkElements(value: unknown, elements: Elements, path: string, 
   return clean;
 }
 
-function checkElement(
-  value: unknown,
-  element: Element,
-  path: string,
-  findings: Findings,
-): ElementValue | undefined {
+function checkElement(value: unknown, element: Element, path: string, findings: Findings): ElementValue | undefined {
   switch (element.kind) {
     case 'group':
       return checkElements(value, element.elements, path, findings);
@@ -75,12 +70,7 @@ function checkList(value: unknown, list: ListElement, path: string, findings: Fi
   return items;
 }
 
-function checkItem(
-  value: unknown,
-  list: ListElement,
-  path: string,
-  findings: Findings,
-): ElementValue | undefined {
+function checkItem(value: unknown, list: ListElement, path: string, findings: Findings): ElementValue | undefined {
   const text = { kind: 'text' } as const;
   if (!list.attributes) return checkScalar(value, text, { path, label: `Element ${path}` }, findings);
   if (!isObject(value)) {
@@ -97,9 +87,7 @@ function checkItem(
       if ('optional' in scalar && scalar.optional === true) continue;
       findings.add({
         code: isText ? 'handoff/missing-text' : 'handoff/missing-attribute',
-        message: isText
-          ? `Missing required text of ${path}`
-          : `Missing required attribute: ${name} of ${path}`,
+        message: isText ? `Missing required text of ${path}` : `Missing required attribute: ${name} of ${path}`,
         path: fieldPath,
         hint: `Write it as ${exampleOf(list.item, { kind: 'text' }, list.attributes)}.`,
       });
@@ -129,10 +117,7 @@ function checkCounts(checked: Checked, elements: Elements, path: string, finding
   }
 }
 
-function countListed(
-  checked: Checked,
-  { list, attribute, value }: NonNullable<CountElement['counts']>,
-): number {
+function countListed(checked: Checked, { list, attribute, value }: NonNullable<CountElement['counts']>): number {
   const items: unknown = checked[list];
   if (!Array.isArray(items)) return 0;
   return items.filter((item: unknown) => isObject(item) && item[attribute] === value).length;
@@ -186,9 +171,7 @@ function mustBe(path: string, what: string, hint = 'See `baton schema handoff`.'
 }
 
 function exampleHint(path: string): string {
-  return path === ''
-    ? 'Send XML text, or an object. See `baton schema handoff`.'
-    : 'See `baton schema handoff`.';
+  return path === '' ? 'Send XML text, or an object. See `baton schema handoff`.' : 'See `baton schema handoff`.';
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -28,9 +28,7 @@ export function checkScalar(
     });
     return undefined;
   }
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? value
-    : undefined;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
 }
 
 interface Wrong extends Pick<Finding, 'code' | 'hint'> {
@@ -47,9 +45,7 @@ function findWrong(value: unknown, scalar: Scalar, findings: Findings): Wrong | 
     case 'text':
       return findWrongText(value, scalar, findings);
     case 'choice':
-      return (
-        findWrongText(value, { kind: 'text', may_be_empty: true }, findings) ?? findWrongChoice(value, scalar)
-      );
+      return findWrongText(value, { kind: 'text', may_be_empty: true }, findings) ?? findWrongChoice(value, scalar);
   }
 }
 
@@ -91,15 +87,13 @@ function findWrongChoice(value: unknown, { values }: ChoiceElement): Wrong | und
 /** The largest is the largest that JavaScript and JSON carry exactly. */
 function findWrongCount(value: unknown, { min = 0, max, because }: CountElement): Wrong | undefined {
   const why = because === undefined ? '' : ` Here ${because}.`;
-  const isCount =
-    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
+  const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
   if (!isCount) {
     const hint = `Write it in plain digits, such as 12.${why}`;
     return { code: 'handoff/invalid-count', says: 'must be a whole number ≥ 0', hint };
   }
   if (value >= min && (max === undefined || value <= max)) return undefined;
-  const bounds =
-    max === undefined ? `at least ${min}` : min === max || max === 0 ? `${max}` : `from ${min} to ${max}`;
+  const bounds = max === undefined ? `at least ${min}` : min === max || max === 0 ? `${max}` : `from ${min} to ${max}`;
   return {
     code: 'handoff/count-out-of-range',
     says: `must be ${bounds}: got ${value}`,

@@ -53,8 +53,7 @@ export const declarationMessage = message({
 
 const described = { optional: flag, about: sentence } as const satisfies Readonly<Record<string, Shape>>;
 
-const element = <const S extends ObjectShape>(shape: S) =>
-  message({ title: 'Element', read: readJsonOnly, shape });
+const element = <const S extends ObjectShape>(shape: S) => message({ title: 'Element', read: readJsonOnly, shape });
 
 const text = element({
   kind: 'object',

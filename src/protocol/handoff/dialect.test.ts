@@ -66,6 +66,7 @@ const cleared = `<handoff>
 describe('a role added as data', () => {
   it('has handoffs of its own, which are read, written and typed by kind', () => {
     const parsed = secure.parse(cleared);
+    if (!parsed.ok) throw new Error('was refused');
     expect(parsed).toEqual({
       ok: true,
       value: {
@@ -79,7 +80,7 @@ describe('a role added as data', () => {
         scanners: { secrets: true, rules: 120 },
       },
     });
-    if (parsed.ok) expect(secure.render(parsed.value)).toBe(cleared);
+    expect(secure.render(parsed.value)).toBe(cleared);
   });
 
   it('is checked as strictly as a built-in one', () => {
@@ -108,9 +109,7 @@ describe('a role added as data', () => {
     const shortcut = secure.parse(fixture('reviewer-agent-to-validator-agent'));
     expect(shortcut).toMatchObject({
       ok: false,
-      problems: [
-        { code: 'handoff/no-edge', message: 'No edge leads from reviewer-agent to validator-agent', line: 3 },
-      ],
+      problems: [{ code: 'handoff/no-edge', message: 'No edge leads from reviewer-agent to validator-agent', line: 3 }],
     });
     const error = secure.parse(fixture('error').replace('implementer-agent', 'security-reviewer-agent'));
     if (!error.ok) throw new Error('was refused');
@@ -152,33 +151,21 @@ describe('a bad declaration', () => {
     [{ edges: [{ ...edge, to: 'fixer-agnet' }] }, 'edges[0].to: Unknown agent: fixer-agnet'],
     [{ edges: [{ ...edge, next: 'nobody' }] }, 'edges[0].next: Unknown role: nobody'],
     [{ edges: [{ ...edge, phase: 'DONE' }] }, "edges[0]: invalid phase 'DONE'"],
-    [
-      { edges: [{ ...edge, to: 'fixer-agent' }] },
-      'edges[0]: Edge is already there: reviewer-agent → fixer-agent',
-    ],
+    [{ edges: [{ ...edge, to: 'fixer-agent' }] }, 'edges[0]: Edge is already there: reviewer-agent → fixer-agent'],
     [{ edges: [edge, edge] }, 'edges[1]: Edge is already there: reviewer-agent → closer-agent'],
     [{ without: [edge] }, 'Unknown field: without[0].phase'],
     [
       { without: [{ from: 'reviewer-agent', to: 'closer-agent' }] },
       'without[0]: There is no built-in edge reviewer-agent → closer-agent',
     ],
-    [
-      withElement('text'),
-      'edges[0].elements.x.kind: Field kind must be one of text, choice, count, flag, list, group',
-    ],
+    [withElement('text'), 'edges[0].elements.x.kind: Field kind must be one of text, choice, count, flag, list, group'],
     [
       withElement({ kind: 'free' }),
       'edges[0].elements.x.kind: Field kind must be one of text, choice, count, flag, list, group',
     ],
     [withElement({ kind: 'text', max: 1 }), 'edges[0].elements.x.max: Unknown field: max'],
-    [
-      withElement({ kind: 'choice', values: [] }),
-      'edges[0].elements.x.values: Field values must contain at least 1',
-    ],
-    [
-      withElement({ kind: 'count', min: -1 }),
-      'edges[0].elements.x.min: Field min must be a non-negative whole number',
-    ],
+    [withElement({ kind: 'choice', values: [] }), 'edges[0].elements.x.values: Field values must contain at least 1'],
+    [withElement({ kind: 'count', min: -1 }), 'edges[0].elements.x.min: Field min must be a non-negative whole number'],
     [withElement({ kind: 'list' }), 'edges[0].elements.x.item: Missing required field: item'],
     [
       withElement({ kind: 'list', item: 'i', attributes: { text: { kind: 'text' } } }),

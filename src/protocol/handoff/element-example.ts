@@ -2,11 +2,7 @@ import { ELEMENT_FORMATS } from './element-format.ts';
 import type { Element, Scalar } from './element.ts';
 
 /** A small example of an element as it would be written, for hints: `<branch>feature/issue-123-user-auth</branch>`. */
-export function exampleOf(
-  name: string,
-  element: Element,
-  attributes: Readonly<Record<string, Scalar>> = {},
-): string {
+export function exampleOf(name: string, element: Element, attributes: Readonly<Record<string, Scalar>> = {}): string {
   const written = Object.entries(attributes).map(([key, scalar]) => ` ${key}="${contentOf(scalar)}"`);
   return `<${name}${written.join('')}>${contentOf(element)}</${name}>`;
 }

@@ -25,7 +25,7 @@ export const ELEMENT_FORMATS: Readonly<Record<ElementFormat, Format>> = {
     fits: isGitRef,
     expected: 'a valid git branch name that does not start with -',
     example: 'feature/issue-123-user-auth',
-    schema: { pattern: '^[^-\\s~^:?*[\\\\][^\\s~^:?*[\\\\]*$' },
+    schema: { pattern: '^(?!-)[^ \\u0000-\\u001f\\u007f~^:?*\\[\\\\]+$' },
   },
   digits: {
     fits: (text) => new RegExp(DIGITS).test(text),

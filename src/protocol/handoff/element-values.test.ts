@@ -29,19 +29,7 @@ describe('text is data', () => {
 
   it('only declared counts become numbers, and they come back as they were written', () => {
     expect(valueOf(fixture(implemented))).toMatchObject({ files_changed: 12, tests_added: 24 });
-    for (const wrong of [
-      '1e5',
-      '007',
-      '-1',
-      '+1',
-      '1.0',
-      '0x10',
-      '1_000',
-      '',
-      'many',
-      '９',
-      '9007199254740992',
-    ]) {
+    for (const wrong of ['1e5', '007', '-1', '+1', '1.0', '0x10', '1_000', '', 'many', '９', '9007199254740992']) {
       expect(messagesOf(changed(implemented, '>12<', `>${wrong}<`))).toEqual([
         'Element files_changed must be a whole number ≥ 0',
       ]);
@@ -73,18 +61,8 @@ describe('values', () => {
       '<priority>High<',
       "Element priority must be one of critical, high, medium, low: got 'High'",
     ],
-    [
-      prepared,
-      '>worktree<',
-      '>vm<',
-      "Element workspace_type must be one of worktree, in-place, cloud: got 'vm'",
-    ],
-    [
-      review,
-      '>changes_requested<',
-      '>approved<',
-      "Element review_status must be changes_requested: got 'approved'",
-    ],
+    [prepared, '>worktree<', '>vm<', "Element workspace_type must be one of worktree, in-place, cloud: got 'vm'"],
+    [review, '>changes_requested<', '>approved<', "Element review_status must be changes_requested: got 'approved'"],
     [
       review,
       'severity="important"',
@@ -98,12 +76,7 @@ describe('values', () => {
       "Element validation_status must be failed: got 'passed'",
     ],
     [merged, '>merged<', '>open<', "Element merge_status must be merged: got 'open'"],
-    [
-      merged,
-      '>squash<',
-      '>octopus<',
-      "Element merge_strategy must be one of squash, merge, rebase: got 'octopus'",
-    ],
+    [merged, '>squash<', '>octopus<', "Element merge_strategy must be one of squash, merge, rebase: got 'octopus'"],
     ['workflow-complete', '>completed<', '>success<', "Element status must be completed: got 'success'"],
     ['error', '>failure<', '>success<', "Element status must be failure: got 'success'"],
     [prepared, '>3100<', '>65536<', 'Element port must be from 1 to 65535: got 65536'],
@@ -139,9 +112,7 @@ describe('values', () => {
       `Element status must be one of ${five}, ready: got 'ready-for-re-review'`,
     ]);
     for (const status of five.split(', ').slice(1)) {
-      expect(validateHandoff(changed('base', /<status>.*<\/status>/, `<status>${status}</status>`))).toEqual(
-        [],
-      );
+      expect(validateHandoff(changed('base', /<status>.*<\/status>/, `<status>${status}</status>`))).toEqual([]);
     }
   });
 
@@ -172,17 +143,12 @@ describe('values', () => {
     'a&#127;b',
   ])('a branch is not called %s', (branch) => {
     const [message] = messagesOf(changed(implemented, 'feature/issue-123-user-auth', branch));
-    expect(message).toMatch(
-      /^Element branch must be a valid git branch name that does not start with -: got '/,
-    );
+    expect(message).toMatch(/^Element branch must be a valid git branch name that does not start with -: got '/);
   });
 
-  it.each(['main', 'a/b', 'ünï/cödé', 'a-', 'a.b', 'a@b', '@a', 'a{b', '1'])(
-    'a branch may be called %s',
-    (branch) => {
-      expect(validateHandoff(changed(implemented, 'feature/issue-123-user-auth', branch))).toEqual([]);
-    },
-  );
+  it.each(['main', 'a/b', 'ünï/cödé', 'a-', 'a.b', 'a@b', '@a', 'a{b', '1'])('a branch may be called %s', (branch) => {
+    expect(validateHandoff(changed(implemented, 'feature/issue-123-user-auth', branch))).toEqual([]);
+  });
 
   it.each([
     'github.com/x',
@@ -200,14 +166,9 @@ describe('values', () => {
     expect(message).toMatch(/^Element pr_url must be an http or https URL with a host/);
   });
 
-  it.each(['http://localhost:3000/x', 'https://h', 'HTTPS://H/x?y=1#z', 'http://[::1]/'])(
-    'a URL may be %s',
-    (url) => {
-      expect(validateHandoff(changed(implemented, 'https://github.com/owner/repo/pull/456', url))).toEqual(
-        [],
-      );
-    },
-  );
+  it.each(['http://localhost:3000/x', 'https://h', 'HTTPS://H/x?y=1#z', 'http://[::1]/'])('a URL may be %s', (url) => {
+    expect(validateHandoff(changed(implemented, 'https://github.com/owner/repo/pull/456', url))).toEqual([]);
+  });
 });
 
 describe('counts and findings', () => {
@@ -273,8 +234,6 @@ describe('who speaks to whom', () => {
         hint: 'Did you mean `handoff`?',
       },
     ]);
-    expect(messagesOf({ kind: 'goodbye' })).toEqual([
-      'Unknown kind: goodbye (expected handoff or workflow-complete)',
-    ]);
+    expect(messagesOf({ kind: 'goodbye' })).toEqual(['Unknown kind: goodbye (expected handoff or workflow-complete)']);
   });
 });

@@ -93,10 +93,6 @@ describe('types', () => {
     const message = valueOf(fixture('reviewer-agent-to-fixer-agent'));
     expect(isHandoffOn(message, 'reviewer-agent', 'validator-agent')).toBe(false);
     if (!isHandoffOn(message, 'reviewer-agent', 'fixer-agent')) throw new Error('is on that edge');
-    expect(message.blocking_issues.map(({ severity }) => severity)).toEqual([
-      'critical',
-      'critical',
-      'important',
-    ]);
+    expect(message.blocking_issues.map(({ severity }) => severity)).toEqual(['critical', 'critical', 'important']);
   });
 });

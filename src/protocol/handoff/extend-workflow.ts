@@ -82,8 +82,7 @@ function checkEnds(edge: Edge, roles: readonly Role[], path: string, problems: P
   const names = roles.map((role) => role.name);
   const check = (field: string, what: string, given: string | null, known: readonly string[]) => {
     if (given === null || known.includes(given)) return;
-    const hint =
-      didYouMean(given, known) ?? `Declare it in \`roles\`, or choose one of: ${known.join(', ')}.`;
+    const hint = didYouMean(given, known) ?? `Declare it in \`roles\`, or choose one of: ${known.join(', ')}.`;
     problems.push(badDeclaration(`${path}.${field}`, `Unknown ${what}: ${quote(given)}`, hint));
   };
   check('from', 'agent', edge.from, agents);

@@ -34,10 +34,7 @@ export function changed(name: Fixture, from: string | RegExp, to: string): strin
 }
 
 export function adding(name: Fixture, element: string): string {
-  return changed(name, /<\/(?:handoff|workflow-complete)>\s*$/, `${element}\n$&`).replace(
-    '$&',
-    closing(name),
-  );
+  return changed(name, /<\/(?:handoff|workflow-complete)>\s*$/, `${element}\n$&`).replace('$&', closing(name));
 }
 
 function closing(name: Fixture): string {

@@ -27,8 +27,7 @@ describe('free content', () => {
 
   it('is as deep as the limit, in both forms', () => {
     const base = valueOf(fixture('base'));
-    const nested = (depth: number): unknown =>
-      depth === 0 ? 'x' : [{ name: 'a', content: nested(depth - 1) }];
+    const nested = (depth: number): unknown => (depth === 0 ? 'x' : [{ name: 'a', content: nested(depth - 1) }]);
     const deepest = LIMITS.handoffDepth - 2;
     expect(validateHandoff({ ...base, data: nested(deepest) })).toEqual([]);
     const [message] = messagesOf({ ...base, data: nested(deepest + 1) });
@@ -74,19 +73,11 @@ describe('values from outside', () => {
 
   it('counts are numbers and lists are lists there', () => {
     const value = valueOf(fixture(implemented));
-    expect(messagesOf({ ...value, files_changed: '12' })).toEqual([
-      'Element files_changed must be a whole number ≥ 0',
-    ]);
-    expect(messagesOf({ ...value, files_changed: -0 })).toEqual([
-      'Element files_changed must be a whole number ≥ 0',
-    ]);
+    expect(messagesOf({ ...value, files_changed: '12' })).toEqual(['Element files_changed must be a whole number ≥ 0']);
+    expect(messagesOf({ ...value, files_changed: -0 })).toEqual(['Element files_changed must be a whole number ≥ 0']);
     expect(messagesOf({ ...value, commits: 'x' })).toEqual(['Element commits must be a list']);
-    expect(messagesOf({ ...value, commits: ['x'] })).toEqual([
-      'Element commits[0] must be an object with sha, text',
-    ]);
-    expect(messagesOf({ ...value, commits: [{ sha: 'a' }] })).toEqual([
-      'Missing required text of commits[0]',
-    ]);
+    expect(messagesOf({ ...value, commits: ['x'] })).toEqual(['Element commits[0] must be an object with sha, text']);
+    expect(messagesOf({ ...value, commits: [{ sha: 'a' }] })).toEqual(['Missing required text of commits[0]']);
     expect(messagesOf({ ...value, commits: [{ sha: 'a', text: 'x', by: 'y' }] })).toEqual([
       'Unknown attribute: by of commits[0]',
     ]);
@@ -141,9 +132,9 @@ describe('values from outside', () => {
     expect(messagesOf({ ...base, data })).toContain(
       'Handoff too large: more than 262144 bytes as XML, 262144 bytes maximum',
     );
-    expect(
-      validateHandoff({ ...base, data: Array.from({ length: 3 }), summary: 'x'.repeat(1_000_000) }),
-    ).not.toEqual([]);
+    expect(validateHandoff({ ...base, data: Array.from({ length: 3 }), summary: 'x'.repeat(1_000_000) })).not.toEqual(
+      [],
+    );
     const requirements: unknown[] = [];
     requirements.length = 4_000_000_000;
     expect(validateHandoff({ from: 'issue-manager', to: 'prep-agent', requirements })).not.toEqual([]);
@@ -155,8 +146,7 @@ describe('size', () => {
   const withSummary = (summary: string) => ({ ...valueOf(fixture('base')), summary });
 
   it('what is accepted can be sent on, and what could not be is refused', () => {
-    const room =
-      LIMITS.handoffBytes - new TextEncoder().encode(renderHandoff(valueOf(fixture('base')))).length;
+    const room = LIMITS.handoffBytes - new TextEncoder().encode(renderHandoff(valueOf(fixture('base')))).length;
     const fits = withSummary('x'.repeat(room));
     expect(valueOf(renderHandoff(fits))).toEqual(fits);
     expect(messagesOf(withSummary('&'.repeat(100_000)))[0]).toMatch(/^Handoff too large: \d+ bytes as XML/);

@@ -1,14 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Problem } from '../problem.ts';
 import { anyMessage, anyText, baseForm, handoffOn } from './arbitrary.cases.ts';
-import {
-  EDGES,
-  parseHandoff,
-  renderHandoff,
-  validateHandoff,
-  WORKFLOW_COMPLETE,
-  type Edge,
-} from './index.ts';
+import { EDGES, parseHandoff, renderHandoff, validateHandoff, WORKFLOW_COMPLETE, type Edge } from './index.ts';
 
 const edges: readonly (readonly [string, fc.Arbitrary<Record<string, unknown>>])[] = [
   ...EDGES.map((edge: Edge) => [`${edge.from} → ${edge.to}`, handoffOn(edge)] as const),
@@ -36,26 +31,15 @@ describe('rendering, then parsing, changes nothing', () => {
 
 describe('characters', () => {
   it('a text is carried whole or refused, never changed', () => {
+    const anyUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) });
+    const rest = { from: 'a', to: 'b', timestamp: '2024-01-15T10:30:00Z', issue_number: '1', summary: 'x' };
     fc.assert(
-      fc.property(
-        fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(String.fromCharCode) }),
-        (data) => {
-          const message = {
-            from: 'a',
-            to: 'b',
-            timestamp: '2024-01-15T10:30:00Z',
-            issue_number: '1',
-            summary: 'x',
-            data,
-          };
-          const parsed = parseHandoff(message);
-          if (!parsed.ok) {
-            expect(parsed.problems[0].code).toBe('handoff/illegal-character');
-            return;
-          }
-          expect(parseHandoff(renderHandoff(parsed.value))).toMatchObject({ ok: true, value: { data } });
-        },
-      ),
+      fc.property(anyUnits, (data) => {
+        const parsed = parseHandoff({ ...rest, data });
+        const carried = parsed.ok ? parseHandoff(renderHandoff(parsed.value)) : parsed;
+        const illegal = { ok: false, problems: [{ code: 'handoff/illegal-character' }] };
+        expect(carried).toMatchObject(parsed.ok ? { ok: true, value: { data } } : illegal);
+      }),
       { numRuns: 1_000 },
     );
   });
@@ -107,31 +91,18 @@ describe('mutated messages', () => {
   it('are accepted as something that can be sent on, or refused with a place; nothing is thrown', () => {
     fc.assert(
       fc.property(anyMessage, fc.array(edit, { minLength: 1, maxLength: 4 }), (message, edits) => {
-        const text = edits.reduce(applied, render(message));
-        const parsed = parseHandoff(text);
-        if (parsed.ok) {
-          expect(parseHandoff(renderHandoff(parsed.value))).toEqual(parsed);
-          return;
-        }
-        for (const { code, message: sentence, line, column, hint } of parsed.problems) {
-          expect(code).toMatch(/^(?:xml|handoff)\/[a-z0-9-]+$/);
-          expect([sentence, hint].every((part) => part.length > 0 && part.length < 1_000)).toBe(true);
-          expect(line).toBeGreaterThan(0);
-          expect(column).toBeGreaterThan(0);
-        }
+        expect(findBroken(edits.reduce(applied, render(message)))).toBeUndefined();
       }),
       { numRuns: 3_000 },
     );
   });
 
   it('any value at all is answered', () => {
+    const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     fc.assert(
-      fc.property(
-        fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),
-        (value) => {
-          expect(validateHandoff(value).length).toBeGreaterThan(0);
-        },
-      ),
+      fc.property(anything, (value) => {
+        expect(validateHandoff(value).length).toBeGreaterThan(0);
+      }),
       { numRuns: 1_000 },
     );
   });
@@ -141,13 +112,26 @@ describe('mutated messages', () => {
       fc.property(anyMessage, fc.nat(), fc.anything(), (message, index, value) => {
         const names = Object.keys(message);
         const name = names[index % names.length] ?? 'from';
-        const parsed = parseHandoff({ ...message, [name]: value });
-        if (parsed.ok) expect(parseHandoff(renderHandoff(parsed.value))).toEqual(parsed);
+        expect(findBroken({ ...message, [name]: value })).toBeUndefined();
       }),
       { numRuns: 1_000 },
     );
   });
 });
+
+/** What a parser promises for any input: the same again after rendering, or problems that somebody can act on. */
+function findBroken(input: unknown): string | undefined {
+  const parsed = parseHandoff(input);
+  if (!parsed.ok) return parsed.problems.find((found) => !isUseful(found, typeof input === 'string'))?.message;
+  const again = parseHandoff(renderHandoff(parsed.value));
+  return isDeepStrictEqual(again, parsed) ? undefined : 'rendering and parsing changed it';
+}
+
+function isUseful({ code, message, line, column, hint }: Problem, isText: boolean): boolean {
+  const isShort = [message, hint].every((part) => part.length > 0 && part.length < 1_000);
+  const isPlaced = isText ? Number(line) > 0 && Number(column) > 0 : line === null && column === null;
+  return /^(?:xml|handoff)\/[a-z0-9-]+$/.test(code) && isShort && isPlaced;
+}
 
 function applied(text: string, { at, remove, insert }: Edit): string {
   const from = Math.floor(at * text.length);

@@ -34,9 +34,7 @@ export function parseMessage(input: unknown, expect: Expect): Parsed<HandoffMess
     return parseValue(input, expect);
   } catch {
     // Objects from outside can run code when they are looked at. Whatever it threw is none of our business.
-    return refuse([
-      finding('handoff/unreadable', 'Handoff could not be read', 'Send XML text, or plain data.'),
-    ]);
+    return refuse([finding('handoff/unreadable', 'Handoff could not be read', 'Send XML text, or plain data.')]);
   }
 }
 
@@ -116,9 +114,7 @@ function refuse(
   xml?: XmlDocument,
   places: ReadonlyMap<string, number> = new Map(),
 ): Refused {
-  const placed = found
-    .slice(0, LIMITS.problems)
-    .map((finding) => ({ finding, at: offsetOf(finding, places) }));
+  const placed = found.slice(0, LIMITS.problems).map((finding) => ({ finding, at: offsetOf(finding, places) }));
   if (xml) placed.sort((a, b) => a.at - b.at);
   const [first, ...rest] = placed.map(({ finding, at }) => problemOf(finding, xml && placeAt(xml.text, at)));
   if (!first) throw new Error('a refusal needs a problem');
@@ -132,11 +128,7 @@ function problemOf({ code, message, path, hint }: Finding, place?: Place): Probl
 /** What is missing is reported at the element that lacks it. */
 function offsetOf({ at, path }: Finding, places: ReadonlyMap<string, number>): number {
   if (at !== undefined) return at;
-  for (
-    let part = path;
-    part !== '';
-    part = part.slice(0, Math.max(part.lastIndexOf('.'), part.lastIndexOf('['), 0))
-  ) {
+  for (let part = path; part !== ''; part = part.slice(0, Math.max(part.lastIndexOf('.'), part.lastIndexOf('['), 0))) {
     const found = places.get(part);
     if (found !== undefined) return found;
   }

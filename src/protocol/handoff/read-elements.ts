@@ -25,12 +25,7 @@ interface Reading {
   readonly findings: Finding[];
 }
 
-function readGroup(
-  node: ElementNode,
-  elements: Elements,
-  path: string,
-  reading: Reading,
-): Record<string, unknown> {
+function readGroup(node: ElementNode, elements: Elements, path: string, reading: Reading): Record<string, unknown> {
   refuseText(node, path, reading);
   const fields = new Map<string, unknown>();
   for (const child of node.children) {
@@ -57,9 +52,7 @@ function readElement(node: ElementNode, element: Element, path: string, reading:
     case 'free':
       return dataOf(node);
     case 'count':
-      return /^(?:0|[1-9][0-9]*)$/.test(node.text)
-        ? Number(textOf(node, path, reading))
-        : textOf(node, path, reading);
+      return /^(?:0|[1-9][0-9]*)$/.test(node.text) ? Number(textOf(node, path, reading)) : textOf(node, path, reading);
     case 'flag':
       return FLAGS.get(node.text) ?? textOf(node, path, reading);
     case 'text':
@@ -136,10 +129,7 @@ function refuseAttributes(node: ElementNode, path: string, reading: Reading, all
       code: 'handoff/unknown-attribute',
       message: `Unknown attribute: ${quote(name)} of ${path === '' ? node.name : path}`,
       path: path === '' ? quote(name) : `${path}.${quote(name)}`,
-      hint:
-        known.length > 0
-          ? `Allowed here: ${known.join(', ')}.`
-          : 'Remove it: this element has no attributes.',
+      hint: known.length > 0 ? `Allowed here: ${known.join(', ')}.` : 'Remove it: this element has no attributes.',
       at: node.at,
     });
   }

@@ -1,14 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  adding,
-  changed,
-  fixture,
-  FIXTURES,
-  messagesOf,
-  problemsOf,
-  valueOf,
-  without,
-} from './fixtures.cases.ts';
+import { adding, changed, fixture, FIXTURES, messagesOf, problemsOf, valueOf, without } from './fixtures.cases.ts';
 import { renderHandoff, validateHandoff } from './index.ts';
 
 const implemented = 'implementer-agent-to-reviewer-agent';
@@ -27,17 +18,7 @@ describe('what must and what may be there', () => {
     [prepared, ['issue_url', 'issue_number', 'branch', 'workspace_path', 'workspace_type', 'validation']],
     [
       implemented,
-      [
-        'issue_url',
-        'issue_number',
-        'pr_url',
-        'pr_number',
-        'branch',
-        'summary',
-        'files_changed',
-        'coverage',
-        'commits',
-      ],
+      ['issue_url', 'issue_number', 'pr_url', 'pr_number', 'branch', 'summary', 'files_changed', 'coverage', 'commits'],
     ],
     [review, ['pr_url', 'pr_number', 'issue_number', 'review_status', 'blocking_issues']],
     [approval, ['pr_url', 'pr_number', 'issue_number', 'review_status', 'critical_count', 'summary']],
@@ -147,9 +128,9 @@ describe('what must and what may be there', () => {
     expect(valueOf(changed(implemented, /<commits>[^]*<\/commits>/, '<commits/>'))).toMatchObject({
       commits: [],
     });
-    expect(
-      messagesOf(changed('ci-gate-to-fixer-agent', /<failures>[^]*<\/failures>/, '<failures/>')),
-    ).toEqual(['Element failures must have at least 1 failure']);
+    expect(messagesOf(changed('ci-gate-to-fixer-agent', /<failures>[^]*<\/failures>/, '<failures/>'))).toEqual([
+      'Element failures must have at least 1 failure',
+    ]);
   });
 
   it('attributes are as in the examples', () => {
@@ -174,9 +155,7 @@ describe('what must and what may be there', () => {
     expect(messagesOf(changed(implemented, /<commits>[^]*<\/commits>/, '<commits>two</commits>'))).toEqual([
       'Element commits must contain elements, not text',
     ]);
-    expect(messagesOf('<handoff>hello</handoff>')).toEqual([
-      'Element handoff must contain elements, not text',
-    ]);
+    expect(messagesOf('<handoff>hello</handoff>')).toEqual(['Element handoff must contain elements, not text']);
     expect(messagesOf(changed(implemented, '>96%<', '> <'))).toEqual(['Element coverage must not be empty']);
   });
 });

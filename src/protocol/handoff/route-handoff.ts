@@ -18,11 +18,7 @@ export interface Route {
   readonly retry_after_ms: readonly number[];
 }
 
-export function findRoute(
-  message: HandoffMessage,
-  edges: readonly Edge[],
-  roles: readonly Role[],
-): Parsed<Route> {
+export function findRoute(message: HandoffMessage, edges: readonly Edge[], roles: readonly Role[]): Parsed<Route> {
   if (message.kind === 'workflow-complete') return accepted(onward(WORKFLOW_COMPLETE));
   const edge = findEdge(edges, message.from, message.to);
   if (!edge) return refused({ ...noEdge(message.from, message.to, edges), line: null, column: null });

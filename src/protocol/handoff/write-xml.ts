@@ -8,12 +8,7 @@ export function writeXml(element: DataElement, layout: 'indented' | 'compact'): 
   return layout === 'indented' ? write(element, '', '  ', '\n') : write(element, '', '', '');
 }
 
-function write(
-  { name, attributes = {}, content }: DataElement,
-  indent: string,
-  step: string,
-  end: string,
-): string {
+function write({ name, attributes = {}, content }: DataElement, indent: string, step: string, end: string): string {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}=${quoteAttribute(value)}`);
   const start = `${indent}<${name}${written.join('')}`;
   if (content.length === 0) return `${start}/>${end}`;
