@@ -28,7 +28,8 @@ export interface XmlDocument {
  * bounded. White space as written around text is layout and dropped; as a character reference it is data and kept.
  */
 export function readXml(input: string): Parsed<XmlDocument> {
-  if (input.length > LIMITS.handoffBytes || utf8Length(input) > LIMITS.handoffBytes) return refuseSize(input);
+  if (input.length > LIMITS.handoffBytes || utf8Length(input) > LIMITS.handoffBytes)
+    return refuseSize(utf8Length(input));
   const text = input.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   const found = findRefusedMarkup(text);
   if (found) return refuseAt(text, found);
@@ -43,10 +44,10 @@ export function readXml(input: string): Parsed<XmlDocument> {
   }
 }
 
-function refuseSize(input: string): Refused {
+export function refuseSize(bytes: number): Refused {
   return refused({
     code: 'xml/too-large',
-    message: `XML too large: ${utf8Length(input)} bytes > ${LIMITS.handoffBytes} bytes maximum`,
+    message: `XML too large: ${bytes} bytes > ${LIMITS.handoffBytes} bytes maximum`,
     path: '',
     line: 1,
     column: 1,

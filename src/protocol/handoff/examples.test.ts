@@ -89,6 +89,23 @@ describe('types', () => {
     expectTypeOf<HandoffOf<'*', 'orchestrator'>['error']['recoverable']>().toEqualTypeOf<boolean>();
   });
 
+  it('let a program write a handoff, and be told by the compiler what is missing', () => {
+    const failed: HandoffOf<'ci-gate', 'fixer-agent'> = {
+      kind: 'handoff',
+      from: 'ci-gate',
+      to: 'fixer-agent',
+      pr_url: 'https://github.com/owner/repo/pull/456',
+      pr_number: '456',
+      issue_number: '123',
+      validation_status: 'failed',
+      failures: [{ type: 'test', text: 'expected 200, got 401' }],
+    };
+    expect(valueOf(renderHandoff(failed))).toEqual(failed);
+    // @ts-expect-error The edge asks for more than its ends.
+    const empty: HandoffOf<'ci-gate', 'fixer-agent'> = { kind: 'handoff', from: 'ci-gate', to: 'fixer-agent' };
+    expect(validateHandoff(empty)).toContain('Missing required element: failures');
+  });
+
   it('are narrowed by the ends of the edge', () => {
     const message = valueOf(fixture('reviewer-agent-to-fixer-agent'));
     expect(isHandoffOn(message, 'reviewer-agent', 'validator-agent')).toBe(false);

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../problem.ts';
 import { anyMessage, anyText, baseForm, handoffOn } from './arbitrary.cases.ts';
-import { EDGES, parseHandoff, renderHandoff, validateHandoff, WORKFLOW_COMPLETE, type Edge } from './index.ts';
+import type { Edge } from './edge.ts';
+import { EDGES, WORKFLOW_COMPLETE } from './edges.ts';
+import { parseHandoff, renderHandoff, validateHandoff } from './index.ts';
 
 const edges: readonly (readonly [string, fc.Arbitrary<Record<string, unknown>>])[] = [
   ...EDGES.map((edge: Edge) => [`${edge.from} → ${edge.to}`, handoffOn(edge)] as const),

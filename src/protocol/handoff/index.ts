@@ -15,9 +15,14 @@ export const routeHandoff = HANDOFF_DIALECT.route;
 export const handoffSchema = HANDOFF_DIALECT.schema;
 
 export { handoffDialect, type HandoffDialect } from './dialect.ts';
-export { STATUSES, type Edge, type Role } from './edge.ts';
-export { EDGES, ROLES, WORKFLOW_COMPLETE } from './edges.ts';
-export type { Data, DataElement, Element, Elements } from './element.ts';
+export { STATUSES as HANDOFF_STATUSES, type Edge as HandoffEdge, type Role as HandoffRole } from './edge.ts';
+export { EDGES as HANDOFF_EDGES, ROLES as HANDOFF_ROLES, WORKFLOW_COMPLETE } from './edges.ts';
+export type {
+  Data as HandoffData,
+  DataElement as HandoffDataElement,
+  Element as HandoffElement,
+  Elements as HandoffElements,
+} from './element.ts';
 export {
   isHandoffOn,
   type BaseHandoff,
@@ -28,4 +33,4 @@ export {
   type WorkflowComplete,
 } from './handoff.ts';
 export { InvalidHandoff } from './invalid-handoff.ts';
-export type { Route } from './route-handoff.ts';
+export type { Route as HandoffRoute } from './route-handoff.ts';

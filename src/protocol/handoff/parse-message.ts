@@ -2,9 +2,10 @@ import { LIMITS } from '../limits.ts';
 import { placeAt, type Place } from '../place.ts';
 import { accepted, refused, type Parsed, type Problem, type Refused } from '../problem.ts';
 import { quote } from '../quote.ts';
+import { readXmlBytes } from '../read-xml-bytes.ts';
 import { readXml, type XmlDocument } from '../read-xml.ts';
 import { didYouMean } from '../suggest.ts';
-import { decodeUtf8, utf8Length } from '../utf8.ts';
+import { utf8Length } from '../utf8.ts';
 import { checkElements } from './check-elements.ts';
 import type { Elements } from './element.ts';
 import { Findings, tooLarge, type Finding } from './finding.ts';
@@ -29,8 +30,8 @@ export const KINDS: readonly Kind[] = ['handoff', 'workflow-complete'];
 /** XML as text or as UTF-8 bytes, or an object in value form: to a checked message, or to problems with their places. */
 export function parseMessage(input: unknown, expect: Expect): Parsed<HandoffMessage> {
   try {
-    if (typeof input === 'string') return parseText(input, expect);
-    if (input instanceof Uint8Array) return parseBytes(input, expect);
+    if (typeof input === 'string') return parseXml(readXml(input), expect);
+    if (input instanceof Uint8Array) return parseXml(readXmlBytes(input), expect);
     return parseValue(input, expect);
   } catch {
     // Objects from outside can run code when they are looked at. Whatever it threw is none of our business.
@@ -38,15 +39,7 @@ export function parseMessage(input: unknown, expect: Expect): Parsed<HandoffMess
   }
 }
 
-function parseBytes(bytes: Uint8Array, expect: Expect): Parsed<HandoffMessage> {
-  if (bytes.length > LIMITS.handoffBytes) return refuse([tooLarge(String(bytes.length))]);
-  const text = decodeUtf8(bytes);
-  if (text !== undefined) return parseText(text, expect);
-  return refuse([finding('handoff/not-utf-8', 'Handoff is not UTF-8', 'Save it as UTF-8.')]);
-}
-
-function parseText(text: string, expect: Expect): Parsed<HandoffMessage> {
-  const xml = readXml(text);
+function parseXml(xml: Parsed<XmlDocument>, expect: Expect): Parsed<HandoffMessage> {
   if (!xml.ok) return xml;
   const { root } = xml.value;
   const kind = KINDS.find((name) => name === root.name);

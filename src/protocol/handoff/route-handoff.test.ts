@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changed, fixture, valueOf, type Fixture } from './fixtures.cases.ts';
-import { routeHandoff, type Route } from './index.ts';
+import { routeHandoff, type HandoffRoute } from './index.ts';
 
 describe('the table of the specification', () => {
   it.each([
@@ -79,7 +79,7 @@ describe('no edge', () => {
   });
 });
 
-function route(text: string): Route {
+function route(text: string): HandoffRoute {
   const routed = routeHandoff(valueOf(text));
   if (!routed.ok) throw new Error(routed.problems[0].message);
   return routed.value;
