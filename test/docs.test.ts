@@ -45,16 +45,13 @@ describe('the documentation', () => {
     },
   );
 
-  it.each(blocks.filter(({ language }) => language === 'console'))(
-    '$page:$line runs in a shell',
-    ({ text }) => {
-      for (const { command, output } of commandsOf(text)) {
-        const shell = `baton() { "${process.execPath}" "${bin}" "$@"; }\n(${command}) 2>&1`;
-        const { stdout } = spawnSync('bash', ['-c', shell], { encoding: 'utf8', cwd: folder });
-        expect(stdout.trimEnd()).toBe(output);
-      }
-    },
-  );
+  it.each(blocks.filter(({ language }) => language === 'console'))('$page:$line runs in a shell', ({ text }) => {
+    for (const { command, output } of commandsOf(text)) {
+      const shell = `baton() { "${process.execPath}" "${bin}" "$@"; }\n(${command}) 2>&1`;
+      const { stdout } = spawnSync('bash', ['-c', shell], { encoding: 'utf8', cwd: folder });
+      expect(stdout.trimEnd()).toBe(output);
+    }
+  });
 
   it('has no link to a file that is not there', () => {
     const broken = pages.flatMap((page) =>

@@ -43,6 +43,14 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
       return { parse: parseResult, schema: resultSchema };
     },
   },
+  handoff: {
+    noun: 'handoff',
+    limitBytes: LIMITS.handoffBytes,
+    load: async () => {
+      const { parseHandoff, handoffSchema } = await import('../protocol/handoff/index.ts');
+      return { parse: parseHandoff, schema: handoffSchema };
+    },
+  },
   thought: {
     noun: 'thought record',
     limitBytes: LIMITS.messageBytes,

@@ -20,7 +20,6 @@ export function parseExitSignalIfEnabled(
 ): Parsed<ExitSignal> {
   if (exitProtocolEnabled(flag, project)) return parseExitSignal(input);
   const message = 'exit signal validation is disabled (AGENT_EXIT_PROTOCOL_ENABLED=false)';
-  const hint =
-    'Set exit_protocol = true in baton.toml, or AGENT_EXIT_PROTOCOL_ENABLED=true where the daemon runs.';
+  const hint = 'Set exit_protocol = true in baton.toml, or AGENT_EXIT_PROTOCOL_ENABLED=true where the daemon runs.';
   return refused(problem('exit-protocol-disabled', message, hint));
 }

@@ -21,8 +21,7 @@ export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
   if (!received.ok) return received;
   const text = received.value;
   const read = readJson(text);
-  if (!read.ok)
-    return refused(invalidJson(text, read.unreadable.what, '', read.unreadable.at, read.unreadable.hint));
+  if (!read.ok) return refused(invalidJson(text, read.unreadable.what, '', read.unreadable.at, read.unreadable.hint));
   const signal = readFields(text, read.node);
   return signal.ok ? checkExitSignal(signal.value, text, read.node) : signal;
 }
@@ -44,9 +43,7 @@ function receive(input: unknown): Parsed<string> {
   const bytes = sizeOf(received);
   if (bytes > LIMITS.exitSignalBytes) return refused(tooLarge(bytes, LIMITS.exitSignalBytes));
   const text = decodeUtf8(received);
-  return text === undefined
-    ? refused(invalidJson('', 'not valid UTF-8', '', 0, 'Send UTF-8.'))
-    : accepted(text);
+  return text === undefined ? refused(invalidJson('', 'not valid UTF-8', '', 0, 'Send UTF-8.')) : accepted(text);
 }
 
 /** Every value takes at least a byte and a comma, so past a number of them the text is too large, however it ends. */
@@ -69,9 +66,7 @@ function toJson(value: unknown): string | undefined {
 /** Check 2, in the words of the source document's own parser: shape, unknown and missing fields, enum values. */
 function readFields(text: string, node: Node): Parsed<ExitSignal> {
   if (node.kind !== 'object') {
-    return refused(
-      invalidJson(text, `invalid type: ${typeName(node)}, expected an object`, '', node.at, OBJECT_HINT),
-    );
+    return refused(invalidJson(text, `invalid type: ${typeName(node)}, expected an object`, '', node.at, OBJECT_HINT));
   }
   for (const [name, field] of node.fields) {
     const misfit = checkField(text, name, field.at, field.value);

@@ -5,9 +5,7 @@ import { createSignalFinder, findSignal } from './find-signals.ts';
 import { LIMITS } from './limits.ts';
 
 const signal = {
-  ...JSON.parse(
-    JSON.stringify(createExitSignal('IMPLEMENTATION', 'completed').withNotes('größer 🎉 { "a" }')),
-  ),
+  ...JSON.parse(JSON.stringify(createExitSignal('IMPLEMENTATION', 'completed').withNotes('größer 🎉 { "a" }'))),
 };
 const other = { ...signal, exit_reason: 'blocked' };
 const line = JSON.stringify(signal);
@@ -114,17 +112,12 @@ describe('in bounded time', () => {
     expect(findSignal(text + line)).toEqual(found);
   });
 
-  it.each([
-    '{"a":'.repeat(30),
-    '{"{":"{"',
-    `{"a":"${'{'.repeat(100)}`,
-    '[{"a":[{"a":',
-    '{"a":1,',
-    '{"a":"\\"{',
-    '{',
-  ])('is found behind 2 MB of %j, where a search that starts over would take hours', (unit) => {
-    expect(findSignal(`${unit.repeat(Math.ceil(2_000_000 / unit.length))}\n${line}`)).toEqual(found);
-  });
+  it.each(['{"a":'.repeat(30), '{"{":"{"', `{"a":"${'{'.repeat(100)}`, '[{"a":[{"a":', '{"a":1,', '{"a":"\\"{', '{'])(
+    'is found behind 2 MB of %j, where a search that starts over would take hours',
+    (unit) => {
+      expect(findSignal(`${unit.repeat(Math.ceil(2_000_000 / unit.length))}\n${line}`)).toEqual(found);
+    },
+  );
 
   it('whatever stands before it, and however the stream is cut', () => {
     const noise = fc.array(

@@ -2,27 +2,18 @@
 export type { AgentSessionCompleted, SessionFacts } from './agent-session-completed.ts';
 export { agentSessionCompleted } from './agent-session-completed.ts';
 export type { AgentSignal } from './agent-signal.ts';
-export {
-  agentSignalSchema,
-  parseAgentSignal,
-  renderAgentSignal,
-  validateAgentSignal,
-} from './agent-signal.ts';
+export { agentSignalSchema, parseAgentSignal, renderAgentSignal, validateAgentSignal } from './agent-signal.ts';
 export type { ExitSignalBuilder } from './create-exit-signal.ts';
 export { createExitSignal } from './create-exit-signal.ts';
 export type { EvidenceBundle } from './evidence.ts';
-export {
-  evidenceBundleSchema,
-  parseEvidenceBundle,
-  renderEvidenceBundle,
-  validateEvidenceBundle,
-} from './evidence.ts';
+export { evidenceBundleSchema, parseEvidenceBundle, renderEvidenceBundle, validateEvidenceBundle } from './evidence.ts';
 export { exitProtocolEnabled, parseExitSignalIfEnabled } from './exit-flag.ts';
 export type { ExitSignal } from './exit-signal-shape.ts';
 export { exitSignalSchema } from './exit-signal-shape.ts';
 export { parseExitSignal, renderExitSignal, validateExitSignal } from './exit-signal.ts';
 export type { Found, SignalFinder } from './find-signals.ts';
 export { createSignalFinder, findSignal } from './find-signals.ts';
+export * from './handoff/index.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { LIMITS } from './limits.ts';
 export type { Mission } from './mission.ts';

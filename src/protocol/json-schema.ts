@@ -52,7 +52,7 @@ function objectSchema(shape: ObjectShape): JsonSchema {
 const FORMATS: Record<TextFormat, JsonSchema> = {
   'iso-8601': { format: 'date-time' },
   'relative-path': { pattern: '^(?![/\\\\])(?![A-Za-z]:)(?!(.*[/\\\\])?\\.\\.([/\\\\]|$)).+$' },
-  'git-ref': { pattern: '^(?!-)[^\\s~^:?*\\[\\\\]+$' },
+  'git-ref': { pattern: '^(?!-)[^\\u0000-\\u0020\\u007f-\\u009f~^:?*\\[\\\\]+$' },
   'git-sha': { pattern: '^[0-9a-fA-F]{1,64}$' },
 };
 

@@ -52,6 +52,4 @@ export interface Document {
   readonly read: Read<Node>;
 }
 
-export type Read<T> =
-  | { readonly ok: true; readonly node: T }
-  | { readonly ok: false; readonly unreadable: Unreadable };
+export type Read<T> = { readonly ok: true; readonly node: T } | { readonly ok: false; readonly unreadable: Unreadable };

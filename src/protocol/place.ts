@@ -24,8 +24,7 @@ function countCharacters(text: string, from: number, to: number): number {
   let count = 0;
   for (let i = from; i < to && i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    const isSecondHalf =
-      unit >= 0xdc00 && unit <= 0xdfff && i > from && isHighSurrogate(text.charCodeAt(i - 1));
+    const isSecondHalf = unit >= 0xdc00 && unit <= 0xdfff && i > from && isHighSurrogate(text.charCodeAt(i - 1));
     if (!isSecondHalf) count += 1;
   }
   return count;

@@ -4,7 +4,5 @@ import { readYaml } from './read-yaml.ts';
 
 /** A message that may be written in either: what starts with a brace or a bracket is JSON, everything else is YAML. */
 export function readDocument(text: string): Document {
-  return /^\s*[[{]/.test(text)
-    ? { syntax: 'JSON', read: readJson(text) }
-    : { syntax: 'YAML', read: readYaml(text) };
+  return /^\s*[[{]/.test(text) ? { syntax: 'JSON', read: readJson(text) } : { syntax: 'YAML', read: readYaml(text) };
 }

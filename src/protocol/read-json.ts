@@ -12,8 +12,7 @@ export function readJson(text: string): Read<Node> {
     skipSpace(cursor);
     const node = readValue(cursor);
     skipSpace(cursor);
-    if (cursor.at < text.length)
-      stop(cursor.at, 'trailing characters', 'Send one JSON value and nothing after it.');
+    if (cursor.at < text.length) stop(cursor.at, 'trailing characters', 'Send one JSON value and nothing after it.');
     return { ok: true, node };
   } catch (error) {
     if (error instanceof Stopped) return { ok: false, unreadable: error.unreadable };
@@ -151,11 +150,7 @@ function readText(cursor: Cursor): TextNode {
   const raw = text.slice(at + 1, i);
   const value = escaped ? unescape(raw, at + 1) : raw;
   if (!value.isWellFormed()) {
-    stop(
-      at,
-      'lone surrogate in a string',
-      'Use valid Unicode: a \\uD800–\\uDFFF escape must be one of a pair.',
-    );
+    stop(at, 'lone surrogate in a string', 'Use valid Unicode: a \\uD800–\\uDFFF escape must be one of a pair.');
   }
   cursor.at = i + 1;
   return { kind: 'text', at, text: value };

@@ -72,11 +72,7 @@ function textNode(text: string, budget: Budget): Node {
   return { kind: 'text', at: 0, text };
 }
 
-function scalar(
-  kind: 'number' | 'boolean' | 'null' | 'other',
-  value: number | boolean | null,
-  source: string,
-): Node {
+function scalar(kind: 'number' | 'boolean' | 'null' | 'other', value: number | boolean | null, source: string): Node {
   return { kind, at: 0, value, source, plain: false };
 }
 

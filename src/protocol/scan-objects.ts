@@ -58,16 +58,7 @@ export function createObjectScanner(onObject: (text: string) => void): ObjectSca
   }
 }
 
-type State =
-  | 'value'
-  | 'first-item'
-  | 'first-name'
-  | 'name'
-  | 'colon'
-  | 'after'
-  | 'string'
-  | 'escape'
-  | 'scalar';
+type State = 'value' | 'first-item' | 'first-name' | 'name' | 'colon' | 'after' | 'string' | 'escape' | 'scalar';
 
 interface Candidate {
   state: State;

@@ -41,8 +41,7 @@ export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookI
   const bytes = sizeOf(input);
   if (bytes > LIMITS.stopHookBytes) return refused(tooLarge(bytes, LIMITS.stopHookBytes));
   const value = jsonOrUndefined(decodeUtf8(input));
-  if (!isObject(value))
-    return refused(problem('invalid-json', 'Stop hook input must be a JSON object', HINT));
+  if (!isObject(value)) return refused(problem('invalid-json', 'Stop hook input must be a JSON object', HINT));
   const read: Record<string, unknown> = {};
   for (const [name, { kind }] of Object.entries(stopHookInputShape.fields)) {
     const type = kind === 'flag' ? 'boolean' : 'string';
@@ -103,7 +102,5 @@ export function parseStopHookOutput(output: string | Uint8Array): Parsed<StopHoo
 }
 
 export function renderStopHookOutput(output: StopHookOutput): string {
-  return output.decision === 'allow'
-    ? ''
-    : JSON.stringify({ decision: output.decision, reason: output.reason });
+  return output.decision === 'allow' ? '' : JSON.stringify({ decision: output.decision, reason: output.reason });
 }

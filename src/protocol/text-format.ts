@@ -8,8 +8,7 @@ export const TEXT_FORMATS: Record<TextFormat, (text: string) => boolean> = {
   'git-sha': (text) => /^[0-9a-f]{1,64}$/i.test(text),
 };
 
-const DATE_TIME =
-  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-](\d\d):?(\d\d))?$/;
+const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-](\d\d):?(\d\d))?$/;
 
 /** A date and a time of ISO 8601's extended form, on a day that exists. */
 export function isIso8601(text: string): boolean {

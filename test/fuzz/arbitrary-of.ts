@@ -4,58 +4,21 @@ import { TEXT_FORMATS } from '../../src/protocol/text-format.ts';
 
 /** Words that some reader somewhere takes for a number, a truth, a date or nothing. */
 const DECEPTIVE = [
-  ...['no', 'No', 'NO', 'yes', 'on', 'off', 'y', 'n', 'true', 'False', 'null', 'Null', '~', ''],
-  ...['1', '0', '-0', '1e5', '1E5', '012', '0o12', '0x1F', '0b11', '1_000', '.5', '5.', '+1', '-1'],
-  ...['.inf', '-.inf', '.nan', 'NaN', 'Infinity', '1:30', '12:30:45', '2025-01-15', '2025-01-15T10:30:00Z'],
-  ...[
-    '<<',
-    '=',
-    '-',
-    '- a',
-    '? a',
-    ': a',
-    'a: b',
-    'a #b',
-    '#a',
-    '&a',
-    '*a',
-    '!a',
-    '!!str a',
-    '%a',
-    '@a',
-    '`a',
-  ],
-  ...[
-    '---',
-    '--- a',
-    '...',
-    '|',
-    '>',
-    '"',
-    "'",
-    '"a"',
-    "'a'",
-    '[',
-    ']',
-    '{}',
-    '[a]',
-    '{a: b}',
-    ',',
-    '\\',
-    '\\n',
-  ],
-  ...[' a', 'a ', '\ta', 'a\t', '\n', 'a\n', '\na', ' \n a', 'a\n\n\nb\n\n', 'a \nb', 'a\r\nb', 'a\rb', '\r'],
-  ...['\0', '\b', '\x1b[31m', '\x7f', '\x85', '\xa0', '\u2028', '\u2029', '\ufeff', '\ufffe', '\uffff'],
-  ...['é', '漢', '😀', '\u{10ffff}', 'e\u0301', '__proto__', 'constructor', 'toString'],
-];
+  ['no', 'No', 'NO', 'yes', 'on', 'off', 'y', 'n', 'true', 'False', 'null', 'Null', '~', ''],
+  ['1', '0', '-0', '1e5', '1E5', '012', '0o12', '0x1F', '0b11', '1_000', '.5', '5.', '+1', '-1'],
+  ['.inf', '-.inf', '.nan', 'NaN', 'Infinity', '1:30', '12:30:45', '2025-01-15', '2025-01-15T10:30:00Z'],
+  ['<<', '=', '-', '- a', '? a', ': a', 'a: b', 'a #b', '#a', '&a', '*a', '!a', '!!str a', '%a', '@a', '`a'],
+  ['---', '--- a', '...', '|', '>', '"', "'", '"a"', "'a'", '[', ']', '{}', '[a]', '{a: b}', ',', '\\', '\\n'],
+  [' a', 'a ', '\ta', 'a\t', '\n', 'a\n', '\na', ' \n a', 'a\n\n\nb\n\n', 'a \nb', 'a\r\nb', 'a\rb', '\r'],
+  ['\0', '\b', '\x1b[31m', '\x7f', '\x85', '\xa0', '\u2028', '\u2029', '\ufeff', '\ufffe', '\uffff'],
+  ['é', '漢', '😀', '\u{10ffff}', 'e\u0301', '__proto__', 'constructor', 'toString'],
+].flat();
 
 /** Any text that Unicode allows, with a liking for what breaks readers. */
 export const anyText = fc.oneof(
   fc.constantFrom(...DECEPTIVE),
   fc.string({ unit: 'binary', maxLength: 60 }),
-  fc
-    .array(fc.constantFrom(...DECEPTIVE, 'word', ' ', '\n', '\n  '), { maxLength: 8 })
-    .map((parts) => parts.join('')),
+  fc.array(fc.constantFrom(...DECEPTIVE, 'word', ' ', '\n', '\n  '), { maxLength: 8 }).map((parts) => parts.join('')),
 );
 
 /** Anything JSON can hold, except what every reader here refuses. */
@@ -116,8 +79,7 @@ function arbitraryText(shape: TextShape): fc.Arbitrary<string> {
   const { pattern, format, notEmpty } = shape;
   if (format !== undefined) return FORMATS[format].filter((text) => TEXT_FORMATS[format](text));
   if (pattern !== undefined && pattern.startsWith('^')) return fc.stringMatching(new RegExp(pattern, 'u'));
-  const texts =
-    pattern === undefined ? anyText : anyText.filter((text) => new RegExp(pattern, 'u').test(text));
+  const texts = pattern === undefined ? anyText : anyText.filter((text) => new RegExp(pattern, 'u').test(text));
   return notEmpty ? texts.filter((text) => text !== '') : texts;
 }
 

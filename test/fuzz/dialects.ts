@@ -4,6 +4,7 @@ import { agentSignalShape, parseAgentSignal, renderAgentSignal } from '../../src
 import { evidenceShape, parseEvidenceBundle, renderEvidenceBundle } from '../../src/protocol/evidence.ts';
 import { exitSignalShape } from '../../src/protocol/exit-signal-shape.ts';
 import { parseExitSignal, renderExitSignal } from '../../src/protocol/exit-signal.ts';
+import { parseHandoff, renderHandoff } from '../../src/protocol/handoff/index.ts';
 import { missionShape, parseMission, renderMission } from '../../src/protocol/mission.ts';
 import type { Parsed } from '../../src/protocol/problem.ts';
 import { parseResult, renderResult, resultShape } from '../../src/protocol/result.ts';
@@ -17,11 +18,7 @@ import {
   stopHookInputShape,
 } from '../../src/protocol/stop-hook.ts';
 import { parseTaskUpdate, renderTaskUpdate, taskUpdateShape } from '../../src/protocol/task-update.ts';
-import {
-  parseThoughtRecord,
-  renderThoughtRecord,
-  thoughtRecordShape,
-} from '../../src/protocol/thought-record.ts';
+import { parseThoughtRecord, renderThoughtRecord, thoughtRecordShape } from '../../src/protocol/thought-record.ts';
 
 /** What the tests need to know of a dialect, with its type forgotten, so that all of them stand in one table. */
 export interface TestedDialect {
@@ -49,6 +46,7 @@ export const DIALECTS: readonly TestedDialect[] = [
   dialect('evidence', 'YAML or JSON', evidenceShape, parseEvidenceBundle, renderEvidenceBundle),
   dialect('thought', 'YAML or JSON', thoughtRecordShape, parseThoughtRecord, renderThoughtRecord),
   dialect('task-update', 'JSON', taskUpdateShape, parseTaskUpdate, renderTaskUpdate),
+  dialect('handoff', 'XML', undefined, parseHandoff, renderHandoff),
   dialect('agent-signal', 'JSON', agentSignalShape, parseAgentSignal, renderAgentSignal),
   dialect('stop-hook/input', 'JSON', stopHookInputShape, parseStopHookInput, renderStopHookInput),
   dialect('stop-hook/output', 'JSON', stopHookBlockShape, parseStopHookOutput, renderStopHookOutput),
