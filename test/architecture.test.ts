@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   ledger: ['protocol'],
+  state: ['protocol', 'ledger'],
   cli: ['protocol', 'ledger'],
 };
 
