@@ -9,6 +9,11 @@ export interface Account {
   readonly gid: number;
 }
 
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
 /** The folder with `bin/initdb` and `bin/postgres`, readable and complete for the account that runs them. */
 export async function requireBinaries(account: Account | undefined): Promise<string> {
   const home = requirePackage();
@@ -51,21 +56,19 @@ function requirePackage(): string {
 }
 
 /** The archive has no symbolic links: a script of the package makes them, unless install scripts are off. */
-async function readLinks(home: string): Promise<{ source: string; target: string }[]> {
-  return JSON.parse(await readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8')) as {
-    source: string;
-    target: string;
-  }[];
+async function readLinks(home: string): Promise<readonly Link[]> {
+  const links: Link[] = JSON.parse(await readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8'));
+  return links;
 }
 
-async function isComplete(native: string, links: { target: string }[]): Promise<boolean> {
+async function isComplete(native: string, links: readonly Link[]): Promise<boolean> {
   const present = await Promise.all(links.map(({ target }) => exists(join(dirname(native), target))));
   return present.every(Boolean);
 }
 
 /** The copy is made beside its final name and renamed, so that test files that start together do not disturb it. */
 async function copyOnce(home: string, account: Account | undefined): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as { version: string };
+  const { version }: { version: string } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'));
   const place = join(await findOpenTemp(), `baton-postgres-${version}-${process.getuid?.() ?? 'user'}`);
   const native = join(place, 'native');
   if (await exists(native)) return await requireOwn(place, native);

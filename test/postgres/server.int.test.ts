@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { isAlive } from './processes.ts';
 import { startPostgres } from './server.ts';
@@ -13,7 +13,7 @@ it('starts, survives SIGKILL with what was committed, and leaves nothing behind'
   const url = await server.createDatabase();
   await run(url, 'CREATE TABLE kept AS SELECT 7 AS value');
   await server.kill();
-  await expect(run(url, 'SELECT 1')).rejects.toThrow();
+  await expect(run(url, 'SELECT 1')).rejects.toThrow('connect');
   await server.restart();
   expect(await run(url, 'SELECT value, current_setting($$fsync$$) AS fsync FROM kept')).toEqual([
     { value: 7, fsync: 'on' },
@@ -34,8 +34,7 @@ it('ends when the process that started it is killed', async () => {
   const owner = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = (await once(owner.stdout, 'data')) as [Buffer];
-  const folder = line.toString().trim();
+  const folder = String(await once(owner.stdout, 'data')).trim();
   const url = `postgres://postgres@${encodeURIComponent(folder)}/postgres`;
   const pids = (await run(url, 'SELECT pid FROM pg_stat_activity')).map((row) => Number(row['pid']));
   owner.kill('SIGKILL');
@@ -46,7 +45,7 @@ it('ends when the process that started it is killed', async () => {
 });
 
 async function run(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     return (await client.query<Record<string, unknown>>(sql)).rows;

@@ -4,7 +4,7 @@ import { chmod, chown, mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { Client } from 'pg';
 import { findAccount, findOpenTemp, requireBinaries, type Account } from './binaries.ts';
 import { findChildren, isAlive } from './processes.ts';
 
@@ -124,13 +124,20 @@ async function startPostmaster(
   account: Account | undefined,
   options: ServerOptions,
 ): Promise<ChildProcess> {
-  const settings = { ...durability(options.fsync ?? false), ...options.settings };
+  const settings = {
+    unix_socket_directories: folder,
+    listen_addresses: '',
+    max_connections: '64',
+    ...durability(options.fsync ?? false),
+    ...options.settings,
+  };
   const log = await open(join(folder, 'log'), 'a', 0o600);
   const postmaster = spawn(
     join(native, 'bin', 'postgres'),
     [
-      ...['-D', join(folder, 'data'), '-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=64'],
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      '-D',
+      join(folder, 'data'),
     ],
     { ...account, cwd: folder, detached: true, stdio: ['ignore', log.fd, log.fd] },
   );
@@ -189,7 +196,7 @@ async function waitUntilGone(pids: readonly number[]): Promise<void> {
   const deadline = performance.now() + STOP_DEADLINE_MS;
   while (pids.some(isAlive)) {
     if (performance.now() > deadline)
-      throw new Error(`Processes of PostgreSQL are left: ${pids.filter(isAlive)}`);
+      throw new Error(`Processes of PostgreSQL are left: ${pids.filter(isAlive).join()}`);
     await delay(POLL_MS);
   }
 }
@@ -204,9 +211,13 @@ function requirePid(child: ChildProcess): number {
 }
 
 async function query(folder: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(folder, 'postgres') });
+  const client = new Client({ connectionString: urlOf(folder, 'postgres') });
   await client.connect();
-  await client.query(sql).finally(() => client.end());
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 function urlOf(folder: string, database: string): string {
