@@ -66,7 +66,7 @@ function latestOf(migrations: readonly Migration[]): number {
 function tooNew(found: number, known: number): PostgresProblem {
   return new PostgresProblem(
     ledgerProblem(
-      'schema-too-new',
+      'schema_too_new',
       `The database was written by a newer Baton: its schema has number ${found}, this one knows ${known}.`,
       'Update Baton on this host.',
     ),

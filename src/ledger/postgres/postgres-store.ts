@@ -14,7 +14,7 @@ import {
   readHead,
   readTiles,
 } from './read.ts';
-import { setUpSession } from './session.ts';
+import { applySettings } from './settings.ts';
 import { requireNumber } from './statement.ts';
 import { makeWake, type Wake } from './wake.ts';
 import { makeWatch, type Watch } from './watch.ts';
@@ -48,7 +48,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...common,
     applicationName: 'baton ledger writer',
     async setUp(client) {
-      await setUpSession(client, { durable: true });
+      await applySettings(client, { durable: true });
       await migrate(client);
       await continuity.require(client, project);
     },
@@ -60,7 +60,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...common,
     applicationName: 'baton ledger reader',
     async setUp(client) {
-      await setUpSession(client, { durable: false });
+      await applySettings(client, { durable: false });
       await continuity.require(client, project);
       if (watch.isWatched) await client.query(`LISTEN ${channel}`);
       watch.look();

@@ -87,12 +87,13 @@ async function* readBySeq(
     answer.catch(() => undefined);
     return answer;
   };
-  let next = ask(from);
-  for (;;) {
+  let next: Promise<readonly Row[]> | undefined = ask(from);
+  while (next !== undefined) {
     const rows = await next;
     const last = rows.at(-1);
     if (last === undefined) return;
-    next = ask(requireNumber(last, 'seq') + 1);
+    const seq = requireNumber(last, 'seq');
+    next = seq === to ? undefined : ask(seq + 1);
     yield rows;
   }
 }
