@@ -37,7 +37,7 @@ it('notices what is lost, doubled or acknowledged wrongly', async () => {
     await store.append(commit);
     const hash = Buffer.from(headOf(commit).hash).toString('hex');
     expect(await findFaults(store, 'demo', [{ writer: 'a', n: 1, seq: 2, hash }])).toEqual([
-      'a 1 is there twice',
+      '["a",1] is there twice',
     ]);
     expect((await findFaults(store, 'demo', [{ writer: 'b', n: 7, seq: 3, hash }])).at(-1)).toContain(
       'is lost',

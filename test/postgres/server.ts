@@ -202,7 +202,10 @@ async function waitUntilGone(pids: readonly number[]): Promise<void> {
 }
 
 async function waitForExit(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  // Nothing else may keep this process alive until then.
+  child.ref();
+  await once(child, 'exit');
 }
 
 function requirePid(child: ChildProcess): number {

@@ -3,7 +3,7 @@ import type { Appended, Commit } from '../store.ts';
 import { encodeByteaArray } from './bytea-array.ts';
 import type { Connection } from './connection.ts';
 import { PostgresProblem } from './problems.ts';
-import { requireBytes, requireNumber, toBuffer, type Parameter } from './statement.ts';
+import { toBuffer, toHead, type Parameter } from './statement.ts';
 
 /**
  * One commit in one round trip. Where the connection breaks before the answer, the connection sends the very same
@@ -14,7 +14,7 @@ export async function append(connection: Connection, project: number, commit: Co
   requireNumbered(commit);
   try {
     const [row = {}] = await connection.query(APPEND, parametersOf(project, commit));
-    const head = { size: requireNumber(row, 'size'), hash: requireBytes(row, 'hash') };
+    const head = toHead(row);
     return row['landed'] === true ? { ok: true, head } : { ok: false, conflict: head };
   } catch (error) {
     if (error instanceof PostgresProblem) return { ok: false, problem: error.problem };

@@ -1,12 +1,12 @@
 import { LIMITS } from '../limits.ts';
 import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { requireBytes, requireNumber, requireText, type Row, type Statement } from './statement.ts';
+import { requireBytes, requireNumber, requireText, toHead, type Row, type Statement } from './statement.ts';
 
 /** Everything is read in batches by key, never with a cursor: a reader that pauses keeps nothing open on the server. */
 export async function readHead(connection: Connection, project: number): Promise<Head> {
   const [row = {}] = await connection.query(HEAD, [project]);
-  return { size: requireNumber(row, 'size'), hash: requireBytes(row, 'hash') };
+  return toHead(row);
 }
 
 export async function* readEntries(
