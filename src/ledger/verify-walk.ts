@@ -12,7 +12,10 @@ interface WalkOptions {
   readonly onProgress?: (entries: number) => void;
 }
 
-/** Walks from the first entry to the last, with checkpoints, tiles and named blobs beside it, in bounded memory. */
+/**
+ * Walks from the first entry to the newest checkpoint, with older checkpoints, tiles and named blobs beside it, in
+ * bounded memory. What a running writer adds meanwhile is left for the next time.
+ */
 export async function findFirstFault(
   store: Store,
   walk: Walk,
@@ -20,10 +23,11 @@ export async function findFirstFault(
   { allSignatures = false, onProgress }: WalkOptions,
 ): Promise<Finding | undefined> {
   const tiles = new TileCheck(store, 0);
-  const checkpoints = new Cursor(store.checkpoints());
+  const end = (await store.findCheckpoint())?.size ?? 0;
+  const checkpoints = new Cursor(store.checkpoints(), end);
   await checkpoints.advance();
   // From far below 1, so that a row smuggled in before the first entry is met.
-  for await (const batch of store.entries({ from: Number.MIN_SAFE_INTEGER })) {
+  for await (const batch of store.entries({ from: Number.MIN_SAFE_INTEGER, to: end })) {
     for (const stored of batch) {
       const step = walk.step(stored);
       if (!step.ok) return step.finding;
@@ -42,33 +46,37 @@ export async function findFirstFault(
     onProgress?.(walk.position.head.size);
   }
   await tiles.finish();
-  return findFaultAtEnd(walk, tiles, checkpoints, outside);
+  return findGapAtEnd(walk, checkpoints, outside) ?? (await findUnsigned(store)) ?? findWrongTile(tiles);
 }
 
-function findFaultAtEnd(
-  walk: Walk,
-  tiles: TileCheck,
-  checkpoints: Cursor,
-  outside: Checkpoint | undefined,
-): Finding | undefined {
+function findGapAtEnd(walk: Walk, checkpoints: Cursor, outside: Checkpoint | undefined): Finding | undefined {
   const { size } = walk.position.head;
   const beyond = Math.max(checkpoints.current?.size ?? 0, outside?.size ?? 0);
   if (beyond > size) {
     return finding(size + 1, 'rolled_back', `entries ${size + 1} to ${beyond} are missing from the end`);
   }
-  if (checkpoints.current) {
-    return finding(checkpoints.current.size, 'wrong_root', 'there is a checkpoint of no entries');
-  }
-  if (walk.checkpointed !== size) {
-    const from = walk.checkpointed + 1;
-    return finding(from, 'unsigned', `entries ${from} to ${size} are covered by no signed checkpoint`);
-  }
-  if (tiles.wrong) {
-    const { level, index } = tiles.wrong;
-    const seq = index * 2 ** level + 1;
-    return finding(seq, 'wrong_tile', `tile ${index} at level ${level} is not the hash of its entries`);
-  }
-  return undefined;
+  return checkpoints.current
+    ? finding(checkpoints.current.size, 'wrong_root', 'there is a checkpoint of no entries')
+    : undefined;
+}
+
+/** The head is read first: a commit that comes in between makes the checkpoint the larger one, and that is no fault. */
+export async function findUnsigned(store: Store): Promise<Finding | undefined> {
+  const { size } = await store.head();
+  const signed = (await store.findCheckpoint())?.size ?? 0;
+  if (size <= signed) return undefined;
+  return finding(
+    signed + 1,
+    'unsigned',
+    `entries ${signed + 1} to ${size} are covered by no signed checkpoint`,
+  );
+}
+
+export function findWrongTile({ wrong }: TileCheck): Finding | undefined {
+  if (!wrong) return undefined;
+  const seq = wrong.index * 2 ** wrong.level + 1;
+  const message = `tile ${wrong.index} at level ${wrong.level} is not the hash of its entries`;
+  return finding(seq, 'wrong_tile', message);
 }
 
 function isAt(walk: Walk, tree: TreeHead): boolean {
@@ -91,30 +99,37 @@ function finding(seq: number, code: string, message: string): Finding {
   return { seq, problem: ledgerProblem(code, message, DO_NOT_WRITE) };
 }
 
-/** One checkpoint at a time, and whether it is the last one. */
+/** One checkpoint at a time, up to a size, and whether it is the last one. */
 class Cursor {
   readonly #batches: AsyncIterator<readonly StoredCheckpoint[]>;
-  #queue: StoredCheckpoint[] = [];
+  readonly #end: number;
+  #queue: readonly StoredCheckpoint[] = [];
+  #at = 0;
   #ended = false;
 
-  constructor(batches: AsyncIterable<readonly StoredCheckpoint[]>) {
+  constructor(batches: AsyncIterable<readonly StoredCheckpoint[]>, end: number) {
     this.#batches = batches[Symbol.asyncIterator]();
+    this.#end = end;
   }
 
   get current(): StoredCheckpoint | undefined {
-    return this.#queue[0];
+    return this.#queue[this.#at];
   }
 
   get atLast(): boolean {
-    return this.#ended && this.#queue.length === 1;
+    return this.#ended && this.#at === this.#queue.length - 1;
   }
 
   async advance(): Promise<void> {
-    this.#queue.shift();
-    while (!this.#ended && this.#queue.length < 2) {
+    this.#at += this.current ? 1 : 0;
+    while (!this.#ended && this.#queue.length - this.#at < 2) {
       const next = await this.#batches.next();
       if (next.done) this.#ended = true;
-      else this.#queue = [...this.#queue, ...next.value];
+      else {
+        const known = next.value.filter(({ size }) => size <= this.#end);
+        this.#queue = [...this.#queue.slice(this.#at), ...known];
+        this.#at = 0;
+      }
     }
   }
 }
