@@ -4,6 +4,7 @@ import type { PreparedDraft } from './draft.ts';
 import { parseEntry, renderEnvelope, type Entry } from './entry.ts';
 import { sameBytes, toHex } from './hex.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
+import { LIMITS } from './limits.ts';
 import { leafHash } from './merkle.ts';
 import type { Head, StoredEntry } from './store.ts';
 
@@ -66,12 +67,12 @@ export function checkLink(sha256: Sha256, project: string, head: Head, stored: S
   return entry;
 }
 
-/** Encodes right behind the 0x00 of a leaf, so that hashing needs no second copy. */
+/** Reused for every entry. Its first byte stays the 0x00 of a leaf, so that hashing needs no second copy. */
+const scratch = new Uint8Array(1 + 3 * LIMITS.entryBytes);
+
 function hashText(sha256: Sha256, seq: number, text: string): StoredEntry {
-  const leaf = new Uint8Array(1 + text.length * 3);
-  const { written } = encoder.encodeInto(text, leaf.subarray(1));
-  const prefixed = leaf.subarray(0, 1 + written);
-  return { seq, hash: sha256(prefixed), bytes: prefixed.subarray(1) };
+  const { written } = encoder.encodeInto(text, scratch.subarray(1));
+  return { seq, hash: sha256(scratch.subarray(0, 1 + written)), bytes: scratch.slice(1, 1 + written) };
 }
 
 function seqOfCause(cause: PreparedDraft['cause'], before: number): number | null {

@@ -1,11 +1,11 @@
-// Written out because `Uint8Array.prototype.toHex` is missing in the oldest Node that Baton runs on.
 const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 export function toHex(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += PAIRS[byte];
-  return text;
+  return hasToHex ? bytes.toHex() : bytes.reduce((text, byte) => text + PAIRS[byte], '');
 }
+
+/** The oldest Node that Baton runs on does not have it. */
+const hasToHex = 'toHex' in Uint8Array.prototype;
 
 /** Lower case only: a hash has one spelling. */
 export function parseHex(text: string): Uint8Array | undefined {

@@ -61,7 +61,11 @@ export class Walk {
   }
 
   /** Holds a checkpoint of exactly this size against the tree, and where asked against the trusted keys. */
-  async findFault(stored: StoredCheckpoint, signature: 'check' | 'trust'): Promise<Finding | undefined> {
+  async findFault(
+    stored: StoredCheckpoint,
+    signature: 'check' | 'trust',
+    row: 'linked' | 'unlinked' = 'linked',
+  ): Promise<Finding | undefined> {
     const checkpoint = parseCheckpoint(stored.note);
     if (!checkpoint.ok) return this.#fault(stored, checkpoint.problems[0]);
     const { size, root, previous } = checkpoint.value;
@@ -72,7 +76,7 @@ export class Walk {
         `the checkpoint of ${stored.size} entries states another tree`,
       );
     }
-    if (previous !== this.#checkpointed) {
+    if (row === 'linked' && previous !== this.#checkpointed) {
       return this.#wrong(stored, 'missing_checkpoint', `the checkpoint of ${previous} entries is missing`);
     }
     this.#checkpointed = size;
