@@ -1,0 +1,27 @@
+/** What comes back over every surface: a result, or an error with a code, the exact text and the next thing to do. */
+export type Answer<R = unknown> =
+  | { readonly ok: true; readonly result: R }
+  | { readonly ok: false; readonly error: ApiError };
+
+export interface ApiError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** The HTTP status of an error, by its code; what is not listed was refused by the rules of the task: 409. */
+export const ERROR_STATUS: Readonly<Record<string, number>> = {
+  'bad-request': 400,
+  'no-token': 401,
+  'bad-token': 401,
+  forbidden: 403,
+  'bad-host': 403,
+  'bad-origin': 403,
+  'no-such-task': 404,
+  'no-such-operation': 404,
+  'no-such-project': 404,
+  'too-large': 413,
+  'rate-limited': 429,
+  'store-unavailable': 503,
+  stopping: 503,
+};

@@ -1,0 +1,8 @@
+import type { Operation } from './operation.ts';
+import * as task from './task-operations.ts';
+import * as writeback from './writeback-operations.ts';
+
+/** Every operation, by its name. */
+export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
+  [...Object.values(task), ...Object.values(writeback)].map((each) => [each.name, each]),
+);
