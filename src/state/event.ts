@@ -106,7 +106,19 @@ export interface EventOf<T extends EventType> {
 }
 
 /** What was recorded, with the part of its envelope that the fold looks at. */
-export type Recorded = Event & { readonly seq: number; readonly at: string; readonly actor: string };
+export type Recorded = Event & {
+  readonly seq: number;
+  readonly at: string;
+  readonly actor: string;
+  /** The command that this entry, and those recorded with it, have settled. */
+  readonly settles?: Settles;
+};
+
+/** A client that heard no answer sends its command again, with the same key. */
+export interface Settles {
+  readonly key: string;
+  readonly answer: unknown;
+}
 
 export function event<T extends EventType>(type: T, data: Events[T]): EventOf<T> {
   return { type, data };

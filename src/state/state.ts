@@ -1,6 +1,6 @@
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import { createTask, evolveTask } from './evolve-task.ts';
-import type { Recorded } from './event.ts';
+import type { Recorded, Settles } from './event.ts';
 import type { Task } from './task.ts';
 
 /** A project, as the fold of its ledger. Tasks and sessions are values; only the maps that hold them are updated. */
@@ -11,6 +11,8 @@ export interface State {
   readonly sessions: Map<string, Session>;
   /** Audit sessions that owe a thought record: nobody seals before it is there. */
   readonly openAudits: Map<string, Audit>;
+  /** What keyed commands were answered, the newest of them: a retry gets the same answer, and nothing happens twice. */
+  readonly settled: Map<string, unknown>;
   /** The seq of the last entry that was folded in. */
   seq: number;
 }
@@ -30,8 +32,16 @@ export interface Audit {
   readonly taskId: string | null;
 }
 
-export function emptyState(): State {
-  return { tasks: new Map(), dependants: new Map(), sessions: new Map(), openAudits: new Map(), seq: 0 };
+/** Nothing has happened yet. Whoever must be able to take changes back brings another kind of map. */
+export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): State {
+  return {
+    tasks: newMap(),
+    dependants: newMap(),
+    sessions: newMap(),
+    openAudits: newMap(),
+    settled: newMap(),
+    seq: 0,
+  };
 }
 
 /**
@@ -56,8 +66,21 @@ export function evolve(state: State, recorded: Recorded): State {
     default:
       evolveWithTask(state, recorded);
   }
+  if (recorded.settles !== undefined) settle(state, recorded.settles);
   state.seq = recorded.seq;
   return state;
+}
+
+/** Longer than any client keeps trying. */
+const KEPT_ANSWERS = 100_000;
+
+function settle(state: State, { key, answer }: Settles): void {
+  state.settled.set(key, answer);
+  if (state.settled.size <= KEPT_ANSWERS) return;
+  for (const oldest of state.settled.keys()) {
+    state.settled.delete(oldest);
+    return;
+  }
 }
 
 type OfTask = Exclude<Recorded, { type: 'TaskCreated' | 'AuditSessionStarted' | 'AuditChainVerified' }>;
