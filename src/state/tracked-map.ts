@@ -11,7 +11,7 @@ export class TrackedMap<K, V> extends Map<K, V> {
   }
 
   revert(): void {
-    for (const { key, before } of (this.#changes ?? []).reverse()) {
+    for (const { key, before } of (this.#changes ?? []).toReversed()) {
       if (before === undefined) super.delete(key);
       else super.set(key, before.value);
     }

@@ -1,0 +1,274 @@
+import type { Draft } from '../ledger/draft.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Problem } from '../protocol/problem.ts';
+import type { Recorded } from '../state/event.ts';
+import type { Outcome, Refusal } from '../state/outcome.ts';
+import { readyTasks, type Ready } from '../state/ready.ts';
+import type { CommitClock } from './commit-clock.ts';
+import { draftOf, recordedOf } from '../state/recorded.ts';
+import type { Rules } from '../state/rules.ts';
+import { evolve, type State } from '../state/state.ts';
+import { TrackedMap } from '../state/tracked-map.ts';
+
+/** What a request sees when it is decided. */
+export interface View {
+  readonly state: State;
+  readonly ready: Ready;
+  readonly rules: Rules;
+  /** The time that the entries will carry, as far as the decision needs one. */
+  readonly at: string;
+}
+
+/** Nothing to decide yet: ask again when something has happened. */
+export const LATER = 'later';
+
+export interface Request<A> {
+  readonly actor: string;
+  /** A retry with the same key gets the first answer. */
+  readonly key?: string;
+  /** Pure and quick; called again where somebody else was first. */
+  readonly decide: (view: View) => Outcome<A> | typeof LATER;
+  /** How long `LATER` is acceptable, and what is answered then. */
+  readonly patience?: { readonly ms: number; readonly otherwise: Outcome<A>; readonly signal?: AbortSignal };
+}
+
+export type Settled<A> =
+  | { readonly ok: true; readonly answer: A }
+  | { readonly ok: false; readonly refusal: Refusal }
+  | { readonly ok: false; readonly problem: Problem };
+
+/**
+ * One project's loop: the only place where commands meet the state. Whatever has arrived is decided, one request after the
+ * other, on a state that runs ahead; then all of it is recorded in one commit; then everybody is answered. Reads take the same
+ * way, so that nobody is told what is not durable. Those who wait for work are served in the commit that makes the work.
+ */
+export class Keeper {
+  readonly #ledger: Ledger;
+  readonly #state: State;
+  readonly #rules: Rules;
+  readonly #ready: Ready;
+  readonly #clock: CommitClock;
+  readonly #onRecorded: (recorded: readonly Recorded[]) => void;
+  readonly #queue: Waiting[] = [];
+  #parked: Waiting[] = [];
+  readonly #foreign: Entry[] = [];
+  #draining: Promise<void> | undefined;
+
+  constructor(options: KeeperOptions) {
+    this.#ledger = options.ledger;
+    this.#state = options.state;
+    this.#rules = options.rules;
+    this.#clock = options.clock;
+    this.#onRecorded = options.onRecorded;
+    this.#ready = readyTasks(options.state, options.rules);
+  }
+
+  async submit<A>(request: Request<A>): Promise<Settled<A>> {
+    return new Promise((answer) => {
+      // Answers of all kinds share one queue; each comes back through the closure that knows its own.
+      const waiting: Waiting = {
+        request,
+        answer: (settled) => {
+          clearTimeout(waiting.timer);
+          answer(settled as Settled<A>); // oxlint-disable-line typescript/no-unsafe-type-assertion
+        },
+      };
+      this.#enqueue(waiting);
+    });
+  }
+
+  /** Looks at the state, after everything that was said before is durable. */
+  async read<A>(look: (view: View) => A): Promise<Settled<A>> {
+    return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: look(view) }) });
+  }
+
+  /** Everything the ledger reports, our own entries included. In the middle of a commit it waits for the end of that. */
+  take(entries: readonly Entry[]): void {
+    this.#foreign.push(...entries);
+    if (this.#draining === undefined) this.#foldForeign();
+  }
+
+  async idle(): Promise<void> {
+    while (this.#draining !== undefined) await this.#draining;
+  }
+
+  #enqueue(waiting: Waiting): void {
+    this.#queue.push(waiting);
+    this.#draining ??= this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // A turn of the event loop, in which whatever has arrived by now joins the batch.
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      const batch = this.#queue.splice(0, BATCH);
+      const trial = this.#decide(batch);
+      await this.#settle(trial);
+      this.#foldForeign();
+    }
+    this.#draining = undefined;
+  }
+
+  /** Decides the batch on the state that runs ahead, then serves those who wait, as far as the batch made work. */
+  #decide(batch: readonly Waiting[]): Trial {
+    for (const map of mapsOf(this.#state)) map.begin();
+    const trial: Trial = {
+      before: this.#state.seq,
+      at: this.#clock.pin(),
+      drafts: [],
+      recorded: [],
+      decided: [],
+    };
+    for (const waiting of batch) this.#tryOne(waiting, trial);
+    if (trial.recorded.length > 0) {
+      const parked = this.#parked;
+      this.#parked = [];
+      for (const waiting of parked) this.#tryOne(waiting, trial);
+    }
+    return trial;
+  }
+
+  #tryOne(waiting: Waiting, trial: Trial): void {
+    const { key, actor, decide } = waiting.request;
+    if (key !== undefined && this.#state.settled.has(key)) {
+      trial.decided.push({ waiting, settled: { ok: true, answer: this.#state.settled.get(key) } });
+      return;
+    }
+    const outcome = decide({ state: this.#state, ready: this.#ready, rules: this.#rules, at: trial.at });
+    if (outcome === LATER) {
+      this.#park(waiting);
+      return;
+    }
+    if (!outcome.ok) {
+      trial.decided.push({ waiting, settled: outcome });
+      return;
+    }
+    for (const [i, event] of outcome.events.entries()) {
+      const settles = i === 0 && key !== undefined ? { key, answer: outcome.answer } : undefined;
+      const seq = this.#state.seq + 1;
+      const recorded: Recorded = { ...event, seq, at: trial.at, actor, ...(settles === undefined ? {} : { settles }) };
+      trial.drafts.push(draftOf(event, actor, settles));
+      trial.recorded.push(recorded);
+      this.#evolve(recorded);
+    }
+    trial.decided.push({ waiting, settled: { ok: true, answer: outcome.answer } });
+  }
+
+  async #settle(trial: Trial): Promise<void> {
+    const result = trial.drafts.length === 0 ? NOTHING_RECORDED : await this.#ledger.append(trial.drafts);
+    this.#clock.unpin();
+    if (result.ok && isWhatWasTried(result.entries, trial)) {
+      for (const { waiting, settled } of trial.decided) waiting.answer(settled);
+      if (trial.recorded.length > 0) this.#onRecorded(trial.recorded);
+      return;
+    }
+    this.#takeBack(trial);
+    if (result.ok) {
+      // Other entries of this daemon came in between: what was recorded stands, with other numbers.
+      this.#fold(result.entries.map(({ entry }) => entry));
+      for (const { waiting, settled } of trial.decided) waiting.answer(settled);
+    } else if ('problem' in result) {
+      for (const { waiting } of trial.decided) waiting.answer(result);
+    } else {
+      this.#queue.unshift(...trial.decided.map(({ waiting }) => waiting));
+    }
+  }
+
+  #takeBack(trial: Trial): void {
+    for (const map of mapsOf(this.#state)) map.revert();
+    this.#state.seq = trial.before;
+    for (const recorded of trial.recorded) this.#ready.note(this.#state, recorded);
+  }
+
+  #foldForeign(): void {
+    this.#fold(this.#foreign.splice(0).filter(({ seq }) => seq > this.#state.seq));
+  }
+
+  #fold(entries: readonly Entry[]): void {
+    if (entries.length === 0) return;
+    const folded: Recorded[] = [];
+    for (const entry of entries) {
+      const recorded = recordedOf(entry);
+      if (recorded !== undefined) {
+        this.#evolve(recorded);
+        folded.push(recorded);
+      }
+      this.#state.seq = entry.seq;
+    }
+    if (folded.length > 0) this.#onRecorded(folded);
+    if (this.#parked.length > 0) for (const waiting of this.#parked.splice(0)) this.#enqueue(waiting);
+  }
+
+  #evolve(recorded: Recorded): void {
+    evolve(this.#state, recorded);
+    this.#ready.note(this.#state, recorded);
+  }
+
+  #park(waiting: Waiting): void {
+    const { patience } = waiting.request;
+    if (patience === undefined || waiting.isTired) {
+      waiting.answer(patience?.otherwise ?? { ok: false, refusal: NOTHING_YET });
+      return;
+    }
+    this.#parked.push(waiting);
+    if (waiting.timer !== undefined) return;
+    const giveUp = (): void => this.#giveUp(waiting);
+    waiting.timer = setTimeout(giveUp, patience.ms);
+    patience.signal?.addEventListener('abort', giveUp, { once: true });
+  }
+
+  #giveUp(waiting: Waiting): void {
+    waiting.isTired = true;
+    const at = this.#parked.indexOf(waiting);
+    if (at < 0) return;
+    this.#parked.splice(at, 1);
+    waiting.answer(waiting.request.patience?.otherwise ?? { ok: false, refusal: NOTHING_YET });
+  }
+}
+
+export interface KeeperOptions {
+  readonly ledger: Ledger;
+  /** Made with `TrackedMap`s. */
+  readonly state: State;
+  readonly rules: Rules;
+  readonly clock: CommitClock;
+  /** What is now durable, in order, from here or from elsewhere. */
+  readonly onRecorded: (recorded: readonly Recorded[]) => void;
+}
+
+/** Requests decided for one commit: enough to fill it, few enough that nobody waits long for the others. */
+const BATCH = 500;
+
+const NOTHING_RECORDED = { ok: true, entries: [] } as const;
+
+const NOTHING_YET: Refusal = {
+  code: 'nothing-yet',
+  message: 'there is nothing to do yet',
+  hint: 'Ask again with wait_ms.',
+};
+
+interface Waiting {
+  readonly request: Request<unknown>;
+  readonly answer: (settled: Settled<unknown>) => void;
+  timer?: NodeJS.Timeout;
+  isTired?: boolean;
+}
+
+interface Trial {
+  readonly before: number;
+  readonly at: string;
+  readonly drafts: Draft[];
+  readonly recorded: Recorded[];
+  readonly decided: { readonly waiting: Waiting; readonly settled: Settled<unknown> }[];
+}
+
+function isWhatWasTried(entries: readonly { readonly entry: Entry }[], { recorded }: Trial): boolean {
+  return entries.every(({ entry }, i) => entry.seq === recorded[i]?.seq);
+}
+
+function mapsOf(state: State): TrackedMap<string, unknown>[] {
+  return Object.values(state).filter((value) => value instanceof TrackedMap);
+}

@@ -1,0 +1,155 @@
+import type { Entry } from '../ledger/entry.ts';
+import { parseEntry } from '../ledger/entry.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
+import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
+import { openSnapshot, sealSnapshot } from '../ledger/snapshot.ts';
+import { sameBytes } from '../ledger/hex.ts';
+import type { Problem } from '../protocol/problem.ts';
+import { decide } from '../state/decide.ts';
+import type { Recorded } from '../state/event.ts';
+import { createLeases, type Leases, type LeaseTimes } from '../state/lease.ts';
+import { recordedOf } from '../state/recorded.ts';
+import type { Rules } from '../state/rules.ts';
+import { evolve, type State } from '../state/state.ts';
+import { CommitClock } from './commit-clock.ts';
+import { Keeper } from './keeper.ts';
+import { parseState, renderState, SNAPSHOT_NAME, trackedState } from './state-snapshot.ts';
+
+export interface ProjectOptions {
+  readonly id: string;
+  /** The top of its repository. */
+  readonly path: string;
+  readonly ledger: Omit<LedgerOptions, 'project' | 'clock' | 'onEntries'>;
+  readonly rules: Rules;
+  readonly leaseTimes: LeaseTimes;
+  readonly now: () => Date;
+  /** A clock that never jumps, in milliseconds. */
+  readonly monotonicMs: () => number;
+  /** Everything that is durable, in order, for whoever listens. */
+  readonly onEntries?: (entries: readonly Entry[]) => void;
+}
+
+/** One repository under care: its ledger, its state, its claims. */
+export class Project {
+  readonly id: string;
+  readonly path: string;
+  readonly rules: Rules;
+  readonly ledger: Ledger;
+  readonly keeper: Keeper;
+  readonly leases: Leases;
+  readonly #state: State;
+  readonly #monotonicMs: () => number;
+  readonly #ticking: NodeJS.Timeout;
+  #snapshotAt: number;
+
+  constructor(options: ProjectOptions, parts: { ledger: Ledger; state: State; keeper: Keeper; leases: Leases }) {
+    this.id = options.id;
+    this.path = options.path;
+    this.rules = options.rules;
+    this.ledger = parts.ledger;
+    this.keeper = parts.keeper;
+    this.leases = parts.leases;
+    this.#state = parts.state;
+    this.#monotonicMs = options.monotonicMs;
+    this.#snapshotAt = parts.state.seq;
+    this.#ticking = setInterval(() => void this.expire(), options.leaseTimes.tickMs);
+    this.#ticking.unref();
+  }
+
+  /** The holder lives: its claim goes on. False where it has none any more. */
+  async renew(taskId: string, epoch: number): Promise<boolean> {
+    const live = await this.keeper.read(({ state }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
+    if (!live.ok || !live.answer) return false;
+    this.leases.renew(taskId, epoch, this.#monotonicMs());
+    return true;
+  }
+
+  /** Ends the claims whose holders were not heard of. */
+  async expire(): Promise<void> {
+    const expired = this.leases.expired(this.#monotonicMs());
+    await Promise.all(
+      expired.map(({ taskId, epoch }) =>
+        this.keeper.submit({
+          actor: 'system:daemon',
+          decide: ({ state, rules }) =>
+            decide(state, { kind: 'expire-claim', command: { id: taskId, epoch } }, SYSTEM, rules),
+        }),
+      ),
+    );
+  }
+
+  /** Keeps what start-up would otherwise have to fold again. */
+  async saveSnapshot(): Promise<void> {
+    await this.keeper.idle();
+    const { head, store, sha256 } = this.ledger;
+    if (head.size === this.#snapshotAt || this.#state.seq !== head.size) return;
+    await store.saveSnapshot(SNAPSHOT_NAME, sealSnapshot(sha256, SNAPSHOT_NAME, head, renderState(this.#state)));
+    this.#snapshotAt = head.size;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#ticking);
+    await this.saveSnapshot();
+    await this.ledger.close();
+  }
+}
+
+const SYSTEM = { kind: 'system', name: 'daemon' } as const;
+
+export type OpenedProject =
+  | { readonly ok: true; readonly project: Project }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** Opens the ledger, folds the state from the newest snapshot on, and gives every live claim a full interval. */
+export async function openProject(options: ProjectOptions): Promise<OpenedProject> {
+  const clock = new CommitClock(options.now);
+  let keeper: Keeper | undefined;
+  const opened = await openLedger({
+    ...options.ledger,
+    project: options.id,
+    clock: () => clock.read(),
+    onEntries: (entries) => {
+      keeper?.take(entries);
+      options.onEntries?.(entries);
+    },
+  });
+  if (!opened.ok) return opened;
+  const { ledger } = opened;
+  const state = await foldState(ledger);
+  const leases = createLeases(options.leaseTimes);
+  for (const { id, claim } of state.tasks.values()) {
+    if (claim !== null) leases.renew(id, claim.epoch, options.monotonicMs());
+  }
+  const onRecorded = (recorded: readonly Recorded[]): void => follow(leases, recorded, options.monotonicMs());
+  keeper = new Keeper({ ledger, state, rules: options.rules, clock, onRecorded });
+  return { ok: true, project: new Project(options, { ledger, state, keeper, leases }) };
+}
+
+async function foldState({ store, head, sha256 }: Ledger): Promise<State> {
+  const snapshot = await store.findSnapshot(SNAPSHOT_NAME);
+  const isOurs = snapshot !== undefined && snapshot.size <= head.size && (await hasEntry(store, snapshot));
+  const bytes = isOurs ? openSnapshot(sha256, SNAPSHOT_NAME, snapshot) : undefined;
+  const state = (bytes === undefined ? undefined : parseState(bytes)) ?? trackedState();
+  for await (const batch of store.entries({ from: state.seq + 1, to: head.size })) {
+    for (const { bytes: entryBytes, seq } of batch) {
+      const entry = parseEntry(entryBytes);
+      const recorded = entry.ok ? recordedOf(entry.value) : undefined;
+      if (recorded !== undefined) evolve(state, recorded);
+      state.seq = seq;
+    }
+  }
+  return state;
+}
+
+async function hasEntry(store: Ledger['store'], { size, hash }: { size: number; hash: Uint8Array }): Promise<boolean> {
+  for await (const [found] of store.hashes({ from: size, to: size }))
+    return found !== undefined && sameBytes(found, hash);
+  return false;
+}
+
+function follow(leases: Leases, recorded: readonly Recorded[], nowMs: number): void {
+  for (const { type, data } of recorded) {
+    if (type === 'TaskClaimed') leases.renew(data.task_id, data.epoch, nowMs);
+    else if (type.startsWith('Claim') && 'task_id' in data) leases.end(data.task_id ?? '');
+  }
+}

@@ -1,0 +1,40 @@
+import type { Entry } from '../ledger/entry.ts';
+import type { Draft } from '../ledger/draft.ts';
+import type { JsonObject } from '../ledger/canonical-json.ts';
+import type { Event, Recorded, Settles } from './event.ts';
+import { CLAIM_ENDS } from './event.ts';
+
+/** The types this room folds. Entries of other types (keys, seals) pass by. */
+const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
+  'TaskCreated',
+  'DependencyAdded',
+  'TaskClaimed',
+  'PhaseMoved',
+  ...Object.values(CLAIM_ENDS),
+  'TaskProgressed',
+  'ThoughtRecorded',
+  'TaskReinstated',
+  'WritebackWaived',
+  'AgentSessionCompleted',
+  'ResultSubmitted',
+  'HandoffHeld',
+  'HandoffDelivered',
+  'HandoffDropped',
+  'AuditSessionStarted',
+  'AuditChainVerified',
+]);
+
+/** An entry of the ledger as something to fold; undefined where it is not about tasks. */
+export function recordedOf(entry: Entry): Recorded | undefined {
+  if (!FOLDED.has(entry.type)) return undefined;
+  const { settles, ...data } = entry.data;
+  const { type, seq, at, actor } = entry;
+  // The ledger holds only what `draftOf` wrote: the hash vouches for it.
+  return { type, data, seq, at, actor, ...(settles === undefined ? {} : { settles }) } as unknown as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+/** An event as it is written. The command it settles travels inside its data, under the hash. */
+export function draftOf(event: Event, actor: string, settles: Settles | undefined): Draft {
+  const data = { ...event.data, ...(settles === undefined ? {} : { settles }) };
+  return { actor, type: event.type, data: data as unknown as JsonObject }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
