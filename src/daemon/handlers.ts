@@ -1,0 +1,1 @@
+export const HANDLERS: ReadonlyMap<string, import('./handler.ts').Handler> = new Map();
