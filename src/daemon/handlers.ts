@@ -1,1 +1,19 @@
-export const HANDLERS: ReadonlyMap<string, import('./handler.ts').Handler> = new Map();
+import { exitHandler } from './exit-handler.ts';
+import type { Handler } from './handler.ts';
+import { handoffHandler } from './handoff-handler.ts';
+import { LEDGER_HANDLERS } from './ledger-handlers.ts';
+import { resultHandler } from './result-handler.ts';
+import { TASK_HANDLERS } from './task-handlers.ts';
+import { WRITEBACK_HANDLERS } from './writeback-handlers.ts';
+
+/** Who answers which operation. */
+export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
+  Object.entries({
+    ...TASK_HANDLERS,
+    ...WRITEBACK_HANDLERS,
+    ...LEDGER_HANDLERS,
+    exit_signal: exitHandler,
+    handoff_send: handoffHandler,
+    result_submit: resultHandler,
+  }),
+);

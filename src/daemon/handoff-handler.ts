@@ -1,0 +1,55 @@
+import * as operations from '../api/writeback-operations.ts';
+import { HANDOFF_ROLES, parseHandoff, routeHandoff, type HandoffMessage } from '../protocol/handoff/index.ts';
+import type { Caller } from '../state/caller.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../state/task.ts';
+import { actorOf } from '../state/caller.ts';
+import { decide } from '../state/decide.ts';
+import { refusal } from '../state/outcome.ts';
+import { answerOf, badInput, handle } from './handler.ts';
+
+/** A handoff: read, routed along its edge, tied to its task, and held until its sender's session ends. */
+export const handoffHandler = handle(operations.handoffSend, async (call) => {
+  const { input, caller, project, services } = call;
+  const parsed = parseHandoff(input.handoff);
+  if (!parsed.ok) return badInput(parsed);
+  const message = parsed.value;
+  const route = routeHandoff(message);
+  if (!route.ok) return badInput(route);
+  const { edge, phase, next } = route.value;
+  const handoffId = services.newId();
+  const settled = await project.keeper.submit<{ held: boolean; task_id: string }>({
+    actor: actorOf(caller),
+    ...(call.key === undefined ? {} : { key: call.key }),
+    decide: ({ state, rules }) => {
+      const task = findTask(state, caller, message, input.task_id);
+      if (task === undefined)
+        return refusal('no-such-task', 'the handoff is about no task that is here', 'Check issue_number.');
+      if (message.issue_number !== undefined && Number(message.issue_number) !== task.n) {
+        const text = `the handoff is about issue ${message.issue_number}, and task ${task.id} is number ${task.n}`;
+        return refusal('wrong-task', text, `Send issue_number ${task.n}.`);
+      }
+      const from = message.kind === 'handoff' ? message.from : 'closer-agent';
+      const command = {
+        handoffId,
+        taskId: task.id,
+        from,
+        to: edge.to,
+        senderRole: HANDOFF_ROLES.find(({ agent }) => agent === from)?.name ?? null,
+        phase,
+        nextRole: next,
+        xml: input.handoff,
+      };
+      const outcome = decide(state, { kind: 'send-handoff', command }, caller, rules);
+      return outcome.ok ? { ...outcome, answer: { held: caller.kind === 'session', task_id: task.id } } : outcome;
+    },
+  });
+  return answerOf(settled, (answer) => ({ handoff_id: handoffId, ...answer }));
+});
+
+function findTask(state: State, caller: Caller, message: HandoffMessage, named: string | undefined): Task | undefined {
+  if (caller.kind === 'session') return state.tasks.get(caller.taskId);
+  if (named !== undefined) return state.tasks.get(named);
+  const n = Number(message.issue_number);
+  return [...state.tasks.values()].find((task) => task.n === n);
+}

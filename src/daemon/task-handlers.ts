@@ -1,0 +1,178 @@
+import * as operations from '../api/task-operations.ts';
+import { actorOf, type Caller } from '../state/caller.ts';
+import { noSuchTask } from '../state/create-task.ts';
+import { decide, type Command } from '../state/decide.ts';
+import { refusal, type Outcome } from '../state/outcome.ts';
+import { statusOf, type Task } from '../state/task.ts';
+import { answerOf, handle, type Handler } from './handler.ts';
+import { LATER, type View } from './keeper.ts';
+import type { Call } from './perform.ts';
+import { expiresAt, taskView } from './task-view.ts';
+
+export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
+  task_create: handle(operations.taskCreate, async (call) => {
+    const { task_id: id, title, after, priority, phase, role, prompt_file, epic_id, prd_id } = call.input;
+    const command = {
+      id,
+      title,
+      ...(after === undefined ? {} : { after }),
+      ...(priority === undefined ? {} : { priority }),
+      ...(phase === undefined ? {} : { phase }),
+      ...(role === undefined ? {} : { nextRole: role }),
+      ...(prompt_file === undefined ? {} : { promptFile: prompt_file }),
+      ...(epic_id === undefined ? {} : { epicId: epic_id }),
+      ...(prd_id === undefined ? {} : { prdId: prd_id }),
+    };
+    const settled = await order<{ n: number }>(call, { kind: 'create-task', command });
+    return answerOf(settled, ({ n }) => ({ task_id: id, n }));
+  }),
+
+  task_get: handle(operations.taskGet, async ({ input, project, services }) => {
+    const settled = await project.keeper.submit({
+      actor: 'system:reader',
+      decide: ({ state }) => {
+        const task = state.tasks.get(input.task_id);
+        if (task === undefined) return noSuchTask(input.task_id);
+        const { endings, latestRecord: latest_record } = task;
+        return seen({ ...taskView(project, state, task, services), endings, latest_record });
+      },
+    });
+    return answerOf(settled, (task) => task);
+  }),
+
+  task_list: handle(operations.taskList, async ({ input, project, services }) => {
+    const { status, phase, after_n = 0, limit = 100 } = input;
+    const fits = (task: Task): boolean =>
+      task.n > after_n &&
+      (status === undefined || statusOf(task) === status) &&
+      (phase === undefined || task.phase === phase);
+    const settled = await project.keeper.read(({ state }) => {
+      const chosen = [...state.tasks.values()].filter(fits).slice(0, limit);
+      return chosen.map((task) => taskView(project, state, task, services));
+    });
+    return answerOf(settled, (tasks) => ({ tasks }));
+  }),
+
+  task_next_actions: handle(operations.taskNextActions, async ({ input, project, services, signal }) => {
+    const { limit = 10, role, wait_ms: ms = 0 } = input;
+    const settled = await project.keeper.submit({
+      actor: 'system:reader',
+      patience: { ms, otherwise: seen<unknown[]>([]), ...(signal === undefined ? {} : { signal }) },
+      decide: (view) => {
+        const tasks = findWork(view, role, limit).map((task) => taskView(project, view.state, task, services));
+        return tasks.length === 0 && ms > 0 ? LATER : seen<unknown[]>(tasks);
+      },
+    });
+    return answerOf(settled, (tasks) => ({ tasks }));
+  }),
+
+  task_claim: handle(operations.taskClaim, async (call) => {
+    const { input, project, services } = call;
+    const { as: holder, role, wait_ms: ms = 0 } = input;
+    const sessionId = services.newId();
+    const settled = await project.keeper.submit<{ task_id: string; epoch: number; session_id: string }>({
+      actor: `session:${sessionId}`,
+      ...keyOf(call),
+      patience: { ms, otherwise: NO_WORK, ...(call.signal === undefined ? {} : { signal: call.signal }) },
+      decide: (view) => {
+        const id = input.task_id ?? findWork(view, role, 1)[0]?.id;
+        if (id === undefined) return ms > 0 ? LATER : NO_WORK;
+        const command = { id, sessionId, holder, ...(role === undefined ? {} : { role }) };
+        const outcome = decide(view.state, { kind: 'claim-task', command }, call.caller, view.rules);
+        if (!outcome.ok)
+          return ms > 0 && input.task_id !== undefined && MAY_PASS.has(outcome.refusal.code) ? LATER : outcome;
+        const epoch = (view.state.tasks.get(id)?.epoch ?? 0) + 1;
+        return { ...outcome, answer: { task_id: id, epoch, session_id: sessionId } };
+      },
+    });
+    return answerOf(settled, ({ task_id, epoch, session_id }) => ({
+      task_id,
+      epoch,
+      session_id,
+      token: services.issueToken({ project: project.id, sessionId: session_id, taskId: task_id, epoch }),
+      expires_at: expiresAt(project, task_id, services),
+    }));
+  }),
+
+  task_heartbeat: handle(operations.taskHeartbeat, async ({ input, caller, project, services }) => {
+    const epoch = caller.kind === 'session' ? caller.epoch : 0;
+    const owner = caller.kind === 'session' && caller.taskId === input.task_id;
+    if (owner && (await project.renew(input.task_id, epoch))) {
+      return {
+        ok: true,
+        result: { task_id: input.task_id, epoch, expires_at: expiresAt(project, input.task_id, services) },
+      };
+    }
+    return { ok: false, error: await whyNot(project, input.task_id, caller) };
+  }),
+
+  task_release: handle(operations.taskRelease, async (call) => {
+    const { task_id: id, reason } = call.input;
+    const command = { id, epoch: 0, ...(reason === undefined ? {} : { reason }) };
+    return answerOf(await order(call, { kind: 'release-claim', command }), () => ({ task_id: id }));
+  }),
+
+  task_update: handle(operations.taskUpdate, async (call) => {
+    const progress = call.input.progress === undefined ? {} : { progress: Math.round(call.input.progress) };
+    const settled = await order(call, { kind: 'update-task', command: { ...call.input, ...progress } });
+    return answerOf(settled, () => ({ task_id: call.input.task_id, status: call.input.status }));
+  }),
+
+  task_unblock: operate(operations.taskUnblock, 'unblock'),
+  task_reinstate: operate(operations.taskReinstate, 'reinstate'),
+  task_cancel: operate(operations.taskCancel, 'cancel'),
+  task_waive: operate(operations.taskWaive, 'waive'),
+};
+
+/** A claim of a task that is taken, or that waits for another, may work out in a while. */
+const MAY_PASS: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);
+
+const NO_WORK = refusal('no-work', 'there is nothing to claim', 'Wait for work with wait_ms, or see: baton task list');
+
+/** Sends a command of the kernel on behalf of the caller. */
+export async function order<A>(call: Call, command: Command) {
+  return call.project.keeper.submit<A>({
+    actor: actorOf(call.caller),
+    ...keyOf(call),
+    // The kernel answers each kind of command with its own kind of answer; the caller names it.
+    decide: ({ state, rules }) => decide(state, command, call.caller, rules) as Outcome<A>, // oxlint-disable-line typescript/no-unsafe-type-assertion
+  });
+}
+
+function keyOf({ key }: Pick<Call, 'key'>): { readonly key?: string } {
+  return key === undefined ? {} : { key };
+}
+
+function operate(
+  operation: typeof operations.taskUnblock,
+  action: 'unblock' | 'reinstate' | 'cancel' | 'waive',
+): Handler {
+  return handle(operation, async (call) => {
+    const { task_id: id, reason } = call.input;
+    return answerOf(await order(call, { kind: 'operate-task', command: { id, action, reason } }), () => ({
+      task_id: id,
+    }));
+  });
+}
+
+/** The first tasks that this role, or anybody, can claim. */
+function findWork({ state, ready }: View, role: string | undefined, limit: number): readonly Task[] {
+  if (role === undefined) return ready.first(state, limit);
+  return ready
+    .first(state, Number.POSITIVE_INFINITY)
+    .filter(({ nextRole }) => nextRole === null || nextRole === role)
+    .slice(0, limit);
+}
+
+function seen<A>(answer: A): Outcome<A> {
+  return { ok: true, events: [], answer };
+}
+
+async function whyNot(project: Call['project'], taskId: string, caller: Caller) {
+  const settled = await project.keeper.read(({ state }) => state.tasks.get(taskId)?.epoch);
+  const newest = settled.ok ? (settled.answer ?? 0) : 0;
+  const epoch = caller.kind === 'session' ? caller.epoch : 0;
+  const message =
+    epoch < newest ? `stale claim: epoch ${epoch} < ${newest}` : `the claim on ${taskId} has ended, or is not yours`;
+  return { code: epoch < newest ? 'stale-claim' : 'claim-ended', message, hint: 'Stop working on this task.' };
+}

@@ -1,0 +1,65 @@
+import { isClaimable } from '../state/claim-task.ts';
+import type { State } from '../state/state.ts';
+import { statusOf, type Task } from '../state/task.ts';
+import type { Project } from './project.ts';
+
+/** A task as every surface shows it. */
+export interface TaskView {
+  readonly id: string;
+  readonly n: number;
+  readonly title: string;
+  readonly status: string;
+  readonly phase: string;
+  readonly claimable: boolean;
+  readonly next_role: string | null;
+  readonly after: readonly string[];
+  readonly priority: number;
+  readonly progress: number | null;
+  readonly notes: string | null;
+  readonly blocked_because: string | null;
+  readonly claim: ClaimView | null;
+}
+
+export interface ClaimView {
+  readonly epoch: number;
+  readonly holder: string;
+  readonly role: string | null;
+  readonly session_id: string;
+  readonly since: string;
+  readonly expires_at: string;
+}
+
+export function taskView(project: Project, state: State, task: Task, clocks: Clocks): TaskView {
+  return {
+    id: task.id,
+    n: task.n,
+    title: task.title,
+    status: statusOf(task),
+    phase: task.phase,
+    claimable: isClaimable(state, task, project.rules),
+    next_role: task.nextRole,
+    after: task.after,
+    priority: task.priority,
+    progress: task.progress,
+    notes: task.notes,
+    blocked_because: task.blocked?.reason ?? null,
+    claim: claimView(project, task, clocks),
+  };
+}
+
+export interface Clocks {
+  readonly now: () => Date;
+  readonly monotonicMs: () => number;
+}
+
+function claimView(project: Project, { id, claim }: Task, clocks: Clocks): ClaimView | null {
+  if (claim === null) return null;
+  const { epoch, holder, role, sessionId, at } = claim;
+  return { epoch, holder, role, session_id: sessionId, since: at, expires_at: expiresAt(project, id, clocks) };
+}
+
+/** Leases run on a clock that does not jump; people get the time of day that this comes to. */
+export function expiresAt(project: Project, taskId: string, { now, monotonicMs }: Clocks): string {
+  const remainingMs = project.leases.remaining(taskId, monotonicMs()) ?? 0;
+  return new Date(now().getTime() + remainingMs).toISOString();
+}

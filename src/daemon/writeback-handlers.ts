@@ -1,0 +1,57 @@
+import * as operations from '../api/writeback-operations.ts';
+import type { ApiError } from '../api/answer.ts';
+import type { ThoughtRecord } from '../protocol/thought-record.ts';
+import { noSuchTask } from '../state/create-task.ts';
+import type { RecordThought } from '../state/record-thought.ts';
+import { answerOf, handle, type Handler } from './handler.ts';
+import type { Call } from './perform.ts';
+import { order } from './task-handlers.ts';
+
+export const WRITEBACK_HANDLERS: Readonly<Record<string, Handler>> = {
+  thought_record: handle(operations.thoughtRecord, async (call) => {
+    const error = await checkCommit(call);
+    if (error !== undefined) return { ok: false, error };
+    const settled = await order<{ recordId: string }>(call, { kind: 'record-thought', command: commandOf(call) });
+    if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
+    return answerOf(settled, ({ recordId }) => ({ record_id: recordId, task_id: call.input.task_id }));
+  }),
+
+  task_complete: handle(operations.taskComplete, async (call) => {
+    const error = await checkCommit(call);
+    if (error !== undefined) return { ok: false, error };
+    const settled = await order(call, { kind: 'complete-task', command: commandOf(call) });
+    if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
+    return answerOf(settled, () => ({ task_id: call.input.task_id, status: 'done' }));
+  }),
+
+  thought_list: handle(operations.thoughtList, async ({ input, project }) => {
+    const settled = await project.keeper.submit({
+      actor: 'system:reader',
+      decide: ({ state }) => {
+        const task = state.tasks.get(input.task_id);
+        if (task === undefined) return noSuchTask(input.task_id);
+        return { ok: true, events: [], answer: { records: task.records.toReversed(), latest: task.latestRecord } };
+      },
+    });
+    return answerOf(settled, (answer) => answer);
+  }),
+};
+
+type RecordCall = Call<ThoughtRecord & { readonly epoch?: number }>;
+
+const WRITEBACK_FAILED: ApiError = {
+  code: 'writeback-failed',
+  message: 'Writeback failed: unable to insert thought_record. Retry with fresh DB connection or escalate.',
+  hint: 'The task stays in progress. Send the record again; nothing of it was stored.',
+};
+
+function commandOf({ input: { epoch, ...record }, services }: RecordCall): RecordThought {
+  return { recordId: services.newId(), record, ...(epoch === undefined ? {} : { epoch }) };
+}
+
+/** A record names a commit that is there: what cannot be looked up later proves nothing. */
+async function checkCommit({ input, project, services }: RecordCall): Promise<ApiError | undefined> {
+  if (await services.git.hasCommit(project.path, input.commit_sha)) return undefined;
+  const message = `commit ${input.commit_sha} is not in the repository`;
+  return { code: 'no-such-commit', message, hint: 'Commit first, and send the full SHA: git rev-parse HEAD' };
+}
