@@ -26,8 +26,8 @@ export function requireClaim(task: Task, caller: Caller & { kind: 'session' }): 
     );
   }
   if (caller.epoch < task.epoch) {
-    const hint = 'Somebody else holds the task now. Stop, and keep your work on your branch.';
-    return refusal('stale-claim', `stale claim: epoch ${caller.epoch} < ${task.epoch}`, hint);
+    const hint = 'Somebody else has had the task since. Stop, and keep your work on your branch.';
+    return staleClaim(caller.epoch, task.epoch, hint);
   }
   const { claim } = task;
   if (claim !== null && claim.sessionId === caller.sessionId) return { ok: true, claim };
@@ -37,4 +37,8 @@ export function requireClaim(task: Task, caller: Caller & { kind: 'session' }): 
     `the claim on ${task.id} has ended: ${how}`,
     `Claim it again: baton task claim ${task.id}`,
   );
+}
+
+export function staleClaim(epoch: number, newest: number, hint: string): ReturnType<typeof refusal> {
+  return refusal('stale-claim', `stale claim: epoch ${epoch} < ${newest}`, hint);
 }

@@ -1,5 +1,6 @@
-import type { Phase } from '../protocol/phase.ts';
+import { PHASES, type Phase } from '../protocol/phase.ts';
 import { taskId as taskIdShape } from '../protocol/shared-fields.ts';
+import type { Caller } from './caller.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import type { State } from './state.ts';
@@ -18,12 +19,18 @@ export interface CreateTask {
 
 const TASK_ID = new RegExp(taskIdShape.pattern, 'u');
 
-export function decideCreateTask(state: State, command: CreateTask): Outcome<{ readonly n: number }> {
-  const { id, title, after = [] } = command;
+export function decideCreateTask(state: State, command: CreateTask, caller: Caller): Outcome<{ readonly n: number }> {
+  const { id, title, after = [], phase = 'IMPLEMENTATION', priority = 0 } = command;
   if (!TASK_ID.test(id))
     return refusal('invalid-id', `Invalid task_id: ${id}`, `Use ${taskIdShape.expected} characters.`);
   if (title.trim() === '')
     return refusal('empty-title', 'a task needs a title', 'Say in a few words what is to be done.');
+  if (!firstPhases(caller).has(phase)) {
+    const hint = `Start it in ${[...firstPhases(caller)].join(', ')}.`;
+    return refusal('invalid-phase', `a task cannot start in ${phase}`, hint);
+  }
+  if (!Number.isSafeInteger(priority))
+    return refusal('invalid-priority', `priority is not a whole number: ${priority}`, 'Use a whole number.');
   if (state.tasks.has(id)) return refusal('task-exists', `task ${id} exists already`, `See it: baton task show ${id}`);
   if (after.includes(id)) return refusal('cycle', `cycle: ${id} → ${id}`, 'A task cannot wait for itself.');
   const unknown = after.find((before) => !state.tasks.has(before));
@@ -34,8 +41,8 @@ export function decideCreateTask(state: State, command: CreateTask): Outcome<{ r
     n,
     title,
     after: [...new Set(after)],
-    priority: command.priority ?? 0,
-    phase: command.phase ?? 'IMPLEMENTATION',
+    priority,
+    phase,
     next_role: command.nextRole ?? null,
     prompt_file: command.promptFile ?? null,
     epic_id: command.epicId ?? null,
@@ -43,6 +50,14 @@ export function decideCreateTask(state: State, command: CreateTask): Outcome<{ r
   });
   return decided([created], { n });
 }
+
+/** Nobody makes a task that is done already, or blocked from nowhere; and an agent makes none that has passed a gate. */
+function firstPhases({ kind }: Caller): ReadonlySet<Phase> {
+  return kind === 'operator' || kind === 'system' ? ANY_START : AGENTS_START;
+}
+
+const AGENTS_START: ReadonlySet<Phase> = new Set(['DRAFT', 'IMPLEMENTATION']);
+const ANY_START: ReadonlySet<Phase> = new Set(PHASES.filter((phase) => phase !== 'COMPLETED' && phase !== 'BLOCKED'));
 
 export interface AddDependency {
   readonly id: string;

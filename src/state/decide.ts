@@ -1,8 +1,10 @@
 import type { TaskUpdate } from '../protocol/task-update.ts';
-import { decideSeal, decideStartAudit, type StartAudit } from './audit.ts';
-import { actorOf, type Caller } from './caller.ts';
-import { decideClaimTask, decideExpireClaim, decideReleaseClaim, type ClaimTask, type EndClaim } from './claim-task.ts';
+import { decideSeal, decideStartAudit, decideVerifyAudit, type StartAudit, type VerifyAudit } from './audit.ts';
+import type { Caller } from './caller.ts';
+import { decideClaimTask, type ClaimTask } from './claim-task.ts';
+import { decideCompleteTask } from './complete-task.ts';
 import { decideAddDependency, decideCreateTask, type AddDependency, type CreateTask } from './create-task.ts';
+import { decideExpireClaim, decideReleaseClaim, type ExpireClaim, type ReleaseClaim } from './end-claim.ts';
 import { decideExitSession, type ExitSession } from './exit-session.ts';
 import { decideOperateTask, type OperateTask } from './operate-task.ts';
 import { refusal, type Outcome } from './outcome.ts';
@@ -10,49 +12,55 @@ import { decideRecordThought, type RecordThought } from './record-thought.ts';
 import type { Rules } from './rules.ts';
 import { decideSendHandoff, type SendHandoff } from './send-handoff.ts';
 import type { State } from './state.ts';
-import { decideCompleteTask, decideUpdateTask } from './update-task.ts';
+import { decideSubmitResult, type SubmitResult } from './submit-result.ts';
+import { decideUpdateTask } from './update-task.ts';
 
 /** Everything that anybody can ask for. */
 export type Command =
   | { readonly kind: 'create-task'; readonly command: CreateTask }
   | { readonly kind: 'add-dependency'; readonly command: AddDependency }
   | { readonly kind: 'claim-task'; readonly command: ClaimTask }
-  | { readonly kind: 'release-claim'; readonly command: EndClaim }
-  | { readonly kind: 'expire-claim'; readonly command: EndClaim }
+  | { readonly kind: 'release-claim'; readonly command: ReleaseClaim }
+  | { readonly kind: 'expire-claim'; readonly command: ExpireClaim }
   | { readonly kind: 'update-task'; readonly command: TaskUpdate }
   | { readonly kind: 'record-thought'; readonly command: RecordThought }
   | { readonly kind: 'complete-task'; readonly command: RecordThought }
   | { readonly kind: 'operate-task'; readonly command: OperateTask }
   | { readonly kind: 'exit-session'; readonly command: ExitSession }
+  | { readonly kind: 'submit-result'; readonly command: SubmitResult }
   | { readonly kind: 'send-handoff'; readonly command: SendHandoff }
   | { readonly kind: 'start-audit'; readonly command: StartAudit }
+  | { readonly kind: 'verify-audit'; readonly command: VerifyAudit }
   | { readonly kind: 'seal'; readonly command: null };
 
 /** Who may ask for what; a session asks only for what concerns its own claim, which each decision checks. */
-const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> = {
+export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> = {
   'create-task': ['operator', 'system', 'session', 'worker'],
   'add-dependency': ['operator', 'system'],
   'claim-task': ['operator', 'system', 'worker'],
   'release-claim': ['operator', 'session'],
   'expire-claim': ['system'],
   'update-task': ['operator', 'session'],
-  'record-thought': ['operator', 'session', 'system'],
+  'record-thought': ['operator', 'session'],
   'complete-task': ['operator', 'session'],
   'operate-task': ['operator'],
   'exit-session': ['session'],
-  'send-handoff': ['operator', 'session', 'system'],
+  'submit-result': ['session'],
+  'send-handoff': ['operator', 'session'],
   'start-audit': ['operator', 'session', 'worker'],
+  'verify-audit': ['operator', 'session', 'worker'],
   seal: ['operator', 'system', 'session', 'worker'],
 };
 
 /** (state, command) → entries to record, or a refusal. */
 export function decide(state: State, { kind, command }: Command, caller: Caller, rules: Rules): Outcome<unknown> {
   if (!MAY[kind].includes(caller.kind)) {
-    return refusal('forbidden', `${actorOf(caller)} may not ${kind}`, 'Use a token that may: see the guide on tokens.');
+    const message = `the token of this ${caller.kind} does not allow ${kind}`;
+    return refusal('forbidden', message, `It takes the token of: ${MAY[kind].join(', ')}.`);
   }
   switch (kind) {
     case 'create-task':
-      return decideCreateTask(state, command);
+      return decideCreateTask(state, command, caller);
     case 'add-dependency':
       return decideAddDependency(state, command);
     case 'claim-task':
@@ -71,10 +79,14 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return decideOperateTask(state, command);
     case 'exit-session':
       return decideExitSession(state, command, caller, rules);
+    case 'submit-result':
+      return decideSubmitResult(state, command, caller);
     case 'send-handoff':
-      return decideSendHandoff(state, command, caller);
+      return decideSendHandoff(state, command, caller, rules);
     case 'start-audit':
-      return decideStartAudit(state, command);
+      return decideStartAudit(state, command, caller);
+    case 'verify-audit':
+      return decideVerifyAudit(state, command, caller);
     case 'seal':
       return decideSeal(state, caller);
   }

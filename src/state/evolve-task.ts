@@ -1,4 +1,5 @@
-import type { EventOf, EventType, HowClaimEnded, Recorded } from './event.ts';
+import type { Phase } from '../protocol/phase.ts';
+import type { Event, EventOf, HowClaimEnded, Recorded } from './event.ts';
 import { CLAIM_ENDS } from './event.ts';
 import type { Claim, Task } from './task.ts';
 
@@ -6,8 +7,6 @@ import type { Claim, Task } from './task.ts';
 const KEPT_ENDINGS = 20;
 const KEPT_RECORDS = 100;
 
-type TaskEventType = Exclude<EventType, 'TaskCreated' | 'AuditSessionStarted' | 'AuditChainVerified'>;
-type TaskEvent = { [T in TaskEventType]: EventOf<T> }[TaskEventType] & Envelope;
 type Envelope = Pick<Recorded, 'seq' | 'at'>;
 
 export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
@@ -22,6 +21,7 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
     prdId: data.prd_id,
     phase: data.phase,
     firstPhase: data.phase,
+    begun: false,
     blocked: null,
     nextRole: data.next_role,
     epoch: 0,
@@ -35,8 +35,11 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
   };
 }
 
-/** (task, entry) → task. Facts are not argued with here: what was recorded, happened. */
-export function evolveTask(task: Task, recorded: TaskEvent): Task {
+/**
+ * (task, entry) → task. Facts are not argued with here: what was recorded, happened. Entries that say nothing about a task, and
+ * those of other rooms, leave it as it is.
+ */
+export function evolveTask(task: Task, recorded: Event & Envelope): Task {
   switch (recorded.type) {
     case 'DependencyAdded':
       return { ...task, after: [...task.after, recorded.data.after] };
@@ -59,16 +62,16 @@ export function evolveTask(task: Task, recorded: TaskEvent): Task {
       return recordedThought(task, recorded);
     case 'TaskReinstated':
       // The work begins again: what lies before this entry counts no more, and the task is `todo` where it stands.
-      return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', progress: null };
+      return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null };
     case 'ResultSubmitted':
       return withClaim(task, { resultStatus: recorded.data.result.status });
     case 'HandoffHeld':
       return withClaim(task, { handoff: recorded.data });
     case 'HandoffDelivered':
     case 'HandoffDropped':
-      return withClaim(task, { handoff: null });
-    case 'WritebackWaived':
-    case 'AgentSessionCompleted':
+      // An operator's handoff passes by the one that the holder still has.
+      return task.claim?.handoff?.handoff_id === recorded.data.handoff_id ? withClaim(task, { handoff: null }) : task;
+    default:
       return task;
   }
 }
@@ -89,8 +92,15 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
 }
 
 function moved(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
-  const blocked = data.to === 'BLOCKED' ? { from: data.from, reason: data.reason } : null;
-  return { ...task, phase: data.to, nextRole: data.next_role, blocked };
+  const { from, to, reason } = data;
+  // Blocked once more, it still returns to where it was before the first time.
+  const blocked = to === 'BLOCKED' ? { from: task.blocked?.from ?? from, reason } : null;
+  return { ...task, phase: to, nextRole: data.next_role, blocked, begun: task.begun || isProgress(task, from, to) };
+}
+
+/** BLOCKED is beside the row, and a review that is claimed is only begun, which the claim says as long as it lives. */
+function isProgress({ firstPhase }: Task, from: Phase, to: Phase): boolean {
+  return to !== firstPhase && to !== 'BLOCKED' && !(from === 'READY_FOR_REVIEW' && to === 'REVIEW');
 }
 
 type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];

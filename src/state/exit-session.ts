@@ -1,15 +1,16 @@
 import { agentSessionCompleted, type AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { ExitSignal } from '../protocol/exit-signal-shape.ts';
-import { nextPhase, type Phase } from '../protocol/phase.ts';
+import { nextPhase, type ExitReason, type Phase } from '../protocol/phase.ts';
 import type { Caller } from './caller.ts';
-import { endClaim, moveTo } from './claim-task.ts';
+import { endClaim, moveTo } from './end-claim.ts';
 import type { Event, Requirement } from './event.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome, type Refusal } from './outcome.ts';
 import type { Rules } from './rules.ts';
+import { whereTo } from './send-handoff.ts';
 import type { State } from './state.ts';
-import { writebacks, type Claim, type Task } from './task.ts';
-import { requireGates, requireWriteback } from './writeback.ts';
+import type { Claim, HeldHandoff, Task } from './task.ts';
+import { hasWriteback, requireGates, requireWriteback, type Cleared } from './writeback.ts';
 
 export interface ExitSession {
   readonly signal: ExitSignal;
@@ -49,9 +50,12 @@ export function decideExitSession(
     const message = `phase mismatch: exit signal claims '${signal.phase_completed}' but session is in '${task.phase}'`;
     return refusal('phase-mismatch', message, `Send phase_completed: ${task.phase}.`);
   }
-  const obstacle = signal.exit_reason === 'completed' ? findMissing(task, claim, command, rules) : undefined;
-  if (obstacle) return { ok: false, refusal: obstacle };
-  return end(task, claim, command);
+  const missing = signal.exit_reason === 'completed' ? findMissing(task, claim, command) : [];
+  if (missing.length > 0) {
+    const message = `cannot complete: missing ${missing.join(', ')}`;
+    return refusal('missing', message, 'Send what is missing, then the exit signal again.');
+  }
+  return end(task, claim, command, rules);
 }
 
 /** Equal after parsing. The version says how the signal was written, not what it says. */
@@ -69,22 +73,10 @@ function answerOf({ next_phase, exit_reason }: AgentSessionCompleted): ExitAnswe
   return { next_phase, exit_reason };
 }
 
-/** Check 12, and the gates: what stands between this session and a completed phase. */
-function findMissing(task: Task, claim: Claim, { committed }: ExitSession, rules: Rules): Refusal | undefined {
+/** Check 12: what the session owes and has not sent. */
+function findMissing(task: Task, claim: Claim, { committed }: ExitSession): Requirement[] {
   const owed: readonly Requirement[] = committed ? [...claim.requires, 'thought_record'] : claim.requires;
-  const missing = [...new Set(owed)].filter((requirement) => !isThere(requirement, task, claim));
-  if (missing.length > 0) {
-    const message = `cannot complete: missing ${missing.join(', ')}`;
-    return { code: 'missing', message, hint: 'Send what is missing, then the exit signal again.' };
-  }
-  if (task.phase === 'CI_PENDING' && rules.ciGate) {
-    return { code: 'ci-gate', message: 'CI_PENDING is completed by CI', hint: 'Stop here: CI runs by itself.' };
-  }
-  if (nextPhase(task.phase, 'completed') !== 'COMPLETED') return undefined;
-  const written = requireWriteback(task, claim);
-  if (!written.ok) return written.refusal;
-  const passed = requireGates(task, rules);
-  return passed.ok ? undefined : passed.refusal;
+  return [...new Set(owed)].filter((requirement) => !isThere(requirement, task, claim));
 }
 
 function isThere(requirement: Requirement, task: Task, claim: Claim): boolean {
@@ -96,33 +88,37 @@ function isThere(requirement: Requirement, task: Task, claim: Claim): boolean {
     case 'handoff':
       return claim.handoff !== null;
     case 'thought_record':
-      return writebacks(task).some((record) => record.epoch === claim.epoch);
+      return hasWriteback(task, claim);
   }
 }
 
 /** One transaction: the entry, the phase, the handoff, the end of the claim. */
-function end(task: Task, claim: Claim, command: ExitSession): Outcome<ExitAnswer> {
+function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outcome<ExitAnswer> {
   const { signal, eventId, at } = command;
   const failure = signal.exit_reason === 'completed' ? findFailure(claim, command) : undefined;
-  const judged: ExitSignal = failure === undefined ? signal : { ...signal, exit_reason: 'error' };
-  const reason = failure ?? signal.notes ?? null;
-  const handoff = judged.exit_reason === 'completed' ? claim.handoff : null;
-  const arrow = nextPhase(task.phase, judged.exit_reason) ?? null;
-  const to = handoff?.phase ?? arrow;
+  const exit_reason = failure === undefined ? signal.exit_reason : 'error';
+  const handoff = exit_reason === 'completed' ? claim.handoff : null;
+  const to = destinationOf(task, exit_reason, handoff);
+  const closed = to === null ? undefined : findClosedWay(task, claim, to, rules);
+  if (closed) return { ok: false, refusal: closed };
   const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };
   const completed: AgentSessionCompleted = {
-    ...agentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, judged, facts),
+    ...agentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, { ...signal, exit_reason }, facts),
     ...(failure === undefined ? {} : { claimed_exit_reason: signal.exit_reason }),
     next_phase: to,
   };
-  const how = { completed: 'completed', blocked: 'blocked', error: 'failed' } as const;
-  const events: Event[] = [event('AgentSessionCompleted', completed)];
-  if (handoff !== null) events.push(event('HandoffDelivered', handoff));
-  events.push(...endClaim(task, claim, how[judged.exit_reason], reason));
-  if (to !== null)
-    events.push(moveTo(task, to, reason ?? 'exit signal', handoff === null ? nextRole(task, to) : handoff.next_role));
-  return decided(events, { next_phase: to, exit_reason: judged.exit_reason });
+  const reason = failure ?? signal.notes ?? null;
+  const delivered = handoff === null ? [] : [event('HandoffDelivered', handoff)];
+  const left = handoff === null ? claim : { ...claim, handoff: null };
+  const ended = endClaim(task, left, HOW_CLAIM_ENDS[exit_reason], reason);
+  const moved = handoff === null ? moveOn(task, to, exit_reason, reason) : moveBy(handoff, task, to, reason);
+  return decided([event('AgentSessionCompleted', completed), ...delivered, ...ended, ...moved], {
+    next_phase: to,
+    exit_reason,
+  });
 }
+
+const HOW_CLAIM_ENDS = { completed: 'completed', blocked: 'blocked', error: 'failed' } as const;
 
 function findFailure(claim: Claim, { violations }: ExitSession): string | undefined {
   if (violations.length > 0) return violations.join('; ');
@@ -130,7 +126,25 @@ function findFailure(claim: Claim, { violations }: ExitSession): string | undefi
   return resultStatus === null || resultStatus === 'completed' ? undefined : `the result says ${resultStatus}`;
 }
 
-/** Without a handoff the turn passes to nobody in particular; a blocked task keeps the role it was blocked in. */
-function nextRole(task: Task, to: Phase): string | null {
-  return to === 'BLOCKED' ? task.nextRole : null;
+/** Where the task goes; null where it stays. The handoff wins over the arrow, also where it says to wait. */
+function destinationOf(task: Task, reason: ExitReason, handoff: HeldHandoff | null): Phase | null {
+  return handoff === null ? (nextPhase(task.phase, reason) ?? null) : whereTo(task, handoff);
+}
+
+/** Every way to done passes the writeback, and what a gate guards opens by the gate alone. */
+function findClosedWay(task: Task, claim: Claim, to: Phase, rules: Rules): Refusal | undefined {
+  const written: Cleared = to === 'COMPLETED' && task.phase !== to ? requireWriteback(task, claim) : { ok: true };
+  const passed = written.ok ? requireGates(task, to, rules) : written;
+  return passed.ok ? undefined : passed.refusal;
+}
+
+function moveBy(handoff: HeldHandoff, task: Task, to: Phase | null, reason: string | null): Event[] {
+  return to === null ? [] : [moveTo(task, to, reason ?? `handoff from ${handoff.from}`, handoff.next_role)];
+}
+
+/** A blocked task keeps the role it was blocked in. Otherwise the turn passes to nobody in particular. */
+function moveOn(task: Task, to: Phase | null, exitReason: ExitReason, reason: string | null): Event[] {
+  if (to !== null) return [moveTo(task, to, reason ?? 'exit signal', to === 'BLOCKED' ? task.nextRole : null)];
+  const isClosed = exitReason === 'completed' && task.nextRole !== null;
+  return isClosed ? [moveTo(task, task.phase, 'closed', null)] : [];
 }

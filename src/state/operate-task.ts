@@ -1,10 +1,11 @@
-import { endClaim, moveTo } from './claim-task.ts';
 import { noSuchTask } from './create-task.ts';
+import { endClaim, moveTo } from './end-claim.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import { reinstate } from './record-thought.ts';
 import type { State } from './state.ts';
-import { complete } from './update-task.ts';
+import type { Task } from './task.ts';
+import { complete, isBlocked } from './update-task.ts';
 
 /** What only operators may do to a task, each with a reason that is recorded. */
 export interface OperateTask {
@@ -20,23 +21,34 @@ export function decideOperateTask(state: State, { id, action, reason }: OperateT
     return refusal('no-reason', `to ${action} a task needs a reason`, 'Say why: it is recorded.');
   switch (action) {
     case 'unblock':
-      if (task.blocked === null)
-        return refusal('not-blocked', `task ${id} is not blocked`, `See it: baton task show ${id}`);
-      return decided([moveTo(task, task.blocked.from, reason)], null);
+      return unblock(task, reason);
     case 'reinstate':
       return decided(reinstate(task, reason), null);
-    case 'cancel': {
-      if (task.phase === 'COMPLETED')
-        return refusal('completed', `task ${id} is completed`, 'There is nothing to cancel.');
-      const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', reason);
-      const moved = task.phase === 'BLOCKED' ? [] : [moveTo(task, 'BLOCKED', `cancelled: ${reason}`)];
-      return decided([...ended, ...moved], null);
-    }
+    case 'cancel':
+      return cancel(task, reason);
     case 'waive':
-      if (task.phase === 'COMPLETED') return decided([], null);
-      return decided(
-        [event('WritebackWaived', { task_id: id, reason }), ...complete(task, task.claim, `waived: ${reason}`)],
-        null,
-      );
+      return waive(task, reason);
   }
+}
+
+function unblock(task: Task, reason: string): Outcome<null> {
+  if (task.blocked === null)
+    return refusal('not-blocked', `task ${task.id} is not blocked`, `See it: baton task show ${task.id}`);
+  return decided([moveTo(task, task.blocked.from, reason)], null);
+}
+
+/** Whoever changes their mind unblocks it. */
+function cancel(task: Task, reason: string): Outcome<null> {
+  if (task.phase === 'COMPLETED')
+    return refusal('completed', `task ${task.id} is completed`, 'There is nothing to cancel.');
+  const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', reason);
+  return decided([...ended, moveTo(task, 'BLOCKED', `cancelled: ${reason}`)], null);
+}
+
+/** An operator answers for the missing record, and for gates that were not passed: the waiver stays in the ledger. */
+function waive(task: Task, reason: string): Outcome<null> {
+  if (task.phase === 'COMPLETED') return decided([], null);
+  if (task.phase === 'BLOCKED') return isBlocked(task);
+  const waived = event('WritebackWaived', { task_id: task.id, reason });
+  return decided([waived, ...complete(task, null, `waived: ${reason}`)], null);
 }

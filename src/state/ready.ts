@@ -1,5 +1,6 @@
 import { isClaimable } from './claim-task.ts';
 import type { Recorded } from './event.ts';
+import { compareUrgency, createQueue, type Place } from './ready-queue.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
 import type { Task } from './task.ts';
@@ -10,60 +11,60 @@ import type { Task } from './task.ts';
  * where there are a hundred thousand tasks.
  */
 export interface Ready {
-  /** Follows the state: call it after each `evolve` with the same entry. */
+  /**
+   * Follows the state: call it with each entry after it was folded in, or after it was taken back. It only marks what may no
+   * longer be right; the state says what is.
+   */
   note(state: State, recorded: Recorded): void;
   first(state: State, count: number): readonly Task[];
-  readonly size: number;
-}
-
-interface Place {
-  readonly id: string;
-  readonly n: number;
-  readonly chain: number;
-  readonly priority: number;
 }
 
 export function readyTasks(state: State, rules: Rules): Ready {
   /** Length of the longest chain of open tasks that starts here; a task alone is 1. */
   const chains = new Map<string, number>();
-  const places = new Map<string, Place>();
-  let order: Place[] = [];
+  const queue = createQueue();
   /** Tasks whose chain, or whose place, may no longer be right. */
-  const stale = { chains: new Set<string>(), places: new Set<string>() };
-
-  for (const id of state.tasks.keys()) stale.chains.add(id);
+  const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };
 
   return {
-    note(current, recorded) {
-      const id = 'task_id' in recorded.data ? recorded.data.task_id : undefined;
-      const task = current.tasks.get(id ?? '');
-      if (task === undefined) return;
-      stale.places.add(task.id);
-      if (!CHANGES_CHAINS.has(recorded.type)) return;
-      stale.chains.add(task.id);
-      for (const dependant of current.dependants.get(task.id) ?? []) stale.places.add(dependant);
+    note(current, { type, data }) {
+      const id = 'task_id' in data ? data.task_id : undefined;
+      if (id === undefined || id === null) return;
+      stale.places.add(id);
+      if (type === 'TaskCreated') markChains(id, ...data.after);
+      if (type === 'DependencyAdded') markChains(id, data.after);
+      if (type !== 'PhaseMoved' || (data.from === 'COMPLETED') === (data.to === 'COMPLETED')) return;
+      markChains(id);
+      for (const dependant of current.dependants.get(id) ?? []) stale.places.add(dependant);
     },
     first(current, count) {
       settleChains(current);
       settlePlaces(current);
-      return order.slice(0, count).flatMap(({ id }) => current.tasks.get(id) ?? []);
-    },
-    get size() {
-      return order.length;
+      return queue.first(count).flatMap(({ id }) => current.tasks.get(id) ?? []);
     },
   };
+
+  function markChains(...ids: readonly string[]): void {
+    for (const id of ids) stale.chains.add(id);
+  }
 
   /** Newest first: a task's dependants are mostly younger than itself, so each chain is looked at once. */
   function settleChains(current: State): void {
     if (stale.chains.size === 0) return;
-    const queue = [...stale.chains].flatMap((id) => current.tasks.get(id) ?? []).sort((a, b) => a.n - b.n);
+    const waiting: Task[] = [];
+    for (const id of stale.chains) {
+      const task = current.tasks.get(id);
+      if (task === undefined) chains.delete(id);
+      else waiting.push(task);
+    }
+    waiting.sort((a, b) => a.n - b.n);
     stale.chains.clear();
-    for (let task = queue.pop(); task !== undefined; task = queue.pop()) {
+    for (let task = waiting.pop(); task !== undefined; task = waiting.pop()) {
       stale.places.add(task.id);
       const chain = chainOf(current, task);
       if (chains.get(task.id) === chain) continue;
       chains.set(task.id, chain);
-      for (const before of task.after) insertByAge(queue, current.tasks.get(before));
+      for (const before of task.after) insertByAge(waiting, current.tasks.get(before));
     }
   }
 
@@ -77,72 +78,34 @@ export function readyTasks(state: State, rules: Rules): Ready {
 
   function settlePlaces(current: State): void {
     if (stale.places.size === 0) return;
-    const added: Place[] = [];
+    const out: Place[] = [];
+    const put: Place[] = [];
     for (const id of stale.places) {
-      const old = places.get(id);
-      const task = current.tasks.get(id);
-      const place = task !== undefined && isClaimable(current, task, rules) ? placeOf(task) : undefined;
-      if (old !== undefined && place !== undefined && compare(old, place) === 0) continue;
-      if (old !== undefined) takeOut(old, stale.places.size);
-      if (place === undefined) places.delete(id);
-      else {
-        places.set(id, place);
-        added.push(place);
-      }
+      const old = queue.find(id);
+      const place = placeOf(current, id);
+      if (old !== undefined && place !== undefined && compareUrgency(old, place) === 0) continue;
+      if (old !== undefined) out.push(old);
+      if (place !== undefined) put.push(place);
     }
     stale.places.clear();
-    putIn(added);
+    queue.change(out, put);
   }
 
-  function placeOf({ id, n, priority }: Task): Place {
-    return { id, n, priority, chain: chains.get(id) ?? 1 };
-  }
-
-  /** A few are moved one by one; many at once are sorted anew, since each move shifts everything behind it. */
-  function takeOut(place: Place, howMany: number): void {
-    if (howMany > MANY) return;
-    const at = search(order, place);
-    if (order[at] === place) order.splice(at, 1);
-  }
-
-  function putIn(added: readonly Place[]): void {
-    if (added.length > MANY || order.length > places.size || order.length + added.length !== places.size) {
-      order = [...places.values()].sort(compare);
-      return;
-    }
-    for (const place of added) order.splice(search(order, place), 0, place);
+  function placeOf(current: State, id: string): Place | undefined {
+    const task = current.tasks.get(id);
+    if (task === undefined || !isClaimable(current, task, rules)) return undefined;
+    return { id, n: task.n, priority: task.priority, chain: chains.get(id) ?? 1 };
   }
 }
 
-const MANY = 64;
-
-const CHANGES_CHAINS: ReadonlySet<Recorded['type']> = new Set(['TaskCreated', 'DependencyAdded', 'PhaseMoved']);
-
-function compare(a: Place, b: Place): number {
-  return b.chain - a.chain || b.priority - a.priority || a.n - b.n;
-}
-
-/** The first place that does not come before this one. */
-function search(order: readonly Place[], place: Place): number {
-  let low = 0;
-  let high = order.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const at = order[middle];
-    if (at !== undefined && compare(at, place) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function insertByAge(queue: Task[], task: Task | undefined): void {
+function insertByAge(waiting: Task[], task: Task | undefined): void {
   if (task === undefined) return;
   let low = 0;
-  let high = queue.length;
+  let high = waiting.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((queue[middle]?.n ?? 0) < task.n) low = middle + 1;
+    if ((waiting[middle]?.n ?? 0) < task.n) low = middle + 1;
     else high = middle;
   }
-  if (queue[low]?.id !== task.id) queue.splice(low, 0, task);
+  if (waiting[low]?.id !== task.id) waiting.splice(low, 0, task);
 }

@@ -1,8 +1,8 @@
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import type { Caller } from './caller.ts';
-import { requireClaim } from './caller.ts';
-import { endClaim, moveTo } from './claim-task.ts';
+import { requireClaim, staleClaim } from './caller.ts';
 import { noSuchTask } from './create-task.ts';
+import { endClaim, moveTo } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
@@ -42,15 +42,18 @@ function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcom
     return refusal('no-claim', 'without a claim only operators record', `Claim it first: baton task claim ${task.id}`);
   }
   if (epoch === undefined) return decided([], null);
-  if (epoch < task.epoch)
-    return refusal('stale-claim', `stale claim: epoch ${epoch} < ${task.epoch}`, 'Name the live epoch.');
+  if (epoch < task.epoch) return staleClaim(epoch, task.epoch, 'Name the live epoch.');
   if (task.claim?.epoch === epoch) return decided([], epoch);
   return refusal('claim-ended', `task ${task.id} has no live claim of epoch ${epoch}`, 'Leave the epoch out.');
 }
 
-/** The work begins again, from IMPLEMENTATION; whoever was at it is no more, and dependants wait again by themselves. */
+/**
+ * The work begins again, from IMPLEMENTATION and for whoever comes, since the role whose turn it was is the role of work that is
+ * no more. Whoever was at it is no more either, and dependants wait again by themselves.
+ */
 export function reinstate(task: Task, reason: string): Event[] {
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', 'the task was reinstated');
-  const moves = task.phase === 'IMPLEMENTATION' ? [] : [moveTo(task, 'IMPLEMENTATION', reason)];
+  const stays = task.phase === 'IMPLEMENTATION' && task.nextRole === null;
+  const moves = stays ? [] : [moveTo(task, 'IMPLEMENTATION', reason, null)];
   return [...ended, event('TaskReinstated', { task_id: task.id, reason }), ...moves];
 }

@@ -1,13 +1,15 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { Caller } from './caller.ts';
 import { requireClaim } from './caller.ts';
-import { endClaim, moveTo } from './claim-task.ts';
 import { noSuchTask } from './create-task.ts';
-import type { Event } from './event.ts';
+import { endClaim, moveTo } from './end-claim.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
+import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
 import type { HeldHandoff, Task } from './task.ts';
+import { isBlocked } from './update-task.ts';
+import { requireGates, requireWriteback, type Cleared } from './writeback.ts';
 
 /** A handoff that was parsed, and whose edge was found. */
 export interface SendHandoff {
@@ -27,6 +29,7 @@ export function decideSendHandoff(
   state: State,
   command: SendHandoff,
   caller: Caller,
+  rules: Rules,
 ): Outcome<{ readonly held: boolean }> {
   const task = state.tasks.get(command.taskId);
   if (task === undefined) return noSuchTask(command.taskId);
@@ -39,7 +42,9 @@ export function decideSendHandoff(
     next_role: command.nextRole,
     xml: command.xml,
   };
-  if (caller.kind === 'operator') return deliver(task, handoff);
+  if (task.phase === 'COMPLETED' && !STAYS_COMPLETED.has(handoff.phase))
+    return refusal('out-of-turn', `task ${task.id} is completed`, 'Reinstate it first.');
+  if (caller.kind === 'operator') return deliver(task, handoff, command.senderRole, rules);
   if (caller.kind !== 'session')
     return refusal('no-claim', 'only the holder of a claim hands work on', 'Claim the task first.');
   const held = requireClaim(task, caller);
@@ -48,15 +53,39 @@ export function decideSendHandoff(
     const message = `this session plays ${held.claim.role ?? 'no role'}, and cannot send as ${command.from}`;
     return refusal('wrong-sender', message, 'Claim the task with the role that you play: --role');
   }
-  return decided([event('HandoffHeld', handoff)], { held: true });
+  const earlier = held.claim.handoff;
+  const replaced = earlier === null ? [] : [event('HandoffDropped', { ...earlier, reason: 'another was sent' })];
+  return decided([...replaced, event('HandoffHeld', handoff)], { held: true });
 }
 
-function deliver(task: Task, handoff: HeldHandoff): Outcome<{ readonly held: boolean }> {
-  if (task.nextRole !== null && handoff.phase !== null && task.phase === 'COMPLETED' && handoff.phase !== 'COMPLETED') {
-    return refusal('out-of-turn', `task ${task.id} is completed`, 'Reinstate it first.');
+/** What a handoff about a completed task can say: that it is closed, that it is not yet, or that closing it failed. */
+const STAYS_COMPLETED: ReadonlySet<Phase | null> = new Set(['COMPLETED', 'BLOCKED', null]);
+
+/** The phase that a handoff leads to; null where it moves nothing. A completed task stays so, even where closing it failed. */
+export function whereTo(task: Task, { phase }: HeldHandoff): Phase | null {
+  return task.phase === 'COMPLETED' && phase !== 'COMPLETED' ? null : phase;
+}
+
+/** An operator speaks for agents that Baton did not start; the turns, the writeback and the gates are the same for them. */
+function deliver(
+  task: Task,
+  handoff: HeldHandoff,
+  senderRole: string | null,
+  rules: Rules,
+): Outcome<{ readonly held: boolean }> {
+  if (task.phase === 'BLOCKED') return isBlocked(task);
+  const turn = task.claim?.role ?? task.nextRole;
+  if (turn !== null && turn !== senderRole) {
+    const message = `it is the turn of the role ${turn}, and ${handoff.from} is not`;
+    return refusal('out-of-turn', message, `See it: baton task show ${task.id}`);
   }
+  const to = whereTo(task, handoff);
+  const delivered = event('HandoffDelivered', handoff);
+  if (to === null) return decided([delivered], { held: false });
+  const written: Cleared = to === 'COMPLETED' && task.phase !== to ? requireWriteback(task, null) : { ok: true };
+  const passed = written.ok ? requireGates(task, to, rules) : written;
+  if (!passed.ok) return passed;
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'completed', 'handed on by an operator');
-  const moved: Event[] =
-    handoff.phase === null ? [] : [moveTo(task, handoff.phase, `handoff from ${handoff.from}`, handoff.next_role)];
-  return decided([event('HandoffDelivered', handoff), ...ended, ...moved], { held: false });
+  const moved = moveTo(task, to, `handoff from ${handoff.from}`, handoff.next_role);
+  return decided([delivered, ...ended, moved], { held: false });
 }

@@ -61,8 +61,6 @@ export function evolve(state: State, recorded: Recorded): State {
       state.openAudits.set(id, { id, actor: recorded.actor, taskId });
       break;
     }
-    case 'AuditChainVerified':
-      break;
     default:
       evolveWithTask(state, recorded);
   }
@@ -83,10 +81,8 @@ function settle(state: State, { key, answer }: Settles): void {
   }
 }
 
-type OfTask = Exclude<Recorded, { type: 'TaskCreated' | 'AuditSessionStarted' | 'AuditChainVerified' }>;
-
-function evolveWithTask(state: State, recorded: OfTask): void {
-  const task = state.tasks.get(recorded.data.task_id ?? '');
+function evolveWithTask(state: State, recorded: Recorded): void {
+  const task = 'task_id' in recorded.data ? state.tasks.get(recorded.data.task_id ?? '') : undefined;
   if (task === undefined) return;
   state.tasks.set(task.id, evolveTask(task, recorded));
   if (recorded.type === 'DependencyAdded') addDependant(state, recorded.data.after, task.id);

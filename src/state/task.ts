@@ -15,6 +15,8 @@ export interface Task {
   readonly phase: Phase;
   /** Where the work began, or began again: a task still there, unclaimed, is `todo`. */
   readonly firstPhase: Phase;
+  /** Somebody has taken it past its first phase; a fixer's task that is back there is still under way. */
+  readonly begun: boolean;
   /** The phase to return to, and why, while the task is BLOCKED. */
   readonly blocked: { readonly from: Phase; readonly reason: string } | null;
   readonly nextRole: string | null;
@@ -78,7 +80,7 @@ export type Status = 'todo' | 'in_progress' | 'blocked' | 'done';
 export function statusOf(task: Task): Status {
   if (task.phase === 'COMPLETED') return 'done';
   if (task.phase === 'BLOCKED') return 'blocked';
-  return task.claim !== null || task.phase !== task.firstPhase ? 'in_progress' : 'todo';
+  return task.claim !== null || task.begun || task.phase !== task.firstPhase ? 'in_progress' : 'todo';
 }
 
 const WORKABLE: ReadonlySet<Phase> = new Set([

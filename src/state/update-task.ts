@@ -1,19 +1,19 @@
 import type { TaskUpdate } from '../protocol/task-update.ts';
 import type { Caller } from './caller.ts';
 import { requireClaim } from './caller.ts';
-import { abandonClaim, endClaim, moveTo } from './claim-task.ts';
 import { noSuchTask } from './create-task.ts';
+import { abandonClaim, endClaim, moveTo } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
+import { evolveTask } from './evolve-task.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
-import { decideRecordThought, type RecordThought } from './record-thought.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
-import { evolveTask } from './evolve-task.ts';
-import type { Claim, Task } from './task.ts';
-import { requireGates, requireWriteback } from './writeback.ts';
+import { statusOf, type Claim, type Status, type Task } from './task.ts';
+import { hasWriteback, requireGates, requireWriteback } from './writeback.ts';
 
-type Updated = Outcome<{ readonly status: TaskUpdate['status'] }>;
+/** The status afterwards. It is derived, so it is not always the one that was asked for. */
+export type Updated = Outcome<{ readonly status: Status }>;
 
 /** What a worker, or an operator, says about a task: how far it is, that it is stuck, given back, or done. */
 export function decideUpdateTask(state: State, update: TaskUpdate, caller: Caller, rules: Rules): Updated {
@@ -29,83 +29,84 @@ export function decideUpdateTask(state: State, update: TaskUpdate, caller: Calle
     case 'blocked':
       return block(task, claim, update.notes ?? '', told);
     case 'todo':
-      return decided(
-        [...told, ...(claim === null ? [] : abandonClaim(task, claim, 'released', update.notes ?? null))],
-        update,
-      );
+      return giveBack(task, claim, update.notes ?? null, told);
     case 'in_progress':
-      return decided(told, update);
+      return carryOn(task, claim, told);
   }
 }
 
 /** The claim that a session writes under; for operators, none. */
-function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
-  if (caller.kind === 'worker')
+export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
+  if (caller.kind === 'operator') return decided([], null);
+  if (caller.kind !== 'session')
     return refusal('no-claim', `task ${task.id} is not yours`, `Claim it: baton task claim ${task.id}`);
-  if (caller.kind !== 'session') return decided([], null);
   const held = requireClaim(task, caller);
   return held.ok ? decided([], held.claim) : held;
 }
 
+/** The ledger holds whole numbers only, and nobody needs half a per cent. */
 function tellProgress(task: Task, claim: Claim | null, { progress, notes }: TaskUpdate): Event[] {
   if (progress === undefined && notes === undefined) return [];
-  const told = { task_id: task.id, epoch: claim?.epoch ?? null, progress: progress ?? null, notes: notes ?? null };
+  const whole = progress === undefined ? null : Math.round(progress);
+  const told = { task_id: task.id, epoch: claim?.epoch ?? null, progress: whole, notes: notes ?? null };
   return [event('TaskProgressed', told)];
 }
 
 /** Done: the record is there, the gates are passed, the claim ends and the task is COMPLETED, in one transaction. */
-function finish(task: Task, claim: Claim | null, rules: Rules, told: readonly Event[]): Updated {
-  if (task.phase === 'COMPLETED') return decided([], { status: 'done' });
-  if (task.phase === 'BLOCKED') {
-    return refusal(
-      'blocked',
-      `task ${task.id} is blocked: ${task.blocked?.reason ?? ''}`,
-      `First: baton task unblock ${task.id}`,
-    );
-  }
+export function finish(task: Task, claim: Claim | null, rules: Rules, told: readonly Event[]): Updated {
+  if (task.phase === 'COMPLETED') return updated(task, []);
+  if (task.phase === 'BLOCKED') return isBlocked(task);
   const written = requireWriteback(task, claim);
   if (!written.ok) return written;
-  const passed = requireGates(task, rules);
+  const passed = requireGates(task, 'COMPLETED', rules);
   if (!passed.ok) return passed;
-  return decided(
-    [...told, ...complete(task, claim ?? task.claim, claim === null ? 'completed by an operator' : 'done')],
-    {
-      status: 'done',
-    },
-  );
+  return updated(task, [...told, ...complete(task, claim, claim === null ? 'completed by an operator' : 'done')]);
 }
 
-/** The entries of a completion. An operator's ends the claim of whoever was still at it. */
+/**
+ * The entries of a completion. An operator, who comes without a claim, ends that of whoever is still at it: as completed where
+ * the record was made under it, and as revoked where it was not.
+ */
 export function complete(task: Task, claim: Claim | null, reason: string): Event[] {
-  const ended = claim === null ? [] : endClaim(task, claim, 'completed', null);
-  return [...ended, moveTo(task, 'COMPLETED', reason, null)];
+  const done = moveTo(task, 'COMPLETED', reason, null);
+  if (claim !== null) return [...endClaim(task, claim, 'completed', null), done];
+  if (task.claim === null) return [done];
+  const how = hasWriteback(task, task.claim) ? 'completed' : 'revoked';
+  return [...endClaim(task, task.claim, how, reason), done];
 }
 
 function block(task: Task, claim: Claim | null, reason: string, told: readonly Event[]): Updated {
-  if (task.phase === 'COMPLETED') return refusal('completed', `task ${task.id} is completed`, 'Reinstate it instead.');
-  if (task.phase === 'BLOCKED') return decided(told, { status: 'blocked' });
+  if (task.phase === 'COMPLETED') return isCompleted(task);
+  if (task.phase === 'BLOCKED') return updated(task, told);
   const live = claim ?? task.claim;
   const ended = live === null ? [] : endClaim(task, live, 'blocked', reason);
-  return decided([...told, ...ended, moveTo(task, 'BLOCKED', reason)], { status: 'blocked' });
+  return updated(task, [...told, ...ended, moveTo(task, 'BLOCKED', reason)]);
 }
 
-/** The record and the completion in one call, and in one transaction: both, or neither. */
-export function decideCompleteTask(state: State, command: RecordThought, caller: Caller, rules: Rules): Updated {
-  const recorded = decideRecordThought(state, command, caller);
-  if (!recorded.ok) return recorded;
-  const task = state.tasks.get(command.record.task_id);
-  if (task === undefined) return noSuchTask(command.record.task_id);
-  const [first] = recorded.events;
-  if (recorded.events.length !== 1 || first?.type !== 'ThoughtRecorded') {
-    return refusal(
-      'reinstates',
-      'a record with status todo reinstates the task; it cannot complete it',
-      'Leave the status out.',
-    );
-  }
-  const after = evolveTask(task, { ...first, seq: state.seq + 1, at: '' });
-  const held = findClaim(task, caller);
-  if (!held.ok) return held;
-  const finished = finish(after, held.answer, rules, []);
-  return finished.ok ? decided([...recorded.events, ...finished.events], finished.answer) : finished;
+/** The holder returns the task; an operator takes it from the holder. */
+function giveBack(task: Task, claim: Claim | null, reason: string | null, told: readonly Event[]): Updated {
+  if (claim !== null) return updated(task, [...told, ...abandonClaim(task, claim, 'released', reason)]);
+  if (task.phase === 'COMPLETED') return isCompleted(task);
+  if (task.phase === 'BLOCKED') return isBlocked(task);
+  const revoked = task.claim === null ? [] : abandonClaim(task, task.claim, 'revoked', reason);
+  return updated(task, [...told, ...revoked]);
+}
+
+function carryOn(task: Task, claim: Claim | null, told: readonly Event[]): Updated {
+  if (claim === null && task.phase === 'COMPLETED') return isCompleted(task);
+  if (claim === null && task.phase === 'BLOCKED') return isBlocked(task);
+  return updated(task, told);
+}
+
+function updated(task: Task, events: readonly Event[]): Updated {
+  const after = events.reduce((before, each) => evolveTask(before, { ...each, seq: 0, at: '' }), task);
+  return decided(events, { status: statusOf(after) });
+}
+
+function isCompleted({ id }: Task): ReturnType<typeof refusal> {
+  return refusal('completed', `task ${id} is completed`, 'Reinstate it first: a thought record with status todo.');
+}
+
+export function isBlocked({ id, blocked }: Task): ReturnType<typeof refusal> {
+  return refusal('blocked', `task ${id} is blocked: ${blocked?.reason ?? ''}`, `First: baton task unblock ${id}`);
 }

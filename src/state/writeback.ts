@@ -6,16 +6,14 @@ import { writebacks, type Claim, type Task } from './task.ts';
 /** The words of the source document, to the letter: agents are told to look for them. */
 export const WRITEBACK_REQUIRED = 'Writeback required: thought_record must be recorded before task completion.';
 
-type Cleared = { readonly ok: true } | { readonly ok: false; readonly refusal: Refusal };
+export type Cleared = { readonly ok: true } | { readonly ok: false; readonly refusal: Refusal };
 
 /**
  * Whether a task may become done. Every path there passes here, and no flag skips it: the record must have been made under the
  * claim that completes the task; an operator without a claim may lean on any record since the work began.
  */
 export function requireWriteback(task: Task, claim: Claim | null): Cleared {
-  const made = writebacks(task);
-  const counts = claim === null ? made : made.filter((record) => record.epoch === claim.epoch);
-  if (counts.length > 0) return { ok: true };
+  if (claim === null ? writebacks(task).length > 0 : hasWriteback(task, claim)) return { ok: true };
   return refusal(
     'writeback-required',
     WRITEBACK_REQUIRED,
@@ -23,17 +21,22 @@ export function requireWriteback(task: Task, claim: Claim | null): Cleared {
   );
 }
 
-/** Whether the gates of the project have been passed, where it has any: completing is theirs, then. */
-export function requireGates(task: Task, rules: Rules): Cleared {
-  if (rules.mergeGate) {
+/** Whether a record was made under this claim, or for it. */
+export function hasWriteback(task: Task, claim: Claim): boolean {
+  return writebacks(task).some((record) => record.epoch === claim.epoch);
+}
+
+/** Whether the gates of the project leave this way open: what is theirs to complete nobody else completes. */
+export function requireGates(task: Task, to: Phase, rules: Rules): Cleared {
+  if (rules.mergeGate && to === 'COMPLETED' && task.phase !== 'COMPLETED') {
     const hint = 'Send an exit signal for your phase; Baton merges when the task is READY_FOR_MERGE.';
     return refusal('merge-gate', `task ${task.id} is completed by its merge, and is ${task.phase}`, hint);
   }
-  if (rules.ciGate && !AFTER_CI.has(task.phase)) {
+  if (rules.ciGate && AFTER_CI.has(to) && !AFTER_CI.has(task.phase)) {
     const hint = 'Send an exit signal for IMPLEMENTATION; CI runs then.';
     return refusal('ci-gate', `task ${task.id} has not passed CI, and is ${task.phase}`, hint);
   }
   return { ok: true };
 }
 
-const AFTER_CI: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
+const AFTER_CI: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE', 'COMPLETED']);

@@ -1,0 +1,27 @@
+import type { Caller } from './caller.ts';
+import { noSuchTask } from './create-task.ts';
+import { evolveTask } from './evolve-task.ts';
+import { decided, refusal } from './outcome.ts';
+import { decideRecordThought, type RecordThought } from './record-thought.ts';
+import type { Rules } from './rules.ts';
+import type { State } from './state.ts';
+import { findClaim, finish, type Updated } from './update-task.ts';
+
+/** The record and the completion in one call, and in one transaction: both, or neither. */
+export function decideCompleteTask(state: State, command: RecordThought, caller: Caller, rules: Rules): Updated {
+  const task = state.tasks.get(command.record.task_id);
+  if (task === undefined) return noSuchTask(command.record.task_id);
+  if (command.record.status === 'todo') {
+    const message = 'a record with status todo reinstates the task; it cannot complete it';
+    return refusal('reinstates', message, 'Leave the status out.');
+  }
+  const held = findClaim(task, caller);
+  if (!held.ok) return held;
+  const recorded = decideRecordThought(state, command, caller);
+  if (!recorded.ok) return recorded;
+  const withRecord = recorded.events.reduce((before, each, i) => {
+    return evolveTask(before, { ...each, seq: state.seq + 1 + i, at: '' });
+  }, task);
+  const finished = finish(withRecord, held.answer, rules, []);
+  return finished.ok ? decided([...recorded.events, ...finished.events], finished.answer) : finished;
+}

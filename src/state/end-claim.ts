@@ -1,0 +1,66 @@
+import type { Phase } from '../protocol/phase.ts';
+import { requireClaim, staleClaim, type Caller } from './caller.ts';
+import { noSuchTask } from './create-task.ts';
+import type { Event, HowClaimEnded } from './event.ts';
+import { CLAIM_ENDS, event } from './event.ts';
+import { decided, refusal, type Outcome } from './outcome.ts';
+import type { State } from './state.ts';
+import type { Claim, Task } from './task.ts';
+
+export interface ReleaseClaim {
+  readonly id: string;
+  /** Which claim an operator means; the live one where left out. A session has only its own. */
+  readonly epoch?: number;
+  readonly reason?: string;
+}
+
+export interface ExpireClaim {
+  readonly id: string;
+  readonly epoch: number;
+  readonly reason?: string;
+}
+
+/** The holder gives the task back, or an operator takes it away. */
+export function decideReleaseClaim(state: State, command: ReleaseClaim, caller: Caller): Outcome<null> {
+  const { id, epoch, reason } = command;
+  const task = state.tasks.get(id);
+  if (task === undefined) return noSuchTask(id);
+  if (caller.kind !== 'session')
+    return endNewest(task, epoch ?? task.epoch, 'revoked', reason ?? 'revoked by an operator');
+  const held = requireClaim(task, caller);
+  return held.ok ? decided(abandonClaim(task, held.claim, 'released', reason ?? null), null) : held;
+}
+
+/** Its time has run out. Whoever finds out names the epoch they saw: a newer claim is none of their business. */
+export function decideExpireClaim(state: State, { id, epoch, reason }: ExpireClaim): Outcome<null> {
+  const task = state.tasks.get(id);
+  return task === undefined ? noSuchTask(id) : endNewest(task, epoch, 'expired', reason ?? 'not renewed in time');
+}
+
+function endNewest(task: Task, epoch: number, how: HowClaimEnded, reason: string): Outcome<null> {
+  if (epoch < task.epoch) return staleClaim(epoch, task.epoch, `See it: baton task show ${task.id}`);
+  const { claim } = task;
+  if (claim?.epoch === epoch) return decided(abandonClaim(task, claim, how, reason), null);
+  const message = `task ${task.id} has no live claim of epoch ${epoch}`;
+  return refusal('claim-ended', message, `See it: baton task show ${task.id}`);
+}
+
+/** The end of a claim, and of a handoff that it still holds: what is not delivered is dropped, and nothing just vanishes. */
+export function endClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: string | null): Event[] {
+  const { epoch, sessionId, handoff } = claim;
+  const ended = event(CLAIM_ENDS[how], { task_id: task.id, epoch, session_id: sessionId, reason });
+  if (handoff === null) return [ended];
+  return [event('HandoffDropped', { ...handoff, reason: `the claim ended: ${how}` }), ended];
+}
+
+/** The same where the work just stops: a review that was begun waits for the next reviewer. */
+export function abandonClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: string | null): Event[] {
+  const ended = endClaim(task, claim, how, reason);
+  const isOpenReview = task.phase === 'REVIEW' && claim.from === 'READY_FOR_REVIEW';
+  return isOpenReview ? [...ended, moveTo(task, 'READY_FOR_REVIEW', `the review ended: ${how}`)] : ended;
+}
+
+/** A change of phase. Where no next role is named the one there was stays. */
+export function moveTo(task: Task, to: Phase, reason: string, nextRole: string | null = task.nextRole): Event {
+  return event('PhaseMoved', { task_id: task.id, from: task.phase, to, next_role: nextRole, reason });
+}

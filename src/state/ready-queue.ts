@@ -1,0 +1,70 @@
+/** A task's place among those that can be claimed. */
+export interface Place {
+  readonly id: string;
+  readonly n: number;
+  readonly chain: number;
+  readonly priority: number;
+}
+
+/** Places in their order, which changes a little at a time. */
+export interface Queue {
+  find(id: string): Place | undefined;
+  first(count: number): readonly Place[];
+  /** Takes some out and puts others in; those that go out are the very ones that `find` gave. */
+  change(out: readonly Place[], put: readonly Place[]): void;
+}
+
+/** The more urgent comes first. Serial numbers are unique, so no two places are equal. */
+export function compareUrgency(a: Place, b: Place): number {
+  return b.chain - a.chain || b.priority - a.priority || a.n - b.n;
+}
+
+export function createQueue(): Queue {
+  const places = new Map<string, Place>();
+  let order: Place[] = [];
+  return {
+    find: (id) => places.get(id),
+    first: (count) => order.slice(0, count),
+    change(out, put) {
+      for (const { id } of out) places.delete(id);
+      for (const place of put) places.set(place.id, place);
+      if (out.length + put.length > FEW) order = merge(order, new Set(out), [...put].sort(compareUrgency));
+      else changeOneByOne(order, out, put);
+    },
+  };
+}
+
+/** Each single change shifts everything behind it: past a few it is cheaper to go through all places once. */
+const FEW = 64;
+
+function changeOneByOne(order: Place[], out: readonly Place[], put: readonly Place[]): void {
+  for (const place of out) order.splice(search(order, place), 1);
+  for (const place of put) order.splice(search(order, place), 0, place);
+}
+
+function merge(order: readonly Place[], out: ReadonlySet<Place>, put: readonly Place[]): Place[] {
+  const merged: Place[] = [];
+  let i = 0;
+  for (const place of order) {
+    if (out.has(place)) continue;
+    for (let next = put[i]; next !== undefined && compareUrgency(next, place) < 0; next = put[i]) {
+      merged.push(next);
+      i += 1;
+    }
+    merged.push(place);
+  }
+  return merged.concat(put.slice(i));
+}
+
+/** The first place that does not come before this one. */
+function search(order: readonly Place[], place: Place): number {
+  let low = 0;
+  let high = order.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const at = order[middle];
+    if (at !== undefined && compareUrgency(at, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
