@@ -1,3 +1,5 @@
+import { AGENT_HANDLERS } from './agent-handlers.ts';
+import { briefHandler } from './brief-handler.ts';
 import { exitHandler } from './exit-handler.ts';
 import type { Handler } from './handler.ts';
 import { handoffHandler } from './handoff-handler.ts';
@@ -12,6 +14,8 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...TASK_HANDLERS,
     ...WRITEBACK_HANDLERS,
     ...LEDGER_HANDLERS,
+    ...AGENT_HANDLERS,
+    task_brief: briefHandler,
     exit_signal: exitHandler,
     handoff_send: handoffHandler,
     result_submit: resultHandler,

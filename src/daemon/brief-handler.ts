@@ -1,0 +1,68 @@
+import { open } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { taskBrief } from '../api/task-operations.ts';
+import { isRelativePath } from '../protocol/text-format.ts';
+import { noSuchTask } from '../state/create-task.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../state/task.ts';
+import { renderBrief, type BriefSource } from './brief.ts';
+import { answerOf, handle } from './handler.ts';
+
+/** What agents are told to read in every repository, where it is there. */
+const STANDING = ['CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md'];
+const MOST_PROMPT_BYTES = 65_536;
+
+export const briefHandler = handle(taskBrief, async ({ input, project }) => {
+  const settled = await project.keeper.submit<
+    Omit<BriefSource, 'prompt' | 'references'> & { promptFile: string | null }
+  >({
+    actor: 'system:reader',
+    decide: ({ state, ready }) => {
+      const task = state.tasks.get(input.task_id);
+      if (task === undefined) return noSuchTask(input.task_id);
+      const { id, title, phase, nextRole, notes, endings, promptFile } = task;
+      const next = ready.first(state, 5);
+      const record = findLatestRecord(state, task);
+      return { ok: true, events: [], answer: { id, title, phase, nextRole, notes, endings, promptFile, next, record } };
+    },
+  });
+  if (!settled.ok) return answerOf(settled, () => null);
+  const { promptFile, ...known } = settled.answer;
+  const prompt = promptFile === null ? null : await readPrompt(project.path, promptFile);
+  const references = [...(promptFile === null ? [] : [promptFile]), ...mentioned(prompt?.text ?? ''), ...STANDING];
+  const existing = [...new Set(references)].filter(
+    (path) => isRelativePath(path) && existsSync(join(project.path, path)),
+  );
+  return { ok: true, result: renderBrief({ ...known, prompt, references: existing }) };
+});
+
+/** The task's own latest record; where it has none, the project's, which says what was just done. */
+function findLatestRecord(state: State, task: Task): BriefSource['record'] {
+  if (task.latestRecord !== null) return { taskId: task.id, record: task.latestRecord };
+  let newest: { seq: number; task: Task } | undefined;
+  for (const other of state.tasks.values()) {
+    const seq = other.records.at(-1)?.seq ?? 0;
+    if (seq > (newest?.seq ?? 0)) newest = { seq, task: other };
+  }
+  if (newest === undefined || newest.task.latestRecord === null) return null;
+  return { taskId: newest.task.id, record: newest.task.latestRecord };
+}
+
+async function readPrompt(folder: string, path: string): Promise<BriefSource['prompt']> {
+  if (!isRelativePath(path)) return null;
+  try {
+    await using file = await open(join(folder, path));
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_PROMPT_BYTES), 0, MOST_PROMPT_BYTES, 0);
+    return { path, text: buffer.toString('utf8', 0, bytesRead) };
+  } catch {
+    return null;
+  }
+}
+
+/** Paths that a prompt file names: in links, in backticks, or plainly with a folder in front. */
+function mentioned(text: string): string[] {
+  return [...text.matchAll(/(?:^|[\s("'`])((?:[\w.-]+\/)+[\w.-]+\.\w{1,8})/gm)]
+    .map((match) => match[1] ?? '')
+    .slice(0, 50);
+}

@@ -1,0 +1,96 @@
+import type { ThoughtRecord } from '../protocol/thought-record.ts';
+import type { Ending } from '../state/task.ts';
+
+/** What the next agent should know, gathered. */
+export interface BriefSource {
+  readonly id: string;
+  readonly title: string;
+  readonly phase: string;
+  readonly nextRole: string | null;
+  readonly notes: string | null;
+  readonly record: { readonly taskId: string; readonly record: ThoughtRecord } | null;
+  readonly endings: readonly Ending[];
+  readonly next: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
+  readonly prompt: { readonly path: string; readonly text: string } | null;
+  /** Paths that exist, in the order in which to read them. */
+  readonly references: readonly string[];
+}
+
+export interface Brief {
+  readonly text: string;
+  /** An upper estimate: three characters a token are fewer than any current tokenizer needs for prose. */
+  readonly tokens: number;
+  /** Where the rest is. */
+  readonly references: readonly string[];
+}
+
+const MOST_TOKENS = 2_500;
+const CHARACTERS_A_TOKEN = 3;
+/** What the shorter sections may take of the whole; the prompt file gets what is left. */
+const MOST_OF_A_SECTION = 1_500;
+
+/** The brief, in the order of the source document. What does not fit is cut, and named. */
+export function renderBrief(source: BriefSource): Brief {
+  const role = source.nextRole === null ? '' : `, next role: ${source.nextRole}`;
+  const sections = [
+    `# ${source.id}: ${line(source.title)}\n\nPhase: ${source.phase}${role}`,
+    section('Latest thought record', source.record === null ? 'None yet.' : describeRecord(source.record)),
+    section('Blockers', describeBlockers(source)),
+    section(
+      'How earlier sessions ended',
+      source.endings.toReversed().map(describeEnding).join('\n') || 'There were none.',
+    ),
+    section(
+      'Next actions',
+      source.next.map(({ id, title, phase }) => `- ${id} (${phase}): ${line(title)}`).join('\n') || 'None.',
+    ),
+  ];
+  const references = section('Read first', source.references.map((path) => `- ${path}`).join('\n') || 'Nothing.');
+  const spent = [...sections, references].join('\n\n').length;
+  const room = MOST_TOKENS * CHARACTERS_A_TOKEN - spent - 100;
+  if (source.prompt !== null)
+    sections.push(
+      section(`Prompt file ${source.prompt.path}`, fenced(cut(source.prompt.text, room, source.prompt.path))),
+    );
+  const text = [...sections, references].join('\n\n');
+  return { text, tokens: Math.ceil(text.length / CHARACTERS_A_TOKEN), references: source.references };
+}
+
+function section(title: string, body: string): string {
+  return `## ${title}\n\n${body}`;
+}
+
+function describeRecord({ taskId, record }: NonNullable<BriefSource['record']>): string {
+  const facts = [
+    `Task ${taskId}, branch ${line(record.branch)}, commit ${record.commit_sha}`,
+    `Tests run: ${record.tests_run.map(line).join(', ') || 'none'}`,
+    `Files changed: ${record.files_changed.map(line).join(', ') || 'none'}`,
+  ];
+  return `${cut(facts.join('\n'), MOST_OF_A_SECTION / 2, 'task_get')}\n\n${fenced(cut(record.summary, MOST_OF_A_SECTION, 'task_get'))}`;
+}
+
+function describeBlockers({ record, notes }: BriefSource): string {
+  const blockers = record?.record.blockers ?? [];
+  const told = notes === null ? [] : [`Notes: ${line(notes)}`];
+  const all = [...told, ...blockers.map((blocker) => JSON.stringify(blocker))].join('\n');
+  return all === '' ? 'None.' : fenced(cut(all, MOST_OF_A_SECTION, 'task_get'));
+}
+
+function describeEnding({ epoch, how, holder, reason, at }: Ending): string {
+  return `- ${at} claim ${epoch} of ${line(holder)}: ${how}${reason === null ? '' : ` (${line(cut(reason, 120, 'task_get'))})`}`;
+}
+
+/** Words of other agents are data: they stand in a fence that they cannot close. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
+}
+
+function cut(text: string, most: number, where: string): string {
+  return text.length <= most ? text : `${text.slice(0, Math.max(0, most)).trimEnd()}\n[cut here; the rest: ${where}]`;
+}
+
+function line(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
