@@ -34,7 +34,8 @@ const DEPTH_HINT = 'Flatten the message: no message needs such depth.';
 
 /** The library's own check for equal keys compares each with each; `readPairs` does it with a set. */
 function compose(text: string): Document.Parsed[] {
-  if (!text.isWellFormed()) stop(0, 'lone surrogate in the text', 'Use valid Unicode.');
+  const lone = /\p{Surrogate}/u.exec(text);
+  if (lone) stop(lone.index, 'lone surrogate in the text', 'Use valid Unicode.');
   const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]/.exec(text); // oxlint-disable-line no-control-regex
   if (control) stop(control.index, 'control character', 'Remove it, or write it as an escape in double quotes.');
   const composer = new Composer({
@@ -72,6 +73,7 @@ function tokenize(text: string): CST.Token[] {
 
 function allowed(token: CST.Token): CST.Token {
   if (token.type === 'error') stop(token.offset, sentence(token.message), SYNTAX_HINT);
+  if (token.type === 'byte-order-mark') stop(token.offset, 'byte order mark', 'Remove it.');
   if (token.type === 'directive')
     stop(token.offset, `directive \`${quote(token.source)}\` is not allowed`, 'Remove the line.');
   return token;
@@ -80,7 +82,9 @@ function allowed(token: CST.Token): CST.Token {
 function contentsOf(documents: Document.Parsed[]): ParsedNode | null {
   const [document, second] = documents;
   if (document === undefined) return null;
-  const [error] = [...document.errors, ...document.warnings];
+  // A tag that the library does not know is one of those that `nodeOf` refuses, with a better text.
+  const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
+  const [error] = [...document.errors, ...warnings];
   if (error) stop(error.pos[0], sentence(error.message), SYNTAX_HINT);
   if (second)
     stop(second.range[0], 'more than one document', 'Send one document: remove the `---` and what follows it.');
