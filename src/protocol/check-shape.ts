@@ -129,17 +129,7 @@ function readText(shape: TextShape, node: Node, spot: Spot, findings: Finding[])
   if (text === undefined) {
     findings.push(shape.quoted ? misfit(shape, sourceOf(node), spot) : wrongType(spot, 'a string'));
   } else if (text === '' && shape.notEmpty) {
-    findings.push(
-      !isFieldOfItem(spot)
-        ? finding(
-            'empty',
-            'Field {path} must not be empty',
-            spot,
-            '',
-            spot.about === undefined ? HINTS.missing : `Add it. ${spot.about}`,
-          )
-        : missing(spot),
-    );
+    findings.push(isFieldOfItem(spot) ? missing(spot) : empty(spot));
   } else if (!fits(shape, text)) {
     findings.push(misfit(shape, text, spot));
   }
@@ -246,7 +236,15 @@ function isFieldOfItem(spot: Spot): boolean {
 
 function missing(spot: Spot): Finding {
   const says = isFieldOfItem(spot) ? '{item}: missing {field}' : 'Missing required field: {path}';
-  return finding('missing-field', says, spot, '', spot.about === undefined ? HINTS.missing : `Add it. ${spot.about}`);
+  return finding('missing-field', says, spot, '', howToAdd(spot));
+}
+
+function empty(spot: Spot): Finding {
+  return finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot));
+}
+
+function howToAdd({ about }: Spot): string {
+  return about === undefined ? HINTS.missing : `Add it. ${about}`;
 }
 
 function unknown(spot: Spot, known: readonly string[]): Finding {
