@@ -7,7 +7,7 @@ describe.each([
   { name: 'JSON', read: readJson, texts: textsOf(HOSTILE_JSON) },
   { name: 'YAML', read: readYaml, texts: textsOf(HOSTILE_YAML) },
 ])('the time to read $name', ({ read, texts }) => {
-  it.each(texts)('does not grow with the square of the length: $name', ({ text }) => {
+  it.each(texts)('does not grow with the square of the length: $name', { retry: 3 }, ({ text }) => {
     const small = timeOf(() => read(text.slice(0, text.length / 16)));
     const large = timeOf(() => read(text));
     // Sixteen times the text: linear is 16 times as long, quadratic 256. What takes next to no time cannot be compared.
