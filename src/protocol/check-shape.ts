@@ -129,17 +129,7 @@ function readText(shape: TextShape, node: Node, spot: Spot, findings: Finding[])
   if (text === undefined) {
     findings.push(shape.quoted ? misfit(shape, sourceOf(node), spot) : wrongType(spot, 'a string'));
   } else if (text === '' && shape.notEmpty) {
-    findings.push(
-      spot.item === ''
-        ? finding(
-            'empty',
-            'Field {path} must not be empty',
-            spot,
-            '',
-            spot.about === undefined ? HINTS.missing : `Add it. ${spot.about}`,
-          )
-        : missing(spot),
-    );
+    findings.push(isFieldOfItem(spot) ? missing(spot) : empty(spot));
   } else if (!fits(shape, text)) {
     findings.push(misfit(shape, text, spot));
   }
@@ -155,7 +145,8 @@ function readChoice(shape: ChoiceShape, node: Node, spot: Spot, findings: Findin
   const text = node.kind === 'text' ? node.text : sourceOf(node);
   if (node.kind !== 'text' || !shape.values.includes(text)) {
     const says =
-      shape.says ?? (spot.item === '' ? `Invalid {path}: {value} (expected: ${shape.values.join(', ')})` : ITEM_MISFIT);
+      shape.says ??
+      (isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected: ${shape.values.join(', ')})`);
     findings.push(
       finding('invalid-value', says, spot, text, didYouMean(text, shape.values) ?? spot.about ?? HINTS.value),
     );
@@ -168,7 +159,7 @@ const ITEM_MISFIT = "{item}: invalid {field} '{value}'";
 function misfit(shape: TextShape, text: string, spot: Spot): Finding {
   const says =
     shape.says ??
-    (spot.item === '' ? `Invalid {path}: {value} (expected ${shape.expected ?? 'another form'})` : ITEM_MISFIT);
+    (isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected ${shape.expected ?? 'another form'})`);
   return finding('invalid-value', says, spot, text, spot.about ?? HINTS.value);
 }
 
@@ -238,9 +229,22 @@ function itemOf(list: Spot, index: number, at: number): Spot {
   return { path, field: path, item: path, at, about: list.about };
 }
 
+/** A field of a list's item is named after the item; an item that is itself a text has only its path. */
+function isFieldOfItem(spot: Spot): boolean {
+  return spot.item !== '' && spot.item !== spot.path;
+}
+
 function missing(spot: Spot): Finding {
-  const says = spot.item === '' ? 'Missing required field: {path}' : '{item}: missing {field}';
-  return finding('missing-field', says, spot, '', spot.about === undefined ? HINTS.missing : `Add it. ${spot.about}`);
+  const says = isFieldOfItem(spot) ? '{item}: missing {field}' : 'Missing required field: {path}';
+  return finding('missing-field', says, spot, '', howToAdd(spot));
+}
+
+function empty(spot: Spot): Finding {
+  return finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot));
+}
+
+function howToAdd({ about }: Spot): string {
+  return about === undefined ? HINTS.missing : `Add it. ${about}`;
 }
 
 function unknown(spot: Spot, known: readonly string[]): Finding {

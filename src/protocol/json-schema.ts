@@ -51,7 +51,9 @@ function objectSchema(shape: ObjectShape): JsonSchema {
 
 const FORMATS: Record<TextFormat, JsonSchema> = {
   'iso-8601': { format: 'date-time' },
-  'relative-path': { pattern: '^(?![/\\\\])(?![A-Za-z]:)(?!(.*[/\\\\])?\\.\\.([/\\\\]|$)).+$' },
+  'relative-path': {
+    pattern: '^(?![/\\\\])(?![A-Za-z]:)(?!([\\s\\S]*[/\\\\])?\\.\\.([/\\\\]|$))[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+  },
   'git-ref': { pattern: '^(?!-)[^\\u0000-\\u0020\\u007f-\\u009f~^:?*\\[\\\\]+$' },
   'git-sha': { pattern: '^[0-9a-fA-F]{1,64}$' },
 };

@@ -33,8 +33,9 @@ const SYNTAX_HINT = 'Check indentation, quotes and colons around this place.';
 const DEPTH_HINT = 'Flatten the message: no message needs such depth.';
 
 /** The library's own check for equal keys compares each with each; `readPairs` does it with a set. */
-function compose(text: string): Document.Parsed[] {
-  if (!text.isWellFormed()) stop(0, 'lone surrogate in the text', 'Use valid Unicode.');
+function compose(text: string): Document.Parsed | undefined {
+  const lone = /\p{Surrogate}/u.exec(text);
+  if (lone) stop(lone.index, 'lone surrogate in the text', 'Use valid Unicode.');
   const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]/.exec(text); // oxlint-disable-line no-control-regex
   if (control) stop(control.index, 'control character', 'Remove it, or write it as an escape in double quotes.');
   const composer = new Composer({
@@ -44,7 +45,8 @@ function compose(text: string): Document.Parsed[] {
     prettyErrors: false,
     strict: true,
   });
-  return [...composer.compose(tokenize(text), true, text.length)];
+  const [document] = composer.compose(tokenize(text), true, text.length);
+  return document;
 }
 
 /**
@@ -56,7 +58,7 @@ function tokenize(text: string): CST.Token[] {
   const tokens: CST.Token[] = [];
   let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) tokens.push(allowed(token));
+    for (const token of parser.next(lexeme)) tokens.push(allowed(token, tokens));
     lexemes += 1;
     if (lexemes > LIMITS.yamlLexemes) {
       const what = `more than ${LIMITS.yamlLexemes} words and signs`;
@@ -66,24 +68,26 @@ function tokenize(text: string): CST.Token[] {
       stop(parser.offset, `nesting deeper than ${LIMITS.nesting} levels`, DEPTH_HINT);
     }
   }
-  for (const token of parser.end()) tokens.push(allowed(token));
+  for (const token of parser.end()) tokens.push(allowed(token, tokens));
   return tokens;
 }
 
-function allowed(token: CST.Token): CST.Token {
+function allowed(token: CST.Token, before: readonly CST.Token[]): CST.Token {
   if (token.type === 'error') stop(token.offset, sentence(token.message), SYNTAX_HINT);
+  if (token.type === 'document' && before.some(({ type }) => type === 'document'))
+    stop(token.offset, 'more than one document', 'Send one document: remove the `---` and what follows it.');
+  if (token.type === 'byte-order-mark') stop(token.offset, 'byte order mark', 'Remove it.');
   if (token.type === 'directive')
     stop(token.offset, `directive \`${quote(token.source)}\` is not allowed`, 'Remove the line.');
   return token;
 }
 
-function contentsOf(documents: Document.Parsed[]): ParsedNode | null {
-  const [document, second] = documents;
+function contentsOf(document: Document.Parsed | undefined): ParsedNode | null {
   if (document === undefined) return null;
-  const [error] = [...document.errors, ...document.warnings];
+  // A tag that the library does not know is one of those that `nodeOf` refuses, with a better text.
+  const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
+  const [error] = [...document.errors, ...warnings];
   if (error) stop(error.pos[0], sentence(error.message), SYNTAX_HINT);
-  if (second)
-    stop(second.range[0], 'more than one document', 'Send one document: remove the `---` and what follows it.');
   return document.contents;
 }
 

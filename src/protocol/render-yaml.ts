@@ -13,8 +13,11 @@ export function renderYaml(value: object): string {
 }
 
 function needsQuotes(text: string): boolean {
-  return UNPRINTABLE.test(text) || BLANK_START.test(text) || BLANK_LINE.test(text);
+  return [UNPRINTABLE, BLANK_START, BLANK_LINE, OCTAL].some((pattern) => pattern.test(text));
 }
+
+/** Text to YAML 1.1, which the library writes for, and a number to YAML 1.2: the only word of that kind. */
+const OCTAL = /^0o[0-7]+$/;
 
 /** In a block of lines, the spaces of a blank line count as indentation, and the library loses them. */
 const BLANK_START = /^\s/;

@@ -52,8 +52,11 @@ export const DIALECTS: readonly TestedDialect[] = [
   dialect('stop-hook/output', 'JSON', stopHookBlockShape, parseStopHookOutput, renderStopHookOutput),
 ];
 
+/** Those that are declared as a shape, in JSON or YAML. */
+export const DECLARED_DIALECTS = DIALECTS.filter(({ shape }) => shape !== undefined);
+
 /** The reader of hook input lets in what others must refuse: see `parseStopHookInput`. */
-export const STRICT_DIALECTS = DIALECTS.filter(({ name }) => name !== 'stop-hook/input');
+export const STRICT_DIALECTS = DECLARED_DIALECTS.filter(({ name }) => name !== 'stop-hook/input');
 
 function dialect<T>(
   name: string,
