@@ -8,7 +8,7 @@ import { decided, refusal, type Outcome } from './outcome.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
 import type { HeldHandoff, Task } from './task.ts';
-import { isBlocked } from './update-task.ts';
+import { isBlocked, isCompleted } from './update-task.ts';
 import { requireGates, requireWriteback, type Cleared } from './writeback.ts';
 
 /** A handoff that was parsed, and whose edge was found. */
@@ -42,8 +42,6 @@ export function decideSendHandoff(
     next_role: command.nextRole,
     xml: command.xml,
   };
-  if (task.phase === 'COMPLETED' && !STAYS_COMPLETED.has(handoff.phase))
-    return refusal('out-of-turn', `task ${task.id} is completed`, 'Reinstate it first.');
   if (caller.kind === 'operator') return deliver(task, handoff, command.senderRole, rules);
   if (caller.kind !== 'session')
     return refusal('no-claim', 'only the holder of a claim hands work on', 'Claim the task first.');
@@ -53,13 +51,16 @@ export function decideSendHandoff(
     const message = `this session plays ${held.claim.role ?? 'no role'}, and cannot send as ${command.from}`;
     return refusal('wrong-sender', message, 'Claim the task with the role that you play: --role');
   }
+  if (leavesCompleted(task, handoff)) return isCompleted(task);
   const earlier = held.claim.handoff;
   const replaced = earlier === null ? [] : [event('HandoffDropped', { ...earlier, reason: 'another was sent' })];
   return decided([...replaced, event('HandoffHeld', handoff)], { held: true });
 }
 
-/** What a handoff about a completed task can say: that it is closed, that it is not yet, or that closing it failed. */
-const STAYS_COMPLETED: ReadonlySet<Phase | null> = new Set(['COMPLETED', 'BLOCKED', null]);
+/** About a completed task a handoff can say that it is closed, that it is not yet, or that closing it failed. */
+function leavesCompleted(task: Task, { phase }: HeldHandoff): boolean {
+  return task.phase === 'COMPLETED' && phase !== null && phase !== 'COMPLETED' && phase !== 'BLOCKED';
+}
 
 /** The phase that a handoff leads to; null where it moves nothing. A completed task stays so, even where closing it failed. */
 export function whereTo(task: Task, { phase }: HeldHandoff): Phase | null {
@@ -74,6 +75,7 @@ function deliver(
   rules: Rules,
 ): Outcome<{ readonly held: boolean }> {
   if (task.phase === 'BLOCKED') return isBlocked(task);
+  if (leavesCompleted(task, handoff)) return isCompleted(task);
   const turn = task.claim?.role ?? task.nextRole;
   if (turn !== null && turn !== senderRole) {
     const message = `it is the turn of the role ${turn}, and ${handoff.from} is not`;

@@ -103,7 +103,7 @@ function updated(task: Task, events: readonly Event[]): Updated {
   return decided(events, { status: statusOf(after) });
 }
 
-function isCompleted({ id }: Task): ReturnType<typeof refusal> {
+export function isCompleted({ id }: Task): ReturnType<typeof refusal> {
   return refusal('completed', `task ${id} is completed`, 'Reinstate it first: a thought record with status todo.');
 }
 

@@ -1,0 +1,121 @@
+import { expect } from 'vitest';
+import { actorOf, type Caller } from './caller.ts';
+import { decide, type Command } from './decide.ts';
+import type { Event, Recorded } from './event.ts';
+import type { Outcome } from './outcome.ts';
+import type { Rules } from './rules.ts';
+import { emptyState, evolve, type State } from './state.ts';
+import { emptyTask } from './say.cases.ts';
+import type { Task } from './task.ts';
+
+/** What happened before: an event as it was recorded, or a command and who sent it, which must succeed. */
+export type Step = Event | readonly [Command, Caller];
+
+export const OPEN: Rules = { ciGate: false, mergeGate: false };
+
+/** `given([…]).when(command, caller).then([…])`: the kernel in the words of its specification. */
+export function given(steps: readonly Step[], rules: Rules = OPEN): Given {
+  const story = createStory(rules);
+  for (const step of steps) {
+    if (!Array.isArray(step)) story.record([step as Event], 'operator:ann'); // oxlint-disable-line typescript/no-unsafe-type-assertion
+    else story.say(...(step as [Command, Caller])); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  }
+  return {
+    state: story.state,
+    task: (id) => story.state.tasks.get(id) ?? emptyTask,
+    when: (command, caller) => when(story, command, caller),
+  };
+}
+
+export interface Given {
+  readonly state: State;
+  readonly task: (id: string) => Task;
+  when(command: Command, caller: Caller): When;
+}
+
+export interface When {
+  /** Exactly these events, in this order. */
+  then(events: readonly Event[]): Then;
+  /** Events of these types, in this order. */
+  thenTypes(types: readonly Event['type'][]): Then;
+  /** Refused with this code, or with exactly this message. */
+  thenRefused(codeOrMessage: string): void;
+}
+
+export interface Then {
+  readonly answer: unknown;
+  readonly task: (id: string) => Task;
+}
+
+function when(story: Story, command: Command, caller: Caller): When {
+  const before = structuredClone(story.state);
+  const outcome = decide(story.state, command, caller, story.rules);
+  expect(story.state, 'deciding changes nothing').toEqual(before);
+  return {
+    // oxlint-disable-next-line unicorn/no-thenable -- Nobody awaits it.
+    then(events) {
+      expect(outcome).toMatchObject({ ok: true });
+      expect(outcome.ok && outcome.events).toEqual(events);
+      return recorded(story, outcome, caller);
+    },
+    thenTypes(types) {
+      expect(outcome).toMatchObject({ ok: true });
+      expect(outcome.ok && outcome.events.map(({ type }) => type)).toEqual(types);
+      return recorded(story, outcome, caller);
+    },
+    thenRefused(codeOrMessage) {
+      expect(outcome).toMatchObject({ ok: false });
+      if (outcome.ok) return;
+      const { code, message, hint } = outcome.refusal;
+      expect([code, message], `${code}: ${message}`).toContain(codeOrMessage);
+      expect(hint, 'a refusal says what to do next').not.toBe('');
+    },
+  };
+}
+
+function recorded(story: Story, outcome: Outcome<unknown>, caller: Caller): Then {
+  if (outcome.ok) story.record(outcome.events, actorOf(caller));
+  story.checkReplay();
+  return {
+    answer: outcome.ok ? outcome.answer : undefined,
+    task: (id) => story.state.tasks.get(id) ?? emptyTask,
+  };
+}
+
+/** A state together with the entries that led to it. */
+export interface Story {
+  readonly state: State;
+  readonly rules: Rules;
+  readonly entries: readonly Recorded[];
+  say(command: Command, caller: Caller): void;
+  record(events: readonly Event[], actor: string): void;
+  /** The entries, as the ledger gives them back, lead to the same state. */
+  checkReplay(): void;
+}
+
+export function createStory(rules: Rules): Story {
+  const state = emptyState();
+  const entries: Recorded[] = [];
+  const record = (events: readonly Event[], actor: string): void => {
+    for (const event of events) {
+      const entry: Recorded = { ...event, seq: entries.length + 1, at: '2026-01-01T00:00:00.000Z', actor };
+      entries.push(entry);
+      evolve(state, entry);
+    }
+  };
+  return {
+    state,
+    rules,
+    entries,
+    record,
+    say(command, caller) {
+      const outcome = decide(state, command, caller, rules);
+      expect(outcome, `${command.kind} by ${caller.kind}`).toMatchObject({ ok: true });
+      if (outcome.ok) record(outcome.events, actorOf(caller));
+    },
+    checkReplay() {
+      const stored = JSON.parse(JSON.stringify(entries)) as Recorded[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+      expect(stored.reduce(evolve, emptyState())).toEqual(state);
+    },
+  };
+}

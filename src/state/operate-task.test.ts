@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { event } from './event.ts';
+import { given, type Step } from './given.cases.ts';
+import { claim, create, ended, moved, operate, operator, record, session, update, worker } from './say.cases.ts';
+import { statusOf } from './task.ts';
+
+const made: Step[] = [[create(), operator]];
+const held: Step[] = [...made, [claim(), worker]];
+
+describe('unblock', () => {
+  it.each(['DRAFT', 'IMPLEMENTATION', 'REVIEW', 'READY_FOR_MERGE'] as const)(
+    'returns to %s, which was blocked',
+    (phase) => {
+      const blocked: Step[] = [
+        [create('A', { phase, nextRole: 'r' }), operator],
+        [claim(), worker],
+        [update('blocked', { notes: 'no key' }), session()],
+      ];
+      const { task } = given(blocked)
+        .when(operate('unblock', 'key came'), operator)
+        .then([moved('BLOCKED', phase, 'key came', 'r')]);
+      expect(task('A')).toMatchObject({ phase, nextRole: 'r', blocked: null });
+    },
+  );
+
+  it('is refused where nothing is blocked', () => {
+    given(held).when(operate('unblock'), operator).thenRefused('task A is not blocked');
+  });
+});
+
+describe('cancel', () => {
+  it('revokes the claim and blocks the task, with the reason', () => {
+    const { task } = given(held)
+      .when(operate('cancel', 'no longer wanted'), operator)
+      .then([
+        ended('ClaimRevoked', 'no longer wanted'),
+        moved('IMPLEMENTATION', 'BLOCKED', 'cancelled: no longer wanted'),
+      ]);
+    expect(statusOf(task('A'))).toBe('blocked');
+  });
+
+  it('of a blocked task is recorded too, and can still be taken back', () => {
+    const twice = given([...made, [update('blocked', { notes: 'no key' }), operator]]);
+    const { task } = twice.when(operate('cancel'), operator).then([moved('BLOCKED', 'BLOCKED', 'cancelled: because')]);
+    expect(task('A').blocked).toEqual({ from: 'IMPLEMENTATION', reason: 'cancelled: because' });
+    twice.when(operate('unblock'), operator).then([moved('BLOCKED', 'IMPLEMENTATION', 'because')]);
+  });
+
+  it('is refused where the task is completed', () => {
+    given([...made, [operate('waive'), operator]])
+      .when(operate('cancel'), operator)
+      .thenRefused('task A is completed');
+  });
+});
+
+describe('waive', () => {
+  const waived = event('WritebackWaived', { task_id: 'A', reason: 'merged by hand' });
+  const done = moved('IMPLEMENTATION', 'COMPLETED', 'waived: merged by hand');
+
+  it('completes without a record, and is itself an entry', () => {
+    const { task } = given(made).when(operate('waive', 'merged by hand'), operator).then([waived, done]);
+    expect(statusOf(task('A'))).toBe('done');
+  });
+
+  it('ends the claim of whoever is at it', () => {
+    given(held)
+      .when(operate('waive', 'merged by hand'), operator)
+      .then([waived, ended('ClaimRevoked', 'waived: merged by hand'), done]);
+  });
+
+  it('has nothing to do where the task is completed, and does not unblock', () => {
+    given([...made, [operate('waive'), operator]])
+      .when(operate('waive'), operator)
+      .then([]);
+    given([...made, [operate('cancel'), operator]])
+      .when(operate('waive'), operator)
+      .thenRefused('blocked');
+  });
+});
+
+describe('every operation', () => {
+  it.each(['unblock', 'reinstate', 'cancel', 'waive'] as const)(
+    '%s needs a reason, a task and an operator',
+    (action) => {
+      given(held).when(operate(action, ' '), operator).thenRefused('no-reason');
+      given(held)
+        .when(operate(action, 'x', 'X'), operator)
+        .thenRefused('there is no task X');
+      given(held).when(operate(action), session()).thenRefused('forbidden');
+      given(held).when(operate(action), worker).thenRefused('forbidden');
+    },
+  );
+
+  it('reinstate voids the records before it', () => {
+    given([...held, [record(), session()], [operate('reinstate'), operator]])
+      .when(update('done'), operator)
+      .thenRefused('writeback-required');
+  });
+});
