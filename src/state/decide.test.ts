@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from './caller.ts';
+import { actorOf } from './caller.ts';
+import { decide, MAY, type Command } from './decide.ts';
+import { given, OPEN } from './given.cases.ts';
+import * as say from './say.cases.ts';
+import { claim, create, operator, session, system, worker } from './say.cases.ts';
+
+const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['kind'][]]>> = {
+  'create-task': [create('Z'), 'operator', 'system', 'session', 'worker'],
+  'add-dependency': [say.depend('A', 'B'), 'operator', 'system'],
+  'claim-task': [claim('B', 's2'), 'operator', 'system', 'worker'],
+  'release-claim': [say.release(), 'operator', 'session'],
+  'expire-claim': [say.expire(), 'system'],
+  'update-task': [say.update('in_progress'), 'operator', 'session'],
+  'record-thought': [say.record(), 'operator', 'session'],
+  'complete-task': [say.complete(), 'operator', 'session'],
+  'operate-task': [say.operate('cancel'), 'operator'],
+  'exit-session': [say.exit(), 'session'],
+  'submit-result': [say.result(), 'session'],
+  'send-handoff': [say.handoff(), 'operator', 'session'],
+  'start-audit': [say.startAudit(), 'operator', 'session', 'worker'],
+  'verify-audit': [
+    { kind: 'verify-audit', command: { auditId: 'a0', size: 1, root: '' } },
+    'operator',
+    'session',
+    'worker',
+  ],
+  seal: [say.seal, 'operator', 'system', 'session', 'worker'],
+};
+
+describe('who may ask for what', () => {
+  const callers = [operator, system, session(), worker];
+  const { state } = given([
+    [create('A'), operator],
+    [create('B'), operator],
+    [claim('A', 's1', { role: 'implementer' }), worker],
+  ]);
+  const table = Object.values(COMMANDS).flatMap(([command, ...allowed]) =>
+    callers.map((caller) => [caller.kind, command.kind, allowed.includes(caller.kind), command, caller] as const),
+  );
+
+  it.each(table)('%s, %s: %s', (kind, what, allowed, command, caller) => {
+    const outcome = decide(state, command, caller, OPEN);
+    const isForbidden = !outcome.ok && outcome.refusal.code === 'forbidden';
+    const message = isForbidden ? outcome.refusal.message : '';
+    expect(message).toBe(allowed ? '' : `the token of this ${kind} does not allow ${what}`);
+  });
+
+  it('names every command', () => {
+    expect(Object.keys(COMMANDS)).toEqual(Object.keys(MAY));
+  });
+});
+
+describe('the ledger names', () => {
+  it('sessions, operators and Baton itself; a worker is not yet anybody of its own', () => {
+    expect([operator, worker, system, session()].map(actorOf)).toEqual([
+      'operator:ann',
+      'operator:bob',
+      'system:clock',
+      'session:s1',
+    ]);
+  });
+});

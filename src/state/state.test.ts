@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { Event, Recorded } from './event.ts';
+import { given } from './given.cases.ts';
+import { create, operator } from './say.cases.ts';
+import { emptyState, evolve } from './state.ts';
+import { TrackedMap } from './tracked-map.ts';
+
+const entry = (event: object, seq = 9): Recorded =>
+  ({ seq, at: '2026-01-01T00:00:00.000Z', actor: 'system:x', ...event }) as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+
+describe('the fold', () => {
+  it('lets entries of other rooms pass, whatever they are about', () => {
+    const { state } = given([[create(), operator]]);
+    const before = structuredClone(state);
+    evolve(state, entry({ type: 'WorktreeMade', data: { task_id: 'A', path: 'x' } }));
+    evolve(state, entry({ type: 'KeyAdded', data: {} }, 10));
+    expect(state).toEqual({ ...before, seq: 10 });
+  });
+
+  it('does not argue with what was recorded about tasks it does not know', () => {
+    const lost = {
+      type: 'ClaimExpired',
+      data: { task_id: 'X', epoch: 1, session_id: 's', reason: null },
+    } satisfies Event;
+    expect(evolve(emptyState(), entry(lost, 1))).toEqual({ ...emptyState(), seq: 1 });
+  });
+
+  it('remembers the answers of keyed commands', () => {
+    const { state } = given([[create(), operator]]);
+    evolve(
+      state,
+      entry({ type: 'DependencyAdded', data: { task_id: 'A', after: 'B' }, settles: { key: 'k', answer: 1 } }),
+    );
+    expect(state.settled).toEqual(new Map([['k', 1]]));
+  });
+
+  it('can be taken back, with maps that can', () => {
+    const maps: TrackedMap<string, unknown>[] = [];
+    const state = emptyState(<V>() => {
+      const map = new TrackedMap<string, V>();
+      maps.push(map);
+      return map;
+    });
+    const look = (): unknown => structuredClone(maps.map((map) => [...map]));
+    const { tasks } = given([
+      [create(), operator],
+      [create('B'), operator],
+    ]).state;
+    for (const task of tasks.values()) state.tasks.set(task.id, task);
+    const before = look();
+    for (const map of maps) map.begin();
+    evolve(
+      state,
+      entry({ type: 'DependencyAdded', data: { task_id: 'A', after: 'B' }, settles: { key: 'k', answer: 1 } }),
+    );
+    evolve(state, entry({ type: 'AuditSessionStarted', data: { audit_id: 'a', task_id: null } }, 10));
+    expect(look()).not.toEqual(before);
+    for (const map of maps) map.revert();
+    expect(look()).toEqual(before);
+  });
+});
