@@ -108,7 +108,7 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
 
   task_release: handle(operations.taskRelease, async (call) => {
     const { task_id: id, reason } = call.input;
-    const command = { id, epoch: 0, ...(reason === undefined ? {} : { reason }) };
+    const command = { id, ...(reason === undefined ? {} : { reason }) };
     return answerOf(await order(call, { kind: 'release-claim', command }), () => ({ task_id: id }));
   }),
 
