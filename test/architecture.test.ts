@@ -10,6 +10,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   ledger: ['protocol'],
   state: ['protocol', 'ledger'],
+  api: ['protocol'],
+  mcp: ['protocol', 'api'],
   cli: ['protocol', 'ledger'],
 };
 

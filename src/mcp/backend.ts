@@ -1,0 +1,14 @@
+import type { Answer } from '../api/answer.ts';
+
+/** Who performs operations: the daemon itself, or a client of it. Never throws for anything that a caller did. */
+export interface Backend {
+  readonly call: (operation: string, input: unknown, options: BackendCall) => Promise<Answer>;
+}
+
+export interface BackendCall {
+  readonly token: string;
+  /** A write with the same key happens once, however often it is sent. */
+  readonly key?: string;
+  /** Aborted when whoever asked does not want the answer any more. */
+  readonly signal?: AbortSignal;
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isJSONRPCRequest,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { McpServer } from '@modelcontextprotocol/server';
+import { Connection } from './connection.ts';
+import { HttpSessions } from './http-sessions.ts';
+
+/** Makes the server for a connection; the same for both kinds of clients. */
+export type ServeConnection = (connection: Connection) => McpServer;
+
+/** A request that has passed the guards of the daemon: its token is known, Host and Origin are right. */
+export interface GuardedRequest {
+  readonly request: Request;
+  /** The body, parsed; absent for GET and DELETE. */
+  readonly body?: unknown;
+  /** A worker's or a session's. */
+  readonly token: string;
+}
+
+export interface McpHttp {
+  readonly handle: (guarded: GuardedRequest) => Promise<Response>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * MCP over streamable HTTP. Clients of the 2025 revisions open a session, and what they claim belongs to it. The 2026-07-28
+ * revision has no sessions: such a client brings the token of its claim with every call, as an argument.
+ */
+export function createMcpHttp(serve: ServeConnection, options: { readonly maxSessions?: number } = {}): McpHttp {
+  const sessions = new HttpSessions(options.maxSessions ?? 1000);
+  const modern = createMcpHandler(({ authInfo }) => serve(new Connection(authInfo?.token ?? '')), { legacy: 'reject' });
+
+  const openSession = async (guarded: GuardedRequest): Promise<Response> => {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => sessions.add(id, { transport, token: guarded.token }),
+    });
+    // Transports are no event targets: a property is all they have.
+    transport.onclose = () => sessions.remove(transport.sessionId); // oxlint-disable-line unicorn/prefer-add-event-listener
+    await serve(new Connection(guarded.token)).connect(transport);
+    return converse(transport, guarded);
+  };
+
+  return {
+    handle: async (guarded) => {
+      const { request, body, token } = guarded;
+      if (!(await isLegacyRequest(request, body))) {
+        const authInfo = { token, clientId: 'baton', scopes: [] };
+        return modern.fetch(request, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
+      }
+      const id = request.headers.get('mcp-session-id');
+      if (id === null && isInitializeRequest(body)) return openSession(guarded);
+      if (id === null) return refuse(400, 'Bad Request: Mcp-Session-Id header is required');
+      const session = sessions.find(id, token);
+      if (session === undefined) return refuse(404, 'Session not found');
+      return converse(session.transport, guarded);
+    },
+    close: async () => {
+      await Promise.all([modern.close(), sessions.close()]);
+    },
+  };
+}
+
+/**
+ * Answers on a stream that cannot be taken up again: when it breaks, the answer has nowhere to go, and whatever still waits
+ * is called off. What was written stays written; the same request, sent again, gets its answer.
+ */
+async function converse(
+  transport: WebStandardStreamableHTTPServerTransport,
+  { request, body }: GuardedRequest,
+): Promise<Response> {
+  const callOff = (): void => {
+    for (const requestId of requestIds(body)) {
+      transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+    }
+  };
+  request.signal.addEventListener('abort', callOff, { once: true });
+  return transport.handleRequest(request, { parsedBody: body });
+}
+
+function requestIds(body: unknown): (string | number)[] {
+  return [body].flat().flatMap((message) => (isJSONRPCRequest(message) ? [message.id] : []));
+}
+
+function refuse(status: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
+}

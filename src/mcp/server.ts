@@ -1,0 +1,33 @@
+import { McpServer } from '@modelcontextprotocol/server';
+import type { Backend } from './backend.ts';
+import type { Connection } from './connection.ts';
+import { registerPrompts } from './prompts.ts';
+import { registerResources } from './resources.ts';
+import { registerTools } from './tools.ts';
+
+export interface McpOptions {
+  /** Whose authority the connection has until it claims: a worker's or a session's token, never an operator's. */
+  readonly connection: Connection;
+  readonly version: string;
+  /** Tools take the token of a claim as an argument too; for transports on which a connection does not last. */
+  readonly takesToken?: boolean;
+  readonly progressMs?: number;
+}
+
+/** An MCP server for one connection. It decides nothing: every call goes to the backend. */
+export function createMcpServer(backend: Backend, options: McpOptions): McpServer {
+  const { connection, version, takesToken = false, progressMs = 10_000 } = options;
+  const server = new McpServer({ name: 'baton', title: 'Baton', version }, { instructions: INSTRUCTIONS });
+  const calling = { backend, connection, takesToken, progressMs };
+  registerTools(server, calling);
+  registerResources(server, calling);
+  registerPrompts(server);
+  return server;
+}
+
+const INSTRUCTIONS = `Baton shares out the tasks of this repository among agents, and keeps a record of who did what.
+- To find work: task_next_actions. To take it: task_claim. Never work on a task that you have not claimed.
+- To start: task_brief. While you work: task_heartbeat every few minutes.
+- To finish: commit and push, then thought_record, then task_update with status done (or task_complete, which does both).
+- If you were started by Baton you have a mission: mission_get; at the end result_submit, thought_record, handoff_send, and exit_signal last.
+After task_claim this connection acts for that task; you need not pass tokens. A refused call changes nothing, and says what to do instead.`;

@@ -1,0 +1,43 @@
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { Backend } from '../../src/mcp/backend.ts';
+import { Connection } from '../../src/mcp/connection.ts';
+import { createMcpServer } from '../../src/mcp/server.ts';
+
+export interface ConnectOptions {
+  readonly token?: string;
+  readonly takesToken?: boolean;
+  readonly progressMs?: number;
+}
+
+/** The SDK's own client, connected to our server in this process. */
+export async function connect(backend: Backend, options: ConnectOptions = {}): Promise<Client> {
+  const { token = 'worker', ...rest } = options;
+  const server = createMcpServer(backend, { connection: new Connection(token), version: '0.0.0', ...rest });
+  const client = new Client({ name: 'test', version: '0' });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(theirs), client.connect(ours)]);
+  return client;
+}
+
+export interface Said {
+  /** The first text of the result: the exact text, where it is an error. */
+  readonly text: string;
+  readonly hint: string;
+  readonly isError: boolean;
+  readonly result: Record<string, unknown>;
+}
+
+/** Calls a tool, and gives back what a model would see of it. */
+export async function say(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Said> {
+  return saidOf(await client.callTool({ name, arguments: args }));
+}
+
+export function saidOf({ content, structuredContent, isError = false }: CallToolResult): Said {
+  const [text = '', hint = ''] = content.map((block) => (block.type === 'text' ? block.text : ''));
+  return { text, hint, isError, result: isRecord(structuredContent) ? structuredContent : {} };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

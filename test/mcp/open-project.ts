@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Answer } from '../../src/api/answer.ts';
+import { OPERATIONS } from '../../src/api/operations.ts';
+import { perform } from '../../src/daemon/perform.ts';
+import { openProject, type Project } from '../../src/daemon/project.ts';
+import { openKeyFile } from '../../src/ledger/key-file.ts';
+import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
+import { OutsideFile } from '../../src/ledger/outside-file.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import type { Backend } from '../../src/mcp/backend.ts';
+import type { Caller } from '../../src/state/caller.ts';
+
+export const COMMIT = 'a'.repeat(40);
+
+/** A real project in this process, without the daemon's doors: a backend whose tokens say plainly who they are. */
+export interface OpenedProject extends Backend, AsyncDisposable {
+  readonly project: Project;
+  /** What was asked, newest last. */
+  readonly calls: { readonly operation: string; readonly token: string; readonly key: string | undefined }[];
+  readonly asOperator: (operation: string, input: unknown) => Promise<Answer>;
+}
+
+export async function openTestProject(): Promise<OpenedProject> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-mcp-'));
+  const project = await open(folder);
+  const sessions = new Map<string, Caller>();
+  const services = {
+    newId: randomUUID,
+    issueToken: ({ sessionId, taskId, epoch }: { sessionId: string; taskId: string; epoch: number }) => {
+      const token = `session:${sessionId}`;
+      sessions.set(token, { kind: 'session', sessionId, taskId, epoch });
+      return token;
+    },
+    git: { hasCommit: async (_repository: string, sha: string) => sha === COMMIT },
+    exitProtocol: true,
+    now: () => new Date(),
+    monotonicMs: () => performance.now(),
+  };
+  const calls: OpenedProject['calls'] = [];
+  const call: Backend['call'] = async (name, input, { token, key, signal }) => {
+    calls.push({ operation: name, token, key });
+    const operation = OPERATIONS.get(name);
+    const caller = callerOf(token, sessions);
+    if (operation === undefined || caller === undefined) throw new Error(`${name} with ${token}`);
+    const options = { ...(key === undefined ? {} : { key }), ...(signal === undefined ? {} : { signal }) };
+    return perform(operation, { project, input, caller, services, ...options });
+  };
+  return {
+    project,
+    calls,
+    call,
+    asOperator: async (operation, input) => call(operation, input, { token: 'operator' }),
+    [Symbol.asyncDispose]: async () => {
+      await project.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function callerOf(token: string, sessions: ReadonlyMap<string, Caller>): Caller | undefined {
+  if (token === 'operator') return { kind: 'operator', name: 'ada' };
+  if (token === 'worker') return { kind: 'worker', name: 'worker' };
+  return sessions.get(token);
+}
+
+async function open(folder: string): Promise<Project> {
+  const store = openSqliteStore(join(folder, 'p.db'), { mode: 'write' });
+  const signer = openKeyFile(join(folder, 'key.pem'));
+  if (!store.ok || !signer.ok) throw new Error('cannot open');
+  const opened = await openProject({
+    id: 'p',
+    path: folder,
+    rules: { ciGate: false, mergeGate: false },
+    leaseTimes: { expiryMs: 900_000, renewalMs: 30_000, tickMs: 1000 },
+    now: () => new Date(),
+    monotonicMs: () => performance.now(),
+    ledger: {
+      store: store.store,
+      signer: signer.value,
+      verifier: nodeVerifier,
+      outside: new OutsideFile(join(folder, 'p.note')),
+    },
+  });
+  if (!opened.ok) throw new Error(opened.problem.message);
+  return opened.project;
+}
