@@ -1,0 +1,87 @@
+import type { Client, ProgressCallback } from '@modelcontextprotocol/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { connect, say, saidOf } from '../../test/mcp/connect.ts';
+import { openTestProject, type OpenedProject } from '../../test/mcp/open-project.ts';
+
+const LONG_MS = 600_000;
+
+let backend: OpenedProject;
+let client: Client;
+
+beforeEach(async () => {
+  backend = await openTestProject();
+  client = await connect(backend, { progressMs: 5 });
+});
+afterEach(async () => {
+  await client.close();
+  await backend[Symbol.asyncDispose]();
+});
+
+describe('a call that waits', () => {
+  it('is woken by what it waits for', async () => {
+    const waiting = say(client, 'task_next_actions', { wait_ms: LONG_MS });
+    await begun('task_next_actions');
+    await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
+    expect((await waiting).result).toMatchObject({ tasks: [{ id: 'T1' }] });
+  });
+
+  it('tells a client that asked for it that the wait goes on', async () => {
+    const onprogress = vi.fn<ProgressCallback>();
+    const call = { name: 'task_claim', arguments: { as: 'a', wait_ms: LONG_MS } };
+    const waiting = client.callTool(call, { onprogress, resetTimeoutOnProgress: true });
+    await vi.waitFor(() => expect(onprogress.mock.calls.length).toBeGreaterThan(2));
+    const [[first], [second]] = [onprogress.mock.calls[0] ?? [], onprogress.mock.calls[1] ?? []];
+    expect(first).toMatchObject({ total: LONG_MS });
+    expect(second?.progress).toBeGreaterThan(first?.progress ?? Infinity);
+    await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
+    expect(saidOf(await waiting).result).toMatchObject({ task_id: 'T1' });
+  });
+
+  it('can be called off', async () => {
+    await expect(callOff('task_next_actions', { wait_ms: LONG_MS })).rejects.toThrow('enough');
+    await expect(callOff('task_claim', { as: 'a', wait_ms: LONG_MS })).rejects.toThrow('enough');
+    await settledAgain();
+    await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
+    expect(await claimOf('T1')).toBeNull();
+  });
+
+  it('keeps no claim that was granted in the moment in which it was called off', async () => {
+    const stop = new AbortController();
+    const call = { name: 'task_claim', arguments: { as: 'a', wait_ms: LONG_MS } };
+    const waiting = client.callTool(call, { signal: stop.signal });
+    await begun('task_claim');
+    const made = backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await made;
+    await vi.waitFor(async () => expect(await claimOf('T1')).toBeNull());
+    expect(backend.calls.map(({ operation }) => operation)).toContain('task_release');
+  });
+});
+
+async function callOff(name: string, args: Record<string, unknown>): Promise<unknown> {
+  const stop = new AbortController();
+  const waiting = client.callTool({ name, arguments: args }, { signal: stop.signal });
+  await begun(name);
+  stop.abort(new Error('enough'));
+  return waiting;
+}
+
+async function begun(operation: string): Promise<void> {
+  await vi.waitFor(() => expect(backend.calls.at(-1)?.operation).toBe(operation));
+  await backend.project.keeper.idle();
+}
+
+/** After a claim was called off, it is asked for once more, to see whether it was granted. */
+async function settledAgain(): Promise<void> {
+  const asked = (): number => backend.calls.filter(({ operation }) => operation === 'task_claim').length;
+  await vi.waitFor(() => expect(asked()).toBe(2));
+  await backend.project.keeper.idle();
+}
+
+async function claimOf(taskId: string): Promise<unknown> {
+  const answer = await backend.asOperator('task_get', { task_id: taskId });
+  return answer.ok && typeof answer.result === 'object' && answer.result !== null && 'claim' in answer.result
+    ? answer.result.claim
+    : answer;
+}
