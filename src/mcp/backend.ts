@@ -6,7 +6,8 @@ export interface Backend {
 }
 
 export interface BackendCall {
-  readonly token: string;
+  /** Who speaks; the backend's own worker where left out. */
+  readonly token?: string;
   /** A write with the same key happens once, however often it is sent. */
   readonly key?: string;
   /** Aborted when whoever asked does not want the answer any more. */

@@ -26,7 +26,7 @@ export async function callTool(
   const { id, signal } = context.mcpReq;
   const { input, token } = calling.takesToken ? splitToken(args) : { input: args };
   const call: BackendCall = {
-    token: token ?? connection.tokenFor(operation, input),
+    ...(token === undefined ? connection.tokenFor(operation, input) : { token }),
     ...(operation.kind === 'write' ? { key: connection.keyFor(id, operation.name, input) } : {}),
   };
   using _waiting = reportWaiting(context, input, calling.progressMs);

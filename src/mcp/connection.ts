@@ -7,19 +7,18 @@ import type { Operation } from '../api/operation.ts';
  */
 export class Connection {
   readonly id = randomUUID();
-  readonly #token: string;
+  readonly #token: string | undefined;
   readonly #claims = new Map<string, string>();
   #newest: string | undefined;
 
-  constructor(token: string) {
+  /** Without a token of its own it is whatever worker its backend is. */
+  constructor(token?: string) {
     this.#token = token;
   }
 
-  tokenFor({ access }: Operation, input: unknown): string {
-    if (!access.includes('session')) return this.#token;
-    const taskId = textOf(input, 'task_id');
-    const claimed = taskId === undefined ? this.#newest : this.#claims.get(taskId);
-    return claimed ?? this.#token;
+  tokenFor(operation: Operation, input: unknown): { readonly token?: string } {
+    const token = (operation.access.includes('session') ? this.#claimFor(input) : undefined) ?? this.#token;
+    return token === undefined ? {} : { token };
   }
 
   /** From now on this connection speaks for the task. Ended claims stay: the daemon says best how they ended. */
@@ -38,6 +37,11 @@ export class Connection {
   keyFor(requestId: string | number, operation: string, input: unknown): string {
     const request = JSON.stringify([requestId, operation, input]);
     return `mcp:${this.id}:${createHash('sha256').update(request).digest('base64url')}`;
+  }
+
+  #claimFor(input: unknown): string | undefined {
+    const taskId = textOf(input, 'task_id');
+    return taskId === undefined ? this.#newest : this.#claims.get(taskId);
   }
 }
 

@@ -11,7 +11,7 @@ import { Connection } from './connection.ts';
 import { HttpSessions } from './http-sessions.ts';
 
 /** Makes the server for a connection; the same for both kinds of clients. */
-export type ServeConnection = (connection: Connection) => McpServer;
+export type ServeConnection = (connection: Connection, projectPath: string | undefined) => McpServer;
 
 /** A request that has passed the guards of the daemon: its token is known, Host and Origin are right. */
 export interface GuardedRequest {
@@ -20,6 +20,8 @@ export interface GuardedRequest {
   readonly body?: unknown;
   /** A worker's or a session's. */
   readonly token: string;
+  /** A folder in the repository that a worker means; a session's token names it. */
+  readonly projectPath: string | undefined;
 }
 
 export interface McpHttp {
@@ -33,7 +35,10 @@ export interface McpHttp {
  */
 export function createMcpHttp(serve: ServeConnection, options: { readonly maxSessions?: number } = {}): McpHttp {
   const sessions = new HttpSessions(options.maxSessions ?? 1000);
-  const modern = createMcpHandler(({ authInfo }) => serve(new Connection(authInfo?.token ?? '')), { legacy: 'reject' });
+  const modern = createMcpHandler(
+    ({ authInfo }) => serve(new Connection(authInfo?.token), textOf(authInfo?.extra?.['projectPath'])),
+    { legacy: 'reject' },
+  );
 
   const openSession = async (guarded: GuardedRequest): Promise<Response> => {
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -42,15 +47,15 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
     });
     // Transports are no event targets: a property is all they have.
     transport.onclose = () => sessions.remove(transport.sessionId); // oxlint-disable-line unicorn/prefer-add-event-listener
-    await serve(new Connection(guarded.token)).connect(transport);
+    await serve(new Connection(guarded.token), guarded.projectPath).connect(transport);
     return converse(transport, guarded);
   };
 
   return {
     handle: async (guarded) => {
-      const { request, body, token } = guarded;
+      const { request, body, token, projectPath } = guarded;
       if (!(await isLegacyRequest(request, body))) {
-        const authInfo = { token, clientId: 'baton', scopes: [] };
+        const authInfo = { token, clientId: 'baton', scopes: [], extra: { projectPath } };
         return modern.fetch(request, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
       }
       const id = request.headers.get('mcp-session-id');
@@ -85,6 +90,10 @@ async function converse(
 
 function requestIds(body: unknown): (string | number)[] {
   return [body].flat().flatMap((message) => (isJSONRPCRequest(message) ? [message.id] : []));
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function refuse(status: number, message: string): Response {

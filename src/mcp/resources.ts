@@ -75,5 +75,5 @@ async function taskIds(calling: Calling, start: string): Promise<string[]> {
 async function ask({ backend, connection }: Calling, name: string, input: unknown) {
   const operation = OPERATIONS.get(name);
   if (operation === undefined) throw new ProtocolError(ProtocolErrorCode.InternalError, `no operation ${name}`);
-  return backend.call(name, input, { token: connection.tokenFor(operation, input) });
+  return backend.call(name, input, connection.tokenFor(operation, input));
 }

@@ -40,7 +40,7 @@ export async function openTestProject(): Promise<OpenedProject> {
     monotonicMs: () => performance.now(),
   };
   const calls: OpenedProject['calls'] = [];
-  const call: Backend['call'] = async (name, input, { token, key, signal }) => {
+  const call: Backend['call'] = async (name, input, { token = 'worker', key, signal }) => {
     calls.push({ operation: name, token, key });
     const operation = OPERATIONS.get(name);
     const caller = callerOf(token, sessions);

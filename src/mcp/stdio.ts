@@ -1,0 +1,76 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Readable, Writable } from 'node:stream';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { createClient } from '../api/connect.ts';
+import { VERSION } from '../api/version.ts';
+import type { Backend } from './backend.ts';
+import { Connection } from './connection.ts';
+import { createMcpServer } from './server.ts';
+
+export interface StdioIo {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A folder in the repository whose tasks it is about. */
+  readonly cwd: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly err: (text: string) => void;
+}
+
+/**
+ * `baton mcp`: an MCP server on standard input and output, until its input ends. It has a worker's rights, or those of the
+ * session whose token is in its environment; it outlives daemons, and keeps what is said while none is there.
+ */
+export async function runMcpStdio({ env, cwd, stdin, stdout, err }: StdioIo): Promise<number> {
+  if (env['BATON_TOKEN']?.startsWith('o.') === true) {
+    err(
+      "BATON_TOKEN is an operator's token, and an MCP server never acts for the operator.\n" +
+        'Unset it, or set it to the token of a session: baton task claim ID --as NAME --json\n',
+    );
+    return 2;
+  }
+  const client = createClient({ env, as: 'worker', projectPath: cwd });
+  // What was kept earlier goes first. The handshake does not wait for it: clients give up on servers that start slowly.
+  const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
+  const calls = new Underway({ call: async (...asked) => client.call(...asked) });
+  const connection = new Connection();
+  const ended = new Promise((resolve) => {
+    stdin.once('end', resolve).once('close', resolve);
+  });
+  const server = serveStdio(() => createMcpServer(calls, { connection, version: VERSION }), {
+    transport: new StdioServerTransport(stdin, stdout),
+    onerror: (error) => err(`${error.message}\n`),
+  });
+  await ended;
+  await server.close();
+  await Promise.all([delivered, calls.settled()]);
+  client.close();
+  return 0;
+}
+
+/** A backend whose calls can be waited for: one that was called off may still have something to put in order. */
+class Underway implements Backend {
+  readonly #backend: Backend;
+  readonly #calls = new Set<Promise<unknown>>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  readonly call: Backend['call'] = async (...asked) => {
+    const call = this.#backend.call(...asked);
+    this.#calls.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#calls.delete(call);
+    }
+  };
+
+  async settled(): Promise<void> {
+    while (this.#calls.size > 0) {
+      await Promise.allSettled(this.#calls);
+      // A call that has ended may be followed by another one.
+      await setImmediate();
+    }
+  }
+}
