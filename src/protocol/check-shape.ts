@@ -1,18 +1,22 @@
+import type { Finding, Spot } from './finding.ts';
+import {
+  empty,
+  inside,
+  isFieldOfItem,
+  itemOf,
+  misfit,
+  missing,
+  notAChoice,
+  notAnObject,
+  ROOT,
+  tooFew,
+  unknown,
+  wrongType,
+} from './finding.ts';
 import { LIMITS } from './limits.ts';
 import type { Node, ObjectNode, ScalarNode } from './node.ts';
-import { quote } from './quote.ts';
 import type { ChoiceShape, ListShape, NumberShape, ObjectShape, Shape, TextShape } from './shape.ts';
-import { didYouMean } from './suggest.ts';
 import { TEXT_FORMATS } from './text-format.ts';
-
-/** What is wrong with a tree, before anybody knows in which line its offset lies. */
-export interface Finding {
-  readonly code: string;
-  readonly message: string;
-  readonly path: string;
-  readonly at: number;
-  readonly hint: string;
-}
 
 export interface Checked {
   /** The value as the shape sees it; meaningless where there are findings. */
@@ -23,38 +27,12 @@ export interface Checked {
 /** Compares a tree with a shape and reports everything that does not fit, in the order of the shape's fields. */
 export function checkShape(shape: ObjectShape, node: Node, title: string): Checked {
   if (node.kind !== 'object') {
-    const finding = {
-      code: 'wrong-type',
-      message: `${title} must be an object`,
-      path: '',
-      at: node.at,
-      hint: HINTS.object,
-    };
-    return { value: undefined, findings: [finding] };
+    return { value: undefined, findings: [notAnObject(title, node.at)] };
   }
   const findings: Finding[] = [];
   const value = readObject(shape, node, ROOT, findings);
   return { value, findings: findings.slice(0, LIMITS.problems) };
 }
-
-/** Where a value stands: its own name, and the list item it belongs to, if any. */
-interface Spot {
-  readonly path: string;
-  readonly field: string;
-  readonly item: string;
-  readonly at: number;
-  /** What the shape says about it: the best hint there is. */
-  readonly about: string | undefined;
-}
-
-const ROOT: Spot = { path: '', field: '', item: '', at: 0, about: undefined };
-
-const HINTS = {
-  object: 'Send an object with the fields that `baton schema` lists.',
-  missing: 'Add it; `baton schema` lists every field.',
-  type: 'Change the value to the type that `baton schema` gives for this field.',
-  value: 'Use one of the values that `baton schema` gives for this field.',
-};
 
 function readShape(shape: Shape, node: Node, spot: Spot, findings: Finding[]): unknown {
   switch (shape.kind) {
@@ -105,17 +83,7 @@ function readList(shape: ListShape, node: Node, spot: Spot, findings: Finding[])
     findings.push(wrongType(spot, 'an array'));
     return undefined;
   }
-  if (node.items.length < (shape.min ?? 0)) {
-    findings.push(
-      finding(
-        'too-few',
-        shape.says ?? `Field {path} must contain at least ${shape.min}`,
-        spot,
-        '',
-        spot.about ?? HINTS.type,
-      ),
-    );
-  }
+  if (node.items.length < (shape.min ?? 0)) findings.push(tooFew(shape, spot));
   const values: unknown[] = [];
   for (const [index, item] of node.items.entries()) {
     values.push(readShape(shape.of, item, itemOf(spot, index, item.at), findings));
@@ -143,24 +111,8 @@ function fits(shape: TextShape, text: string): boolean {
 
 function readChoice(shape: ChoiceShape, node: Node, spot: Spot, findings: Finding[]): unknown {
   const text = node.kind === 'text' ? node.text : sourceOf(node);
-  if (node.kind !== 'text' || !shape.values.includes(text)) {
-    const says =
-      shape.says ??
-      (isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected: ${shape.values.join(', ')})`);
-    findings.push(
-      finding('invalid-value', says, spot, text, didYouMean(text, shape.values) ?? spot.about ?? HINTS.value),
-    );
-  }
+  if (node.kind !== 'text' || !shape.values.includes(text)) findings.push(notAChoice(shape, text, spot));
   return text;
-}
-
-const ITEM_MISFIT = "{item}: invalid {field} '{value}'";
-
-function misfit(shape: TextShape, text: string, spot: Spot): Finding {
-  const says =
-    shape.says ??
-    (isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected ${shape.expected ?? 'another form'})`);
-  return finding('invalid-value', says, spot, text, spot.about ?? HINTS.value);
 }
 
 function readNumber(shape: NumberShape, node: Node, spot: Spot, findings: Finding[]): unknown {
@@ -217,52 +169,4 @@ function readAny(node: Node, spot: Spot, findings: Finding[]): unknown {
   const isData = node.kind !== 'other' && (typeof node.value !== 'number' || Number.isFinite(node.value));
   if (!isData) findings.push(wrongType(spot, 'JSON data'));
   return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
-}
-
-function inside(spot: Spot, field: string, at: number, about?: string): Spot {
-  const path = spot.path === '' ? field : `${spot.path}.${field}`;
-  return { path, field, item: spot.path === spot.item ? spot.item : '', at, about };
-}
-
-function itemOf(list: Spot, index: number, at: number): Spot {
-  const path = `${list.path}[${index}]`;
-  return { path, field: path, item: path, at, about: list.about };
-}
-
-/** A field of a list's item is named after the item; an item that is itself a text has only its path. */
-function isFieldOfItem(spot: Spot): boolean {
-  return spot.item !== '' && spot.item !== spot.path;
-}
-
-function missing(spot: Spot): Finding {
-  const says = isFieldOfItem(spot) ? '{item}: missing {field}' : 'Missing required field: {path}';
-  return finding('missing-field', says, spot, '', howToAdd(spot));
-}
-
-function empty(spot: Spot): Finding {
-  return finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot));
-}
-
-function howToAdd({ about }: Spot): string {
-  return about === undefined ? HINTS.missing : `Add it. ${about}`;
-}
-
-function unknown(spot: Spot, known: readonly string[]): Finding {
-  const hint = didYouMean(spot.field, known) ?? `Remove it; the fields here are: ${known.join(', ')}.`;
-  return finding('unknown-field', 'Unknown field: {path}', spot, '', hint);
-}
-
-function wrongType(spot: Spot, type: string): Finding {
-  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', spot.about ?? HINTS.type);
-}
-
-function finding(code: string, says: string, spot: Spot, value: string, hint: string): Finding {
-  const parts: Record<string, string> = {
-    value: quote(value),
-    path: quote(spot.path),
-    item: spot.item,
-    field: spot.field,
-  };
-  const message = says.replace(/\{(value|path|item|field)\}/g, (_, name: string) => parts[name] ?? '');
-  return { code, message, path: spot.path, at: spot.at, hint };
 }

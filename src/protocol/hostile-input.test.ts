@@ -6,7 +6,7 @@ import { hostileTextsFor } from '../../test/fuzz/hostile-texts.ts';
 import type { Problem } from './problem.ts';
 
 /** Generous, for busy machines: what is quadratic takes minutes. */
-const DEADLINE_MS = 1_000;
+const DEADLINE_MS = 10_000;
 
 describe.each(STRICT_DIALECTS)('hostile input for $name', (dialect) => {
   const seed = seedOf(dialect);
@@ -15,7 +15,7 @@ describe.each(STRICT_DIALECTS)('hostile input for $name', (dialect) => {
     expect(dialect.parse(seed.json)).toMatchObject({ ok: true });
   });
 
-  it.each(hostileTextsFor(dialect))('is refused: $name', { retry: 2 }, ({ make, says = '' }) => {
+  it.each(hostileTextsFor(dialect))('is refused: $name', ({ make, says = '' }) => {
     const input = make(seed);
     const start = performance.now();
     const parsed = dialect.parse(input);

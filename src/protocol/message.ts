@@ -1,5 +1,5 @@
-import type { Finding } from './check-shape.ts';
 import { checkShape } from './check-shape.ts';
+import type { Finding } from './finding.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { LIMITS } from './limits.ts';

@@ -7,7 +7,7 @@ export type Node = ObjectNode | ListNode | TextNode | ScalarNode;
 export interface ObjectNode {
   readonly kind: 'object';
   readonly at: number;
-  /** Where the object ends: the place of whatever is missing from it. */
+  /** The place of whatever is missing from it: its closing brace in JSON, its first field in YAML, which has no end. */
   readonly end: number;
   readonly fields: ReadonlyMap<string, Field>;
 }

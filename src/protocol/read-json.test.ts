@@ -106,6 +106,17 @@ describe('readJson says where it stopped', () => {
     expect(readJson(text)).toMatchObject({ ok: false, unreadable: { what, at } });
   });
 
+  it.each(Array.from({ length: 0x20 }, (_, unit) => unit))(
+    'at the control character %i, which needs an escape',
+    (unit) => {
+      const character = String.fromCharCode(unit);
+      expect(readJson(`"${character}"`)).toMatchObject({
+        unreadable: { what: 'control character in a string', at: 1 },
+      });
+      expect(valueOf(JSON.stringify(character))).toEqual({ value: character });
+    },
+  );
+
   it('and where everything else stands', () => {
     expect(readJson(' {"a": [1, "b"]}')).toEqual({
       ok: true,

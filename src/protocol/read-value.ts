@@ -42,10 +42,9 @@ function nodeOf(value: unknown, depth: number, budget: Budget): Node {
   return objectNode(value, depth, budget);
 }
 
-/** Paid for by its length before anything is read: an array may claim four billion items and hold none. */
+/** Item by item, each paid for: an array may claim four billion items and hold none, or have methods of its own. */
 function listNode(value: readonly unknown[], depth: number, budget: Budget): Node {
   const { length } = value;
-  spend(budget, length);
   const items: Node[] = [];
   for (let i = 0; i < length; i++) items.push(nodeOf(value[i], depth + 1, budget));
   return { kind: 'list', at: 0, items };

@@ -13,15 +13,14 @@ export function renderYaml(value: object): string {
 }
 
 function needsQuotes(text: string): boolean {
-  return [UNPRINTABLE, BLANK_START, BLANK_LINE, OCTAL].some((pattern) => pattern.test(text));
+  return [UNPRINTABLE, BLANK_START, OCTAL].some((pattern) => pattern.test(text));
 }
 
 /** Text to YAML 1.1, which the library writes for, and a number to YAML 1.2: the only word of that kind. */
 const OCTAL = /^0o[0-7]+$/;
 
-/** In a block of lines, the spaces of a blank line count as indentation, and the library loses them. */
+/** The first line of a block sets its indentation, and where it is blank the library loses its spaces. */
 const BLANK_START = /^\s/;
-const BLANK_LINE = /^[ \t]+$/m;
 
 /**
  * What YAML forbids in a text, or takes for a line break, or drops: it survives only in double quotes, as an escape. The

@@ -1,0 +1,102 @@
+import { quote } from './quote.ts';
+import type { ChoiceShape, ListShape, TextShape } from './shape.ts';
+import { didYouMean } from './suggest.ts';
+
+/** What is wrong with a tree, before anybody knows in which line its offset lies. */
+export interface Finding {
+  readonly code: string;
+  readonly message: string;
+  readonly path: string;
+  readonly at: number;
+  readonly hint: string;
+}
+
+/** Where a value stands: its own name, and the list item it belongs to, if any. */
+export interface Spot {
+  readonly path: string;
+  readonly field: string;
+  readonly item: string;
+  readonly at: number;
+  /** What the shape says about it: the best hint there is. */
+  readonly about: string | undefined;
+}
+
+export const ROOT: Spot = { path: '', field: '', item: '', at: 0, about: undefined };
+
+const HINTS = {
+  object: 'Send an object with the fields that `baton schema` lists.',
+  missing: 'Add it; `baton schema` lists every field.',
+  type: 'Change the value to the type that `baton schema` gives for this field.',
+  value: 'Use one of the values that `baton schema` gives for this field.',
+};
+
+export function inside(spot: Spot, field: string, at: number, about?: string): Spot {
+  const path = spot.path === '' ? field : `${spot.path}.${field}`;
+  return { path, field, item: spot.path === spot.item ? spot.item : '', at, about };
+}
+
+export function itemOf(list: Spot, index: number, at: number): Spot {
+  const path = `${list.path}[${index}]`;
+  return { path, field: path, item: path, at, about: list.about };
+}
+
+/** A field of a list's item is named after the item; an item that is itself a text has only its path. */
+export function isFieldOfItem(spot: Spot): boolean {
+  return spot.item !== '' && spot.item !== spot.path;
+}
+
+export function notAnObject(title: string, at: number): Finding {
+  return { code: 'wrong-type', message: `${title} must be an object`, path: '', at, hint: HINTS.object };
+}
+
+export function notAChoice(shape: ChoiceShape, text: string, spot: Spot): Finding {
+  const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected: ${shape.values.join(', ')})`;
+  const hint = didYouMean(text, shape.values) ?? spot.about ?? HINTS.value;
+  return finding('invalid-value', shape.says ?? says, spot, text, hint);
+}
+
+export function misfit(shape: TextShape, text: string, spot: Spot): Finding {
+  const expected = shape.expected ?? 'another form';
+  const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected ${expected})`;
+  return finding('invalid-value', shape.says ?? says, spot, text, spot.about ?? HINTS.value);
+}
+
+const ITEM_MISFIT = "{item}: invalid {field} '{value}'";
+
+export function tooFew(shape: ListShape, spot: Spot): Finding {
+  const says = shape.says ?? `Field {path} must contain at least ${shape.min}`;
+  return finding('too-few', says, spot, '', spot.about ?? HINTS.type);
+}
+
+export function missing(spot: Spot): Finding {
+  const says = isFieldOfItem(spot) ? '{item}: missing {field}' : 'Missing required field: {path}';
+  return finding('missing-field', says, spot, '', howToAdd(spot));
+}
+
+export function empty(spot: Spot): Finding {
+  return finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot));
+}
+
+function howToAdd({ about }: Spot): string {
+  return about === undefined ? HINTS.missing : `Add it. ${about}`;
+}
+
+export function unknown(spot: Spot, known: readonly string[]): Finding {
+  const hint = didYouMean(spot.field, known) ?? `Remove it; the fields here are: ${known.join(', ')}.`;
+  return finding('unknown-field', 'Unknown field: {path}', spot, '', hint);
+}
+
+export function wrongType(spot: Spot, type: string): Finding {
+  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', spot.about ?? HINTS.type);
+}
+
+function finding(code: string, says: string, spot: Spot, value: string, hint: string): Finding {
+  const parts: Record<string, string> = {
+    value: quote(value),
+    path: quote(spot.path),
+    item: spot.item,
+    field: spot.field,
+  };
+  const message = says.replace(/\{(value|path|item|field)\}/g, (_, name: string) => parts[name] ?? '');
+  return { code, message, path: spot.path, at: spot.at, hint };
+}
