@@ -20,8 +20,12 @@ export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'no-such-task': 404,
   'no-such-operation': 404,
   'no-such-project': 404,
+  'no-such-path': 404,
+  'bad-method': 405,
   'too-large': 413,
   'rate-limited': 429,
+  internal: 500,
   'store-unavailable': 503,
+  'writeback-failed': 503,
   stopping: 503,
 };

@@ -1,0 +1,155 @@
+import { connect, type Socket } from 'node:net';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What came back, or that the other side was lost before it did. Whether it acted is then unknown. */
+export type Received =
+  | { readonly ok: true; readonly status: number; readonly body: string }
+  | { readonly ok: false; readonly lost: 'closed' | 'timeout' | 'aborted' | 'garbled' };
+
+/**
+ * HTTP/1.1 over one socket, one request at a time: as much of it as our own daemon speaks. Node's own client costs 50 ms
+ * of start-up more than `node:net`, and answers a third as many requests; a command line has time for neither.
+ */
+export class HttpConnection {
+  readonly #socket: Socket;
+  #waiting: Waiting | undefined;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #needed = 0;
+  isOpen = true;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('error', () => this.#lose('closed'));
+    socket.on('close', () => this.#lose('closed'));
+  }
+
+  async send(request: HttpRequest, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Received> {
+    if (options.signal?.aborted === true) return { ok: false, lost: 'aborted' };
+    if (!this.isOpen || this.#waiting !== undefined) return { ok: false, lost: 'closed' };
+    return new Promise((resolve) => {
+      const abort = (): void => this.#lose('aborted');
+      const timer =
+        options.timeoutMs === undefined ? undefined : setTimeout(() => this.#lose('timeout'), options.timeoutMs);
+      this.#waiting = (received) => {
+        clearTimeout(timer);
+        options.signal?.removeEventListener('abort', abort);
+        this.#socket.unref();
+        resolve(received);
+      };
+      options.signal?.addEventListener('abort', abort, { once: true });
+      this.#socket.ref();
+      this.#socket.write(renderRequest(request));
+    });
+  }
+
+  /** The socket after its request was written, for an answer that never ends. */
+  stream(request: HttpRequest): Socket {
+    this.#socket.removeAllListeners('data');
+    this.#socket.ref();
+    this.#socket.write(renderRequest(request));
+    return this.#socket;
+  }
+
+  /** When the other side has gone. */
+  async closed(): Promise<void> {
+    if (!this.isOpen) return;
+    this.#socket.ref();
+    await new Promise((resolve) => {
+      this.#socket.once('close', resolve);
+    });
+  }
+
+  close(): void {
+    this.#lose('closed');
+  }
+
+  #take(chunk: Buffer): void {
+    this.#pieces.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes < this.#needed) return;
+    const received = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces);
+    const answer = parseAnswer(received);
+    if (typeof answer === 'number') {
+      this.#pieces = [received];
+      this.#needed = answer;
+      return;
+    }
+    if (answer === 'garbled' || this.#waiting === undefined || answer.rest.length > 0) {
+      this.#lose('garbled');
+      return;
+    }
+    this.#pieces = [];
+    this.#bytes = 0;
+    this.#needed = 0;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (answer.closes) this.close();
+    waiting({ ok: true, status: answer.status, body: answer.body });
+  }
+
+  #lose(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): void {
+    this.isOpen = false;
+    this.#socket.destroy();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.({ ok: false, lost });
+  }
+}
+
+/** A connection to a Unix socket, or nothing where nobody listens. */
+export async function openConnection(socketPath: string): Promise<HttpConnection | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    const fail = (): void => resolve(undefined);
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      socket.off('error', fail);
+      resolve(new HttpConnection(socket));
+    });
+  });
+}
+
+type Waiting = (received: Received) => void;
+
+/** No answer of the daemon is larger; a larger one is not an answer of the daemon. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+function renderRequest({ method, path, headers, body }: HttpRequest): string {
+  let head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n`;
+  for (const [name, value] of Object.entries(headers)) head += `${name}: ${value.replaceAll(/[\r\n]/g, ' ')}\r\n`;
+  return body === undefined ? `${head}\r\n` : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+interface Complete {
+  readonly status: number;
+  readonly body: string;
+  readonly closes: boolean;
+  readonly rest: Buffer;
+}
+
+/**
+ * The answer, or how many bytes there must be before it is worth another look. Our daemon names the length of every answer;
+ * one that does not is somebody else's.
+ */
+function parseAnswer(bytes: Buffer): Complete | number | 'garbled' {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return bytes.length > 65_536 ? 'garbled' : bytes.length + 1;
+  const head = bytes.toString('latin1', 0, end);
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1];
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  if (status === undefined || length === undefined || Number(length) > MAX_ANSWER_BYTES) return 'garbled';
+  const from = end + 4;
+  const to = from + Number(length);
+  if (bytes.length < to) return to;
+  const closes = /\r\nconnection: *close/i.test(head);
+  return { status: Number(status), body: bytes.toString('utf8', from, to), closes, rest: bytes.subarray(to) };
+}

@@ -1,0 +1,145 @@
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Answer } from './answer.ts';
+
+/** A call whose daemon was away, as it lies on disk. */
+export interface KeptCall {
+  readonly v: 1;
+  readonly operation: string;
+  /** JSON text, as the caller gave it. */
+  readonly input: string;
+  /** Delivering it twice is delivering it once. */
+  readonly key: string;
+  readonly token: string;
+  readonly projectPath: string | null;
+  readonly keptAt: string;
+}
+
+export const OUTBOX_LIMITS = { calls: 1000, callBytes: 2 * 1024 * 1024, setAside: 100 } as const;
+
+/**
+ * Calls that say something, and whose caller can go on without the answer. A claim is not among them: one that takes effect
+ * after its caller has given up would keep the task from everybody else.
+ */
+export const KEEPABLE: ReadonlySet<string> = new Set([
+  'task_create',
+  'task_release',
+  'task_update',
+  'task_unblock',
+  'task_reinstate',
+  'task_cancel',
+  'task_waive',
+  'thought_record',
+  'task_complete',
+  'exit_signal',
+  'agent_signal',
+  'result_submit',
+  'handoff_send',
+  'merge_request',
+]);
+
+/** Writes the call down, durably, behind those that are there. False where that is not possible. */
+export function keepCall(outbox: string, call: KeptCall): boolean {
+  const text = JSON.stringify(call);
+  if (Buffer.byteLength(text) > OUTBOX_LIMITS.callBytes) return false;
+  const draft = join(outbox, `draft-${process.pid}-${call.key.replaceAll(/[^\w-]/g, '_')}`);
+  try {
+    mkdirSync(outbox, { recursive: true, mode: 0o700 });
+    const names = listKept(outbox);
+    if (names.length >= OUTBOX_LIMITS.calls) return false;
+    writeFileSync(draft, text, { mode: 0o600, flush: true });
+    linkBehind(outbox, draft, Number.parseInt(names.at(-1) ?? '0', 10) + 1);
+    syncFolder(outbox);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** The answer for a call that is kept: neither done nor refused. */
+export function keptAnswer(operation: string): Answer<never> {
+  return {
+    ok: false,
+    error: {
+      code: 'kept',
+      message: `the daemon is away: ${operation} was kept and will be delivered`,
+      hint: 'Nothing is lost, and nothing needs to be sent again. Start the daemon with: baton up',
+    },
+  };
+}
+
+/** The names of what waits, oldest first. */
+export function listKept(outbox: string): readonly string[] {
+  try {
+    return readdirSync(outbox)
+      .filter((name) => NAME.test(name))
+      .toSorted();
+  } catch {
+    return [];
+  }
+}
+
+/** One kept call; undefined where the file is no such thing, or has gone. */
+export function readKept(outbox: string, name: string): KeptCall | undefined {
+  const path = join(outbox, name);
+  try {
+    if (statSync(path).size > OUTBOX_LIMITS.callBytes) return undefined;
+    const call: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isKeptCall(call) ? call : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function removeKept(outbox: string, name: string): void {
+  rmSync(join(outbox, name), { force: true });
+}
+
+/** Takes a file that cannot be delivered out of the way, for a person to look at. The oldest of many are forgotten. */
+export function setAside(outbox: string, name: string, why: 'corrupt' | 'refused', content?: string): void {
+  const folder = join(outbox, why);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const target = join(folder, `${Date.now()}-${name}`);
+  if (content === undefined) {
+    renameSync(join(outbox, name), target);
+  } else {
+    writeFileSync(target, content, { mode: 0o600 });
+    removeKept(outbox, name);
+  }
+  const excess = readdirSync(folder).toSorted().slice(0, -OUTBOX_LIMITS.setAside);
+  for (const old of excess) rmSync(join(folder, old), { force: true });
+}
+
+const NAME = /^\d{12}\.json$/;
+
+/** A link fails where the name is taken: of two that keep at once, one goes behind the other. */
+function linkBehind(outbox: string, draft: string, first: number): void {
+  for (let number = first; ; number++) {
+    try {
+      linkSync(draft, join(outbox, `${String(number).padStart(12, '0')}.json`));
+      return;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+  }
+}
+
+function syncFolder(folder: string): void {
+  const file = openSync(folder, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isKeptCall(value: unknown): value is KeptCall {
+  if (typeof value !== 'object' || value === null) return false;
+  const call: Partial<Record<keyof KeptCall, unknown>> = value;
+  const texts = [call.operation, call.input, call.key, call.token, call.keptAt];
+  const hasPath = call.projectPath === null || typeof call.projectPath === 'string';
+  return call.v === 1 && hasPath && texts.every((text) => typeof text === 'string');
+}

@@ -1,0 +1,64 @@
+import { lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { ApiError } from './answer.ts';
+import { type HttpConnection, openConnection } from './http-connection.ts';
+import { readDaemonRecord } from './state-folder.ts';
+
+export interface ReachOptions {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether to start a daemon where none answers. */
+  readonly autostart: boolean;
+  /** When to give up, on the clock of `performance.now()`. */
+  readonly until: number;
+}
+
+export type Reached =
+  | { readonly ok: true; readonly connection: HttpConnection }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** A connection to the daemon of a state folder, which is started where none answers. */
+export async function reachDaemon(options: ReachOptions): Promise<Reached> {
+  const { stateDir, env, autostart, until } = options;
+  for (;;) {
+    const connection = await findDaemon(stateDir);
+    if (connection !== undefined) return { ok: true, connection };
+    if (!autostart) return { ok: false, error: AWAY };
+    const leftMs = until - performance.now();
+    if (leftMs <= 0) return { ok: false, error: AWAY };
+    const { startDaemon } = await import('./start-daemon.ts');
+    const start = await startDaemon({ stateDir, env, deadlineMs: leftMs });
+    if (start.kind === 'failed') return { ok: false, error: start.error };
+    // Somebody else starts one, or one is about to end: there is no event to wait for across processes.
+    if (start.kind === 'elsewhere') await pause(20);
+  }
+}
+
+/** A connection to the daemon where one runs. */
+export async function findDaemon(stateDir: string): Promise<HttpConnection | undefined> {
+  const record = readDaemonRecord(stateDir);
+  if (record === undefined || !isOurs(record.socket, stateDir)) return undefined;
+  return openConnection(record.socket);
+}
+
+export async function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+/** A socket outside of the state folder lies where others can make files: theirs must never hear our token. */
+function isOurs(socket: string, stateDir: string): boolean {
+  if (dirname(socket) === stateDir) return true;
+  try {
+    return lstatSync(socket).uid === process.getuid?.() && lstatSync(dirname(socket)).uid === process.getuid();
+  } catch {
+    return false;
+  }
+}
+
+const AWAY: ApiError = {
+  code: 'daemon-away',
+  message: 'no daemon answers for this state folder',
+  hint: 'Start it with: baton up',
+};

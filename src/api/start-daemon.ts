@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { ApiError } from './answer.ts';
+import { stateFiles } from './state-folder.ts';
+
+export type Start =
+  | { readonly kind: 'listens' }
+  /** Another process starts one, or has one. */
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: 'failed'; readonly error: ApiError };
+
+export interface StartOptions {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly deadlineMs: number;
+}
+
+/** Starts a daemon that outlives this process, and waits until it listens. Of several who try at once, one does. */
+export async function startDaemon(options: StartOptions): Promise<Start> {
+  const { starting } = stateFiles(options.stateDir);
+  try {
+    mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
+    if (!takeTurn(starting, options.deadlineMs)) return { kind: 'elsewhere' };
+  } catch (error) {
+    return { kind: 'failed', error: cannotStart(error instanceof Error ? error.message : String(error)) };
+  }
+  try {
+    return await spawnDaemon(options);
+  } finally {
+    rmSync(starting, { force: true });
+  }
+}
+
+/** The daemon reports on this file descriptor: one line when it listens, or why it does not. */
+export const READY_FD = 3;
+
+/** The exit code of a daemon that found another one in its folder. */
+export const EXIT_TAKEN = 75;
+
+/** In a clone the source runs as it stands; in a release both files are bundles beside each other. */
+const ENTRY = [join(import.meta.dirname, '..', 'daemon', 'main.ts'), join(import.meta.dirname, 'daemon.cjs')];
+
+async function spawnDaemon({ stateDir, env, deadlineMs }: StartOptions): Promise<Start> {
+  const entry = ENTRY.find((path) => existsSync(path));
+  if (entry === undefined) return { kind: 'failed', error: cannotStart('its program is missing') };
+  const log = openSync(stateFiles(stateDir).log, 'a', 0o600);
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
+    cwd: stateDir,
+    env: { ...daemonEnvironment(env), BATON_STATE_DIR: stateDir, BATON_READY_FD: String(READY_FD) },
+    detached: true,
+    stdio: ['ignore', log, log, 'pipe'],
+  });
+  closeSync(log);
+  const report = child.stdio[READY_FD];
+  if (!isReadable(report)) return { kind: 'failed', error: cannotStart('no pipe') };
+  try {
+    return await waitForReport(child, report, deadlineMs);
+  } finally {
+    report.destroy();
+    child.unref();
+  }
+}
+
+/** What belongs to one session, or to one git command, must not reach a daemon that serves all of them. */
+function daemonEnvironment(env: StartOptions['env']): NodeJS.ProcessEnv {
+  const isOurs = (name: string): boolean =>
+    !/^BATON_(?:TOKEN|SESSION|AGENT_ID|MISSION|URL)$/.test(name) &&
+    !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX)$/.test(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isOurs(name)));
+}
+
+async function waitForReport(child: ReturnType<typeof spawn>, report: Readable, deadlineMs: number): Promise<Start> {
+  return new Promise((resolve) => {
+    let said = '';
+    const timer = setTimeout(() => {
+      const error = cannotStart(`it did not listen within ${deadlineMs} ms`);
+      resolve({ kind: 'failed', error });
+    }, deadlineMs);
+    const settle = (start: Start): void => {
+      clearTimeout(timer);
+      resolve(start);
+    };
+    report.on('data', (chunk: Buffer) => {
+      said += chunk.toString('utf8');
+      if (said.startsWith('ready\n')) settle({ kind: 'listens' });
+    });
+    child.once('error', (error) => settle({ kind: 'failed', error: cannotStart(error.message) }));
+    child.once('exit', (code) => {
+      // What was said before the end may still be on its way.
+      if (code === EXIT_TAKEN) settle({ kind: 'elsewhere' });
+      else
+        report.once('close', () => settle({ kind: 'failed', error: cannotStart(said.trim() || `exit code ${code}`) }));
+    });
+  });
+}
+
+/**
+ * A file that only one can make. It saves the others a process each; who really is the only daemon is decided by the lock of the
+ * state folder, so a turn that was left behind may be taken without ceremony.
+ */
+function takeTurn(path: string, deadlineMs: number): boolean {
+  for (const isSecondTry of [false, true]) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (isSecondTry || !isLeftBehind(path, deadlineMs)) return false;
+      rmSync(path, { force: true });
+    }
+  }
+  return false;
+}
+
+function isLeftBehind(path: string, deadlineMs: number): boolean {
+  try {
+    if (Date.now() - statSync(path).mtimeMs > deadlineMs) return true;
+    const pid = Number(readFileSync(path, 'utf8'));
+    // Empty between being made and being written: then it is new.
+    if (pid > 0) process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+function isReadable(stream: unknown): stream is Readable {
+  return typeof stream === 'object' && stream !== null && 'destroy' in stream && 'read' in stream;
+}
+
+function cannotStart(why: string): ApiError {
+  return {
+    code: 'daemon-away',
+    message: `the daemon cannot be started: ${why}`,
+    hint: 'See what it says with: baton up --foreground',
+  };
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a daemon keeps everything it owns. Two state folders are two independent Batons. */
+export function findStateDir(env: Environment): string {
+  const { BATON_STATE_DIR: named, XDG_STATE_HOME: xdg } = env;
+  if (named !== undefined && named !== '') return resolve(named);
+  // The XDG specification says that a relative path is to be ignored.
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'baton');
+  return join(env['HOME'] || homedir(), '.local', 'state', 'baton');
+}
+
+/** The name of everything in a state folder. */
+export function stateFiles(stateDir: string) {
+  const file = (name: string): string => join(stateDir, name);
+  return {
+    record: file('daemon.json'),
+    socket: file('daemon.sock'),
+    lock: file('daemon'),
+    log: file('daemon.log'),
+    /** There while a client starts a daemon, so that others wait for that one. */
+    starting: file('daemon.starting'),
+    operatorToken: file('operator.token'),
+    workerToken: file('worker.token'),
+    sessionSecret: file('session.secret'),
+    signingKey: file('key.pem'),
+    projectList: file('projects.json'),
+    projects: file('projects'),
+    outbox: file('outbox'),
+  } as const;
+}
+
+/** What a running daemon says about itself in `daemon.json`. */
+export interface DaemonRecord {
+  readonly pid: number;
+  readonly port: number;
+  /** Usually in the state folder; elsewhere where that path is too long for a socket. */
+  readonly socket: string;
+  readonly version: string;
+  readonly started: string;
+}
+
+/** The daemon that was here last; whether it still runs is for whoever connects to find out. */
+export function readDaemonRecord(stateDir: string): DaemonRecord | undefined {
+  try {
+    const record: unknown = JSON.parse(readFileSync(stateFiles(stateDir).record, 'utf8'));
+    return isDaemonRecord(record) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isDaemonRecord(value: unknown): value is DaemonRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('pid' in value && 'port' in value && 'socket' in value && 'version' in value && 'started' in value))
+    return false;
+  const { pid, port, socket, version, started } = value;
+  const numbers = Number.isSafeInteger(pid) && Number.isSafeInteger(port);
+  return numbers && [socket, version, started].every((text) => typeof text === 'string');
+}
+
+/** The token of the operator or of workers, for those who may read the state folder. */
+export function readToken(stateDir: string, kind: 'operator' | 'worker'): string | undefined {
+  const { operatorToken, workerToken } = stateFiles(stateDir);
+  try {
+    return readFileSync(kind === 'operator' ? operatorToken : workerToken, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
