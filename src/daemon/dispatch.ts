@@ -1,0 +1,95 @@
+import type { Answer, ApiError } from '../api/answer.ts';
+import { OPERATIONS } from '../api/operations.ts';
+import { keepCall } from '../api/outbox.ts';
+import { causeOf, type Log } from './log.ts';
+import { perform } from './perform.ts';
+import type { FoundProject, Projects } from './projects.ts';
+import type { Identity } from './tokens.ts';
+
+/** A call as it came in, over HTTP or from the outbox, after its token was found good. */
+export interface Said {
+  readonly operation: string;
+  readonly identity: Identity;
+  readonly token: string;
+  readonly projectPath: string | undefined;
+  /** JSON as it was sent; the operation reads it. */
+  readonly body: Uint8Array;
+  readonly key: string | undefined;
+  readonly signal?: AbortSignal;
+  /** It lies in the outbox already. */
+  readonly isKept?: true;
+}
+
+export interface DispatchOptions {
+  readonly projects: Projects;
+  readonly outbox: string;
+  readonly log: Log;
+}
+
+/** Finds the project and performs the operation. Whatever goes wrong inside is logged, and told without its insides. */
+export async function dispatch(said: Said, options: DispatchOptions): Promise<Answer> {
+  const operation = OPERATIONS.get(said.operation);
+  if (operation === undefined) return { ok: false, error: noSuchOperation(said.operation) };
+  try {
+    const found = await findProject(said, options.projects);
+    if (!found.ok) return found;
+    const { project, services } = found.open;
+    const { identity, body, key, signal } = said;
+    const answer = await perform(operation, {
+      project,
+      services,
+      caller: identity.caller,
+      input: body.length === 0 ? '{}' : body,
+      // Keys of one caller mean nothing to another: nobody gets an answer that was meant for somebody else.
+      ...(key === undefined || operation.kind === 'read'
+        ? {}
+        : { key: `${scopeOf(identity)}:${said.operation}:${key}` }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepRecord(said, answer.error, options);
+  } catch (error) {
+    options.log.error('a call failed', { operation: said.operation, cause: causeOf(error) });
+    return { ok: false, error: INTERNAL };
+  }
+}
+
+export async function findProject(
+  { identity, projectPath }: Pick<Said, 'identity' | 'projectPath'>,
+  projects: Projects,
+): Promise<FoundProject> {
+  if (identity.project !== undefined) return projects.find(identity.project);
+  if (projectPath !== undefined) return projects.findByPath(projectPath);
+  return { ok: false, error: NO_PROJECT };
+}
+
+function scopeOf({ caller }: Identity): string {
+  return caller.kind === 'session' ? `session/${caller.sessionId}` : caller.kind;
+}
+
+/** A record that the store refuses is work that would be forgotten: it is kept, and delivered when the store is back. */
+function keepRecord(said: Said, error: ApiError, { outbox }: DispatchOptions): Answer {
+  const { operation, token, key, projectPath = null } = said;
+  if (key === undefined || said.isKept === true) return { ok: false, error };
+  const input = new TextDecoder().decode(said.body);
+  const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
+  const hint = kept
+    ? 'It is kept, and will be delivered once when the store is back. The task stays in progress.'
+    : error.hint;
+  return { ok: false, error: { ...error, hint } };
+}
+
+const INTERNAL: ApiError = {
+  code: 'internal',
+  message: 'something went wrong inside the daemon',
+  hint: 'This is a mistake in Baton; daemon.log in the state folder says more.',
+};
+
+const NO_PROJECT: ApiError = {
+  code: 'no-such-project',
+  message: 'the request does not say which project it is about',
+  hint: 'Send the header `baton-project-path` with the path of a folder in the repository.',
+};
+
+function noSuchOperation(name: string): ApiError {
+  return { code: 'no-such-operation', message: `there is no operation ${name}`, hint: 'See: baton --help' };
+}

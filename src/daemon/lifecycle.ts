@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { ApiError } from '../api/answer.ts';
+import { findStateDir, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
+import { VERSION } from '../api/version.ts';
+import { findSha } from '../git/repository.ts';
+import { openKeyFile } from '../ledger/key-file.ts';
+import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
+import { exitProtocolSetting } from './exit-protocol-setting.ts';
+import { lockStateFolder } from './lock.ts';
+import { causeOf, openLog, type Log } from './log.ts';
+import { OutboxDelivery } from './outbox-delivery.ts';
+import type { Services } from './perform.ts';
+import { Projects } from './projects.ts';
+import { route } from './route.ts';
+import { Server } from './server.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { Tokens } from './tokens.ts';
+import { writeWhole } from './write-whole.ts';
+
+export interface DaemonOptions {
+  readonly stateDir?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where log lines go besides the file: a terminal. */
+  readonly echo?: (line: string) => void;
+}
+
+export interface Daemon {
+  readonly record: DaemonRecord;
+  /** Resolves when everything is closed. Asked again, it answers the same. */
+  readonly stop: () => Promise<void>;
+  /** Resolves when it has stopped, whoever asked for it. */
+  readonly stopped: Promise<void>;
+}
+
+export type Started =
+  | { readonly ok: true; readonly daemon: Daemon }
+  | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
+
+/** Starts a daemon in this process. It is ready when this resolves. */
+export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
+  const env = options.env ?? process.env;
+  const stateDir = options.stateDir ?? findStateDir(env);
+  const settings = readSettings(env);
+  if (!settings.ok) return { ok: false, isTaken: false, error: settings.error };
+  const lock = lockStateFolder(stateDir);
+  if (!lock.ok) return lock;
+  const log = openLog(stateFiles(stateDir).log, options.echo === undefined ? {} : { echo: options.echo });
+  try {
+    return { ok: true, daemon: await open(stateDir, settings.settings, log, lock.release) };
+  } catch (error) {
+    lock.release();
+    log.error('the daemon cannot start', { cause: causeOf(error) });
+    const message = error instanceof Error ? error.message : String(error);
+    return { ok: false, isTaken: false, error: { code: 'cannot-start', message, hint: 'See daemon.log.' } };
+  }
+}
+
+async function open(stateDir: string, settings: Settings, log: Log, release: () => void): Promise<Daemon> {
+  const files = stateFiles(stateDir);
+  const started = new Date().toISOString();
+  const tokens = new Tokens(stateDir);
+  const signer = openKeyFile(files.signingKey);
+  if (!signer.ok) throw new Error(signer.problems[0].message);
+  const servicesFor = (path: string): Services => makeServices(path, tokens, settings);
+  const projects = new Projects({ stateDir, settings, signer: signer.value, log, servicesFor });
+  const shared = { projects, outbox: files.outbox, log };
+  const delivery = new OutboxDelivery({ ...shared, tokens });
+  const ended = Promise.withResolvers<void>();
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => (stopping ??= close());
+  const routeOptions = { ...shared, delivery, started, stateDir, stop };
+  const server = new Server({ stateDir, tokens, log, route: async (exchange) => route(exchange, routeOptions) });
+
+  async function close(): Promise<void> {
+    log.info('stopping');
+    await server.settle();
+    await delivery.stop();
+    await projects.close();
+    rmSync(files.record, { force: true });
+    // In this order: the next daemon may begin as soon as the lock is free, and its socket has the same name as ours.
+    server.closeDoors();
+    release();
+    log.info('stopped');
+    void server.farewell().then(ended.resolve);
+  }
+
+  // What was kept comes before anything that is said from now on.
+  await delivery.deliver();
+  const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
+  writeWhole(files.record, `${JSON.stringify(record)}\n`);
+  log.info('started', { version: VERSION, port: record.port, socket: record.socket });
+  return { record, stop, stopped: ended.promise };
+}
+
+function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings): Services {
+  const projectDefault = exitProtocolSetting(path);
+  return {
+    newId: randomUUID,
+    issueToken: (session) => tokens.issue(session),
+    git: { hasCommit: async (repository, sha) => (await findSha(repository, sha)) === sha },
+    get exitProtocol() {
+      return exitProtocolEnabled(exitFlag, projectDefault());
+    },
+    monotonicMs: () => performance.now(),
+    now: () => new Date(),
+  };
+}

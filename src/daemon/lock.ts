@@ -1,0 +1,40 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import type { ApiError } from '../api/answer.ts';
+import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
+import { lockWriter } from '../ledger/sqlite/writer-lock.ts';
+
+export type FolderLock =
+  | { readonly ok: true; readonly release: () => void }
+  | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
+
+/**
+ * Makes the state folder ours alone: readable by nobody else, and with one daemon. The lock is the one that ledgers use; the
+ * operating system takes it away from a process that dies, however it dies, so it is never stale.
+ */
+export function lockStateFolder(stateDir: string): FolderLock {
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    const { uid, mode } = statSync(stateDir);
+    if (uid !== process.getuid?.()) return notOurs(`the state folder ${stateDir} belongs to another user`);
+    if ((mode & 0o077) !== 0) chmodSync(stateDir, 0o700);
+    const lock = lockWriter(stateFiles(stateDir).lock);
+    return lock.ok ? lock : { ok: false, isTaken: true, error: taken(stateDir) };
+  } catch (error) {
+    return notOurs(`the state folder ${stateDir} cannot be used: ${String(error)}`);
+  }
+}
+
+function taken(stateDir: string): ApiError {
+  const record = readDaemonRecord(stateDir);
+  const who = record === undefined ? 'it has just started' : `process ${record.pid}, since ${record.started}`;
+  return {
+    code: 'daemon-runs',
+    message: `a daemon already runs for ${stateDir}: ${who}`,
+    hint: 'Stop it with `baton down`, or use another state folder (BATON_STATE_DIR).',
+  };
+}
+
+function notOurs(message: string): FolderLock {
+  const hint = 'Name a folder of your own with BATON_STATE_DIR.';
+  return { ok: false, isTaken: false, error: { code: 'bad-state-folder', message, hint } };
+}

@@ -1,0 +1,50 @@
+import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { DOOR_LIMITS } from './limits.ts';
+
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** JSON lines. Nothing that callers send is written, only what became of it: no token can get in. */
+export interface Log {
+  info(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields & { readonly cause?: string }): void;
+}
+
+/**
+ * A log in a file, and in one older file of the same size. Lines are rare, so each is written at once: what was said before a
+ * crash is there. Thirty lines are enough for this, and cost a start nothing.
+ */
+export function openLog(path: string, options: { readonly echo?: (line: string) => void } = {}): Log {
+  let size = sizeOf(path);
+  let second = 0;
+  let lines = 0;
+  const write = (level: 'info' | 'error', message: string, fields: LogFields): void => {
+    const now = Date.now();
+    if (Math.floor(now / 1000) !== second) [second, lines] = [Math.floor(now / 1000), 0];
+    // Whoever knocks a thousand times a second at a locked door must not fill the log with it.
+    if (++lines > DOOR_LIMITS.logLinesPerSecond) return;
+    const line = `${JSON.stringify({ at: new Date(now).toISOString(), level, message, pid: process.pid, ...fields })}\n`;
+    options.echo?.(line);
+    try {
+      if (size + line.length > DOOR_LIMITS.logBytes) {
+        renameSync(path, `${path}.1`);
+        size = 0;
+      }
+      appendFileSync(path, line, { mode: 0o600 });
+      size += line.length;
+    } catch {
+      // A full disk must not stop the daemon for want of a log.
+    }
+  };
+  return {
+    info: (message, fields = {}) => write('info', message, fields),
+    error: (message, fields = {}) => write('error', message, fields),
+  };
+}
+
+export function causeOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

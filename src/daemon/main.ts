@@ -1,0 +1,40 @@
+import { closeSync, writeSync } from 'node:fs';
+import { EXIT_TAKEN } from '../api/start-daemon.ts';
+import { runDaemon } from './lifecycle.ts';
+
+/** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
+async function main(): Promise<void> {
+  const started = await runDaemon();
+  if (!started.ok) {
+    report(`${started.error.message}\n`);
+    process.exit(started.isTaken ? EXIT_TAKEN : 1);
+  }
+  const { daemon } = started;
+  let signals = 0;
+  const onSignal = (): void => {
+    signals += 1;
+    // Asked twice, it ends at once. Nothing is lost by that: everything that was answered is durable.
+    if (signals > 1) process.exit(130);
+    void daemon.stop();
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  // The terminal in which it was started may close.
+  process.on('SIGHUP', () => undefined);
+  report('ready\n');
+  await daemon.stopped;
+  process.exit(0);
+}
+
+function report(line: string): void {
+  const { BATON_READY_FD: fd } = process.env;
+  delete process.env['BATON_READY_FD'];
+  try {
+    writeSync(fd === undefined ? 2 : Number(fd), line);
+    if (fd !== undefined) closeSync(Number(fd));
+  } catch {
+    // Whoever started it did not wait.
+  }
+}
+
+void main();

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { basename, isAbsolute, join } from 'node:path';
+import type { ApiError } from '../api/answer.ts';
+import { stateFiles } from '../api/state-folder.ts';
+import { findRepository } from '../git/repository.ts';
+import type { Signer } from '../ledger/crypto.ts';
+import { nodeVerifier } from '../ledger/node-crypto.ts';
+import { OutsideFile } from '../ledger/outside-file.ts';
+import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
+import { EntryFeed } from './entry-feed.ts';
+import { DOOR_LIMITS } from './limits.ts';
+import type { Log } from './log.ts';
+import type { Services } from './perform.ts';
+import { ProjectList } from './project-list.ts';
+import { openProject, type Project } from './project.ts';
+import type { Settings } from './settings.ts';
+
+/** A project that is open, and what calls on it may use. */
+export interface OpenProject {
+  readonly project: Project;
+  readonly services: Services;
+  readonly feed: EntryFeed;
+}
+
+export type FoundProject =
+  | { readonly ok: true; readonly open: OpenProject }
+  | { readonly ok: false; readonly error: ApiError };
+
+export interface ProjectsOptions {
+  readonly stateDir: string;
+  readonly settings: Settings;
+  readonly signer: Signer;
+  readonly log: Log;
+  readonly servicesFor: (path: string) => Services;
+}
+
+/** The projects of this daemon: each is opened when it is first asked for, once, and closed at the end. */
+export class Projects {
+  readonly #options: ProjectsOptions;
+  readonly #list: ProjectList;
+  readonly #open = new Map<string, OpenProject>();
+  readonly #opening = new Map<string, Promise<FoundProject>>();
+  readonly #idOfPath = new Map<string, { readonly id: string; readonly untilMs: number }>();
+
+  constructor(options: ProjectsOptions) {
+    this.#options = options;
+    this.#list = new ProjectList(stateFiles(options.stateDir).projectList);
+  }
+
+  /** The project with this id: what a session's token names. */
+  async find(id: string): Promise<FoundProject> {
+    const open = this.#open.get(id);
+    if (open !== undefined) return { ok: true, open };
+    const path = this.#list.pathOf(id);
+    if (path === undefined) return noSuchProject(`there is no project ${id}`, 'Check BATON_STATE_DIR.');
+    const opening = this.#opening.get(id) ?? this.#openOnce(id, path);
+    this.#opening.set(id, opening);
+    return opening;
+  }
+
+  /** The project of the repository that a folder is in. All worktrees of a repository are one project. */
+  async findByPath(path: string): Promise<FoundProject> {
+    const known = this.#idOfPath.get(path);
+    if (known !== undefined && known.untilMs > performance.now()) return this.find(known.id);
+    if (!isAbsolute(path)) return noSuchProject(`'${path}' is not an absolute path`, 'Send the whole path.');
+    const repository = await findRepository(path);
+    if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
+    const { commonDir, mainTop } = repository.value;
+    const id = projectId(mainTop, realpathSync(commonDir));
+    this.#list.remember(id, mainTop);
+    if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
+    this.#idOfPath.set(path, { id, untilMs: performance.now() + DOOR_LIMITS.repositoryMs });
+    return this.find(id);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#opening.values());
+    await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
+    this.#open.clear();
+  }
+
+  async #openOnce(id: string, path: string): Promise<FoundProject> {
+    try {
+      const found = await this.#openProject(id, path);
+      if (found.ok) this.#open.set(id, found.open);
+      else this.#options.log.error('cannot open a project', { project: id, cause: found.error.message });
+      return found;
+    } finally {
+      // One that failed is tried again by the next call.
+      this.#opening.delete(id);
+    }
+  }
+
+  async #openProject(id: string, path: string): Promise<FoundProject> {
+    const { stateDir, settings, signer, log, servicesFor } = this.#options;
+    const folder = stateFiles(stateDir).projects;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const store = openSqliteStore(join(folder, `${id}.db`), { mode: 'write' });
+    if (!store.ok) return unavailable(store.problem);
+    const services = servicesFor(path);
+    let project: Project | undefined;
+    const feed = new EntryFeed(() => project?.ledger);
+    const opened = await openProject({
+      id,
+      path,
+      rules: { ciGate: false, mergeGate: false },
+      leaseTimes: settings.leaseTimes,
+      now: services.now,
+      monotonicMs: services.monotonicMs,
+      onEntries: (entries) => feed.add(entries),
+      ledger: {
+        store: store.store,
+        signer,
+        verifier: nodeVerifier,
+        outside: new OutsideFile(join(folder, `${id}.checkpoint`)),
+      },
+    });
+    if (!opened.ok) {
+      await store.store.close();
+      return unavailable(opened.problem);
+    }
+    ({ project } = opened);
+    log.info('project opened', { project: id, path, entries: project.ledger.head.size });
+    return { ok: true, open: { project, services, feed } };
+  }
+}
+
+const MAX_PATHS = 10_000;
+
+/** Readable, and the same for every worktree: the folder's name and a hash of where the shared git folder really is. */
+function projectId(mainTop: string, commonDir: string): string {
+  const slug = basename(mainTop)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 40);
+  const hash = createHash('sha256').update(commonDir).digest('hex').slice(0, 8);
+  return slug === '' ? hash : `${slug}-${hash}`;
+}
+
+function noSuchProject(message: string, hint: string): FoundProject {
+  return { ok: false, error: { code: 'no-such-project', message, hint } };
+}
+
+function unavailable({ message, hint }: { readonly message: string; readonly hint: string }): FoundProject {
+  return { ok: false, error: { code: 'store-unavailable', message, hint } };
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import type { ApiError } from '../api/answer.ts';
+import { DOOR_LIMITS } from './limits.ts';
+
+export type Body = { readonly ok: true; readonly bytes: Uint8Array } | { readonly ok: false; readonly error: ApiError };
+
+/** Bytes of bodies in memory, of all requests together. */
+let bytesTogether = 0;
+
+/** The whole body of a request. One that is too large is read to its end, within reason, so that its sender hears why. */
+export async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let error = announcedError(request);
+    const settle = (body: Body | 'gone'): void => {
+      bytesTogether -= chunks.reduce((sum, { length }) => sum + length, 0);
+      chunks.length = 0;
+      request.removeAllListeners('data');
+      resolve(body);
+    };
+    if (error !== undefined && Number(request.headers['content-length']) > DOOR_LIMITS.drainedBytes) {
+      settle({ ok: false, error });
+      return;
+    }
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > DOOR_LIMITS.bodyBytes) error ??= TOO_LARGE;
+      if (error === undefined) {
+        chunks.push(chunk);
+        bytesTogether += chunk.length;
+      } else if (size > DOOR_LIMITS.drainedBytes) {
+        settle({ ok: false, error });
+      }
+    });
+    request.once('end', () => {
+      const [first = EMPTY] = chunks;
+      const bytes = chunks.length <= 1 ? first : Buffer.concat(chunks);
+      settle(error === undefined ? { ok: true, bytes } : { ok: false, error });
+    });
+    request.once('error', () => settle('gone'));
+    request.once('close', () => settle('gone'));
+  });
+}
+
+const EMPTY: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
+function announcedError({ headers }: IncomingMessage): ApiError | undefined {
+  const announced = Number(headers['content-length'] ?? 0);
+  if (announced > DOOR_LIMITS.bodyBytes) return TOO_LARGE;
+  return bytesTogether + announced > DOOR_LIMITS.bodyBytesTogether ? TOO_MANY_BYTES : undefined;
+}
+
+const TOO_LARGE: ApiError = {
+  code: 'too-large',
+  message: `the body is larger than ${DOOR_LIMITS.bodyBytes} bytes`,
+  hint: 'Send less, or name a file instead of sending its content.',
+};
+
+const TOO_MANY_BYTES: ApiError = {
+  code: 'rate-limited',
+  message: 'too much is being sent at once',
+  hint: 'Wait a moment and send it again.',
+};

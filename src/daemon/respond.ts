@@ -1,0 +1,23 @@
+import type { ServerResponse } from 'node:http';
+import { ERROR_STATUS, type Answer } from '../api/answer.ts';
+
+/** Sends an answer in one piece, with the status that its code stands for. */
+export function respond(response: ServerResponse, answer: Answer, options: { readonly closes?: boolean } = {}): void {
+  if (response.headersSent || response.destroyed) return;
+  const status = answer.ok ? 200 : (ERROR_STATUS[answer.error.code] ?? 409);
+  const text = JSON.stringify(answer);
+  const headers = [
+    'content-type',
+    'application/json; charset=utf-8',
+    'content-length',
+    String(Buffer.byteLength(text)),
+    'cache-control',
+    'no-store',
+    'x-content-type-options',
+    'nosniff',
+  ];
+  if (status === 401) headers.push('www-authenticate', 'Bearer');
+  if (options.closes === true) headers.push('connection', 'close');
+  response.writeHead(status, headers);
+  response.end(text);
+}

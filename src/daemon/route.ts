@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Answer, ApiError } from '../api/answer.ts';
+import { VERSION } from '../api/version.ts';
+import { dispatch, findProject, type DispatchOptions } from './dispatch.ts';
+import { streamEvents } from './events.ts';
+import { DOOR_LIMITS } from './limits.ts';
+import type { OutboxDelivery } from './outbox-delivery.ts';
+import { readBody } from './read-body.ts';
+import { respond } from './respond.ts';
+import type { Identity } from './tokens.ts';
+
+/** A request whose sender is known. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly identity: Identity;
+  readonly token: string;
+  /** Aborted when the sender has gone, and when the daemon stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface RouteOptions extends DispatchOptions {
+  readonly delivery: OutboxDelivery;
+  readonly started: string;
+  readonly stateDir: string;
+  /** Begins to stop; resolves when everything is closed. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Finds out what a request wants, does it, and answers. */
+export async function route(exchange: Exchange, options: RouteOptions): Promise<void> {
+  const { request, response } = exchange;
+  const { method, url = '' } = request;
+  const handler = FIXED.get(url) ?? (url.startsWith('/v1/') ? OPERATION : undefined);
+  if (handler === undefined) return refuse(response, 'no-such-path', `there is nothing at ${url.slice(0, 100)}`);
+  if (method !== handler.method) return refuse(response, 'bad-method', `${url.slice(0, 100)} wants ${handler.method}`);
+  const other = request.headers['baton-version'];
+  if (handler.isForAnyVersion !== true && other !== undefined && other !== VERSION) {
+    return respond(response, { ok: false, error: otherVersion(String(other)) });
+  }
+  return handler.run(exchange, options);
+}
+
+interface Handler {
+  readonly method: 'GET' | 'POST';
+  /** Works between versions, so that a new command can stop an old daemon. */
+  readonly isForAnyVersion?: true;
+  readonly run: (exchange: Exchange, options: RouteOptions) => Promise<void>;
+}
+
+const OPERATION: Handler = { method: 'POST', run: runOperation };
+
+const FIXED: ReadonlyMap<string, Handler> = new Map(
+  Object.entries<Handler>({
+    '/v1/health': { method: 'GET', isForAnyVersion: true, run: showHealth },
+    '/v1/events': { method: 'GET', run: runEvents },
+    '/v1/stop': { method: 'POST', isForAnyVersion: true, run: runStop },
+    '/v1/deliver': { method: 'POST', run: runDelivery },
+  }),
+);
+
+async function runOperation(
+  { request, response, identity, token, signal }: Exchange,
+  options: RouteOptions,
+): Promise<void> {
+  const body = await readBody(request);
+  if (body === 'gone') return;
+  if (!body.ok) return respond(response, body, { closes: true });
+  const projectPath = pathIn(request);
+  if (projectPath === null) return refuse(response, 'bad-request', 'baton-project-path is not well encoded');
+  const key = request.headers['idempotency-key'];
+  if (key !== undefined && !isKey(key)) {
+    return refuse(
+      response,
+      'bad-request',
+      `an idempotency key has 1 to ${DOOR_LIMITS.idempotencyKeyLength} visible characters`,
+    );
+  }
+  const operation = (request.url ?? '').slice('/v1/'.length);
+  const said = { operation, identity, token, projectPath, body: body.bytes, key, signal };
+  respond(response, await dispatch(said, options));
+}
+
+async function showHealth({ response }: Exchange, { started, stateDir }: RouteOptions): Promise<void> {
+  respond(response, { ok: true, result: { version: VERSION, pid: process.pid, started, state_dir: stateDir } });
+}
+
+let streams = 0;
+
+async function runEvents({ request, response, identity, signal }: Exchange, { projects }: RouteOptions): Promise<void> {
+  const found = await findProject({ identity, projectPath: pathIn(request) ?? undefined }, projects);
+  if (!found.ok) return respond(response, found);
+  const after = Number(request.headers['last-event-id'] ?? 0);
+  if (!Number.isSafeInteger(after) || after < 0)
+    return refuse(response, 'bad-request', 'Last-Event-ID is not a number');
+  if (streams >= DOOR_LIMITS.eventStreams)
+    return refuse(response, 'rate-limited', 'too many follow the ledger already');
+  streams += 1;
+  try {
+    await streamEvents(response, found.open.feed, after, signal);
+  } finally {
+    streams -= 1;
+  }
+}
+
+/** Answers when everything is closed: whoever hears the answer may start the next daemon. */
+async function runStop({ response, identity }: Exchange, { stop }: RouteOptions): Promise<void> {
+  if (identity.caller.kind !== 'operator') return refuse(response, 'forbidden', 'only an operator may stop the daemon');
+  await stop();
+  respond(response, { ok: true, result: { pid: process.pid } }, { closes: true });
+}
+
+async function runDelivery({ response }: Exchange, { delivery }: RouteOptions): Promise<void> {
+  respond(response, { ok: true, result: await delivery.deliver() });
+}
+
+/** Paths are sent percent-encoded, since headers are ASCII. Null where that does not decode. */
+function pathIn({ headers }: IncomingMessage): string | undefined | null {
+  const path = headers['baton-project-path'];
+  if (typeof path !== 'string') return undefined;
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
+}
+
+function isKey(key: unknown): key is string {
+  return typeof key === 'string' && key.length <= DOOR_LIMITS.idempotencyKeyLength && /^[\x21-\x7e]+$/.test(key);
+}
+
+function refuse(response: ServerResponse, code: string, message: string): void {
+  const answer: Answer = { ok: false, error: { code, message, hint: 'See docs/api.md' } };
+  respond(response, answer);
+}
+
+function otherVersion(theirs: string): ApiError {
+  return {
+    code: 'other-version',
+    message: `the daemon is Baton ${VERSION}, and this is ${theirs.slice(0, 40)}`,
+    hint: 'Stop the old daemon with `baton down`; the next command starts the new one.',
+  };
+}

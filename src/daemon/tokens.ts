@@ -1,0 +1,106 @@
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { stateFiles } from '../api/state-folder.ts';
+import type { Caller } from '../state/caller.ts';
+
+/** Who a token stands for. A session's token names its project; the others act on any. */
+export interface Identity {
+  readonly caller: Caller;
+  readonly project?: string;
+}
+
+export interface SessionClaim {
+  readonly project: string;
+  readonly sessionId: string;
+  readonly taskId: string;
+  readonly epoch: number;
+}
+
+/**
+ * The three kinds of token. Those of the operator and of workers are random and lie in the state folder. A session's is stateless: it
+ * says which session, task and epoch it is for, and an HMAC says that this daemon, or one before it in this folder, made it.
+ */
+export class Tokens {
+  readonly #operator: Buffer;
+  readonly #worker: Buffer;
+  readonly #secret: KeyObject;
+  readonly #operatorIdentity: Identity;
+
+  constructor(stateDir: string) {
+    const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
+    this.#operator = Buffer.from(openSecret(operatorToken, 'o.'));
+    this.#worker = Buffer.from(openSecret(workerToken, 'w.'));
+    this.#secret = createSecretKey(Buffer.from(openSecret(sessionSecret, '')));
+    this.#operatorIdentity = { caller: { kind: 'operator', name: operatorName() } };
+  }
+
+  issue({ project, sessionId, taskId, epoch }: SessionClaim): string {
+    const claim = Buffer.from(JSON.stringify({ p: project, s: sessionId, t: taskId, e: epoch })).toString('base64url');
+    return `s.${claim}.${this.#sign(claim).toString('base64url')}`;
+  }
+
+  identify(token: string): Identity | undefined {
+    if (token.startsWith('s.')) return this.#identifySession(token);
+    const given = Buffer.from(token);
+    if (isSame(given, this.#operator)) return this.#operatorIdentity;
+    return isSame(given, this.#worker) ? WORKER : undefined;
+  }
+
+  #identifySession(token: string): Identity | undefined {
+    const [, claim = '', signature = '', ...rest] = token.split('.');
+    if (rest.length > 0 || !isSame(Buffer.from(signature, 'base64url'), this.#sign(claim))) return undefined;
+    // The HMAC vouches for it: nobody else can have written this.
+    const {
+      p: project,
+      s: sessionId,
+      t: taskId,
+      e: epoch,
+    } = JSON.parse(Buffer.from(claim, 'base64url').toString()) as SignedClaim; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return { caller: { kind: 'session', sessionId, taskId, epoch }, project };
+  }
+
+  #sign(claim: string): Buffer {
+    return createHmac('sha256', this.#secret).update(claim).digest();
+  }
+}
+
+interface SignedClaim {
+  readonly p: string;
+  readonly s: string;
+  readonly t: string;
+  readonly e: number;
+}
+
+const WORKER: Identity = { caller: { kind: 'worker', name: 'worker' } };
+
+function isSame(given: Buffer, expected: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** A secret of 256 bits in a file of its own, made at the first start. The folder's lock is held: nobody else makes it. */
+function openSecret(path: string, prefix: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) {
+    const secret = `${prefix}${randomBytes(32).toString('base64url')}`;
+    writeFileSync(path, `${secret}\n`, { mode: 0o600, flush: true });
+    return secret;
+  }
+  if ((found.mode & 0o077) !== 0) throw new Error(`${path} can be read by others. Run: chmod 600 ${path}`);
+  const secret = readFileSync(path, 'utf8').trim();
+  if (secret.length !== prefix.length + 43) throw new Error(`${path} is damaged. Remove it: a new one is made.`);
+  return secret;
+}
+
+/** The operator is whoever runs the daemon, by the name that the machine knows. */
+function operatorName(): string {
+  try {
+    return (
+      userInfo()
+        .username.replaceAll(/[^A-Za-z0-9._@-]/g, '_')
+        .slice(0, 64) || 'operator'
+    );
+  } catch {
+    return 'operator';
+  }
+}
