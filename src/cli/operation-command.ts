@@ -1,0 +1,82 @@
+import type { Answer } from '../api/answer.ts';
+import type { Argument, Command, Given, Io, Option } from './command.ts';
+import { EXIT } from './command.ts';
+import { printable } from './printable.ts';
+
+/** What a command that asks one operation of the daemon consists of. */
+export interface OperationCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly examples: Command['examples'];
+  readonly args?: readonly Argument[];
+  readonly options?: readonly Option[];
+  readonly operation: string | ((given: Given) => string);
+  /** What was typed, as the operation's input; a text is an error of usage. */
+  readonly input: (given: Given, io: Io) => Input | Promise<Input>;
+  /** The result for people; `--json` prints it as it is. */
+  readonly show: (result: unknown, given: Given) => string;
+}
+
+export type Input = { readonly value: unknown } | { readonly usage: string };
+
+const COMMON: readonly Option[] = [
+  { name: 'json', about: 'Print the result as JSON' },
+  { name: 'project', value: 'DIR', about: 'Another repository than the one around the current folder' },
+  { name: 'token', value: 'TOKEN', about: 'Act under this claim; BATON_TOKEN does the same' },
+];
+
+export function operationCommand(options: OperationCommand): Command {
+  return {
+    name: options.name,
+    summary: options.summary,
+    examples: options.examples,
+    args: options.args ?? [],
+    options: [...(options.options ?? []), ...COMMON],
+    async run(given, io) {
+      const input = await options.input(given, io);
+      if ('usage' in input) {
+        io.err(`Error: ${printable(input.usage)}\nTry: baton ${options.name} --help\n`);
+        return EXIT.usage;
+      }
+      const operation = typeof options.operation === 'string' ? options.operation : options.operation(given);
+      const { ask } = await import('./ask.ts');
+      const answer = await ask(operation, input.value, given, io);
+      return report(answer, given, io, options.show);
+    },
+  };
+}
+
+function report(answer: Answer, given: Given, io: Io, show: OperationCommand['show']): number {
+  const asJson = given.options.has('json');
+  if (answer.ok) {
+    io.out(asJson ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given));
+    return EXIT.ok;
+  }
+  const { message, hint } = answer.error;
+  if (asJson) io.out(`${JSON.stringify({ error: answer.error })}\n`);
+  else io.err(`Error: ${printable(message)}\n${hint === '' ? '' : `  hint: ${printable(hint)}\n`}`);
+  return EXIT.failed;
+}
+
+/** An option that must be a number. */
+export function numberOption(
+  { options }: Given,
+  name: string,
+): { readonly value?: number } | { readonly usage: string } {
+  const text = options.get(name);
+  if (text === undefined) return {};
+  const value = Number(text);
+  return /^-?\d+(\.\d+)?$/.test(text) && Number.isFinite(value)
+    ? { value }
+    : { usage: `--${name} must be a number, not ${text}` };
+}
+
+/** The options that were given, under the names that the operation has for them. */
+export function pick({ options }: Given, names: Readonly<Record<string, string>>): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const [option, field] of Object.entries(names)) {
+    const value = options.get(option);
+    if (value !== undefined) picked[field] = value;
+  }
+  return picked;
+}

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import type { Io } from './command.ts';
+import { findDialect } from './dialects.ts';
+
+/** The bytes of FILE, or of standard input for `-`. */
+export async function readArgument(
+  file: string,
+  io: Io,
+): Promise<{ readonly bytes: Uint8Array } | { readonly usage: string }> {
+  if (file === '-') return { bytes: await io.readInput() };
+  try {
+    return { bytes: await readFile(file) };
+  } catch {
+    return { usage: `cannot read ${file}` };
+  }
+}
+
+/** A message that people may write in YAML, as the value that is sent: it is checked here, where its lines are known. */
+export async function readDocumentArgument(
+  file: string,
+  kind: string,
+  io: Io,
+): Promise<{ readonly value: object } | { readonly usage: string }> {
+  const read = await readArgument(file, io);
+  if ('usage' in read) return read;
+  const parsed = (await findDialect(kind)?.load())?.parse(read.bytes);
+  if (parsed?.ok && typeof parsed.value === 'object' && parsed.value !== null) return { value: parsed.value };
+  const [problem] = parsed?.ok === false ? parsed.problems : [];
+  return {
+    usage: `${file} is not a valid ${kind}: ${problem?.message ?? ''} (baton validate ${kind} ${file} shows where)`,
+  };
+}

@@ -1,0 +1,23 @@
+import { operationCommand } from './operation-command.ts';
+import { printable } from './printable.ts';
+
+export const reconcile = operationCommand({
+  name: 'reconcile',
+  summary: 'Compare the tasks with git and with running processes',
+  examples: ['baton reconcile', 'baton reconcile --apply'],
+  options: [{ name: 'apply', about: 'Do what is safe to do; the rest is for you to decide' }],
+  operation: 'reconcile',
+  input: ({ options }) => ({ value: options.has('apply') ? { apply: true } : {} }),
+  show: (result) => {
+    const findings = typeof result === 'object' && result !== null && 'findings' in result ? result.findings : [];
+    if (!Array.isArray(findings) || findings.length === 0) return 'Everything fits.\n';
+    return findings.map((finding) => `${describe(finding)}\n`).join('');
+  },
+});
+
+function describe(finding: unknown): string {
+  if (typeof finding !== 'object' || finding === null) return '';
+  const text = (name: string): string =>
+    printable(String(Object.entries(finding).find(([key]) => key === name)?.[1] ?? ''));
+  return `${text('task_id')}: ${text('message')}\n  hint: ${text('hint')}`;
+}

@@ -1,0 +1,110 @@
+import { numberOption, operationCommand, pick } from '../operation-command.ts';
+import { readDocumentArgument } from '../read-argument.ts';
+import { fieldsOf } from './claim-tasks.ts';
+
+export const taskAdd = operationCommand({
+  name: 'task add',
+  summary: 'Add a task',
+  examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
+  args: [{ name: 'ID', about: 'Its id, as in P0.1.2, T042 or 123' }],
+  options: [
+    { name: 'title', value: 'TEXT', about: 'What is to be done' },
+    { name: 'after', value: 'A,B', about: 'Tasks that must be done before' },
+    { name: 'priority', value: 'N', about: 'The larger, the sooner (0)' },
+    { name: 'phase', value: 'PHASE', about: 'Where it starts (IMPLEMENTATION)' },
+    { name: 'role', value: 'ROLE', about: 'The role whose turn it is' },
+    { name: 'prompt', value: 'FILE', about: 'A file in the repository that says more' },
+    { name: 'epic', value: 'ID', about: 'The epic it belongs to' },
+    { name: 'prd', value: 'ID', about: 'The PRD it belongs to' },
+  ],
+  operation: 'task_create',
+  input: (given) => {
+    const priority = numberOption(given, 'priority');
+    if ('usage' in priority) return priority;
+    if (!given.options.has('title')) return { usage: '--title TEXT is missing: say what is to be done' };
+    const after = given.options
+      .get('after')
+      ?.split(',')
+      .map((id) => id.trim())
+      .filter((id) => id !== '');
+    const names = {
+      title: 'title',
+      phase: 'phase',
+      role: 'role',
+      prompt: 'prompt_file',
+      epic: 'epic_id',
+      prd: 'prd_id',
+    };
+    return { value: { task_id: given.args[0], ...pick(given, names), after, priority: priority.value } };
+  },
+  show: (result) => `Added ${fieldsOf(result)['task_id']} (number ${fieldsOf(result)['n']}).\n`,
+});
+
+export const taskUpdate = operationCommand({
+  name: 'task update',
+  summary: 'Say how a task is getting on',
+  examples: ['baton task update P0.1.1 --status in_progress --progress 40', 'baton task update P0.1.1 --status done'],
+  args: [{ name: 'ID', about: 'The task' }],
+  options: [
+    {
+      name: 'status',
+      value: 'STATUS',
+      about: 'todo, in_progress, blocked (with notes) or done (after a thought record)',
+    },
+    { name: 'progress', value: 'N', about: '0 to 100' },
+    { name: 'notes', value: 'TEXT', about: 'One or two sentences' },
+  ],
+  operation: 'task_update',
+  input: (given) => {
+    const progress = numberOption(given, 'progress');
+    if ('usage' in progress) return progress;
+    if (!given.options.has('status')) return { usage: '--status STATUS is missing' };
+    return {
+      value: { task_id: given.args[0], ...pick(given, { status: 'status', notes: 'notes' }), progress: progress.value },
+    };
+  },
+  show: (result) => `${fieldsOf(result)['task_id']} is ${fieldsOf(result)['status']}.\n`,
+});
+
+export const taskComplete = operationCommand({
+  name: 'task complete',
+  summary: 'Record what was done and complete the task, in one go',
+  examples: [
+    'baton task complete P0.1.1 record.json',
+    'baton task complete P0.1.1 --waive "done by hand, nothing to record"',
+  ],
+  args: [
+    { name: 'ID', about: 'The task' },
+    { name: 'FILE|-', about: 'The thought record', optional: true },
+  ],
+  options: [
+    { name: 'waive', value: 'REASON', about: 'Operators only: complete without a record; the waiver is recorded' },
+  ],
+  operation: ({ options }) => (options.has('waive') ? 'task_waive' : 'task_complete'),
+  input: async (given, io) => {
+    const [task_id, file] = given.args;
+    const reason = given.options.get('waive');
+    if (reason !== undefined) return { value: { task_id, reason } };
+    if (file === undefined) return { usage: 'name the thought record: FILE, or - for standard input' };
+    const record = await readDocumentArgument(file, 'thought', io);
+    if ('usage' in record) return record;
+    return { value: { ...record.value, task_id } };
+  },
+  show: (result) => `${fieldsOf(result)['task_id']} is done.\n`,
+});
+
+export const taskUnblock = operationCommand({
+  name: 'task unblock',
+  summary: 'Return a blocked task to the phase that was blocked',
+  examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
+  args: [{ name: 'ID', about: 'The task' }],
+  options: [{ name: 'reason', value: 'TEXT', about: 'Why: it is recorded' }],
+  operation: 'task_unblock',
+  input: (given) => {
+    const reason = given.options.get('reason');
+    return reason === undefined
+      ? { usage: '--reason TEXT is missing: it is recorded' }
+      : { value: { task_id: given.args[0], reason } };
+  },
+  show: (result) => `Unblocked ${fieldsOf(result)['task_id']}.\n`,
+});

@@ -1,0 +1,58 @@
+import { printable } from '../printable.ts';
+import { operationCommand, pick } from '../operation-command.ts';
+import { FOR_EVER_MS } from './read-tasks.ts';
+
+export const taskClaim = operationCommand({
+  name: 'task claim',
+  summary: 'Claim a task; without ID, the next one',
+  examples: [
+    'baton task claim P0.1.1 --as ada',
+    'export BATON_TOKEN=$(baton task claim --as ada --wait --json | jq -r .token)',
+  ],
+  args: [{ name: 'ID', about: 'The task', optional: true }],
+  options: [
+    { name: 'as', value: 'NAME', about: 'Who works on it' },
+    { name: 'role', value: 'ROLE', about: 'The role you play; without it you cannot send handoffs' },
+    { name: 'wait', about: 'Wait until it, or any, can be claimed' },
+  ],
+  operation: 'task_claim',
+  input: (given) => {
+    const [task_id] = given.args;
+    if (!given.options.has('as')) return { usage: '--as NAME is missing: say who works on it' };
+    const wait = given.options.has('wait') ? { wait_ms: FOR_EVER_MS } : {};
+    return {
+      value: { ...(task_id === undefined ? {} : { task_id }), ...pick(given, { as: 'as', role: 'role' }), ...wait },
+    };
+  },
+  show: (result) => {
+    const { task_id, epoch, token, expires_at } = fieldsOf(result);
+    return `Claimed ${task_id}, epoch ${epoch}, until ${expires_at}.\nexport BATON_TOKEN=${token}\n`;
+  },
+});
+
+export const taskHeartbeat = operationCommand({
+  name: 'task heartbeat',
+  summary: 'Renew your claim',
+  examples: ['baton task heartbeat P0.1.1'],
+  args: [{ name: 'ID', about: 'The task' }],
+  operation: 'task_heartbeat',
+  input: ({ args: [task_id] }) => ({ value: { task_id } }),
+  show: (result) => `Renewed until ${fieldsOf(result)['expires_at']}.\n`,
+});
+
+export const taskRelease = operationCommand({
+  name: 'task release',
+  summary: 'Give a task back; an operator revokes the claim of whoever has it',
+  examples: ['baton task release P0.1.1 --reason "needs somebody who knows the parser"'],
+  args: [{ name: 'ID', about: 'The task' }],
+  options: [{ name: 'reason', value: 'TEXT', about: 'Why, for whoever comes next' }],
+  operation: 'task_release',
+  input: (given) => ({ value: { task_id: given.args[0], ...pick(given, { reason: 'reason' }) } }),
+  show: (result) => `Released ${fieldsOf(result)['task_id']}.\n`,
+});
+
+/** The fields of a result, each as text that is safe to print. */
+export function fieldsOf(result: unknown): Record<string, string> {
+  if (typeof result !== 'object' || result === null) return {};
+  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, printable(String(value))]));
+}

@@ -1,0 +1,64 @@
+import { numberOption, operationCommand, pick } from '../operation-command.ts';
+import { showTask, showTasks } from './show-task.ts';
+
+const taskArgument = { name: 'ID', about: 'The task' } as const;
+
+export const taskList = operationCommand({
+  name: 'task list',
+  summary: 'List tasks, oldest first',
+  examples: ['baton task list --status in_progress'],
+  options: [
+    { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked or done' },
+    { name: 'phase', value: 'PHASE', about: 'Only this phase' },
+    { name: 'limit', value: 'N', about: 'At most this many (100)' },
+  ],
+  operation: 'task_list',
+  input: (given) => {
+    const limit = numberOption(given, 'limit');
+    if ('usage' in limit) return limit;
+    return { value: { ...pick(given, { status: 'status', phase: 'phase' }), limit: limit.value } };
+  },
+  show: showTasks,
+});
+
+export const taskShow = operationCommand({
+  name: 'task show',
+  summary: 'Show one task',
+  examples: ['baton task show P0.1.1'],
+  args: [taskArgument],
+  operation: 'task_get',
+  input: ({ args: [task_id] }) => ({ value: { task_id } }),
+  show: showTask,
+});
+
+export const taskNext = operationCommand({
+  name: 'task next',
+  summary: 'Show what can be claimed now, the critical path first',
+  examples: ['baton task next', 'baton task next --wait'],
+  options: [
+    { name: 'role', value: 'ROLE', about: 'Only what this role can do' },
+    { name: 'limit', value: 'N', about: 'At most this many (10)' },
+    { name: 'wait', about: 'Wait until there is something; you are woken, nothing is polled' },
+  ],
+  operation: 'task_next_actions',
+  input: (given) => {
+    const limit = numberOption(given, 'limit');
+    if ('usage' in limit) return limit;
+    const wait = given.options.has('wait') ? { wait_ms: FOR_EVER_MS } : {};
+    return { value: { ...pick(given, { role: 'role' }), limit: limit.value, ...wait } };
+  },
+  show: showTasks,
+});
+
+/** A day: whoever waits longer asks again. */
+export const FOR_EVER_MS = 86_400_000;
+
+export const taskBrief = operationCommand({
+  name: 'task brief',
+  summary: 'Everything the next agent needs to start on a task',
+  examples: ['baton task brief P0.1.1'],
+  args: [taskArgument],
+  operation: 'task_brief',
+  input: ({ args: [task_id] }) => ({ value: { task_id } }),
+  show: (result) => `${typeof result === 'object' && result !== null && 'text' in result ? String(result.text) : ''}\n`,
+});

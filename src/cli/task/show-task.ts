@@ -1,0 +1,97 @@
+import { printable } from '../printable.ts';
+
+/** What comes back about a task, as far as it is shown. All of it is somebody's text, and none of it is trusted. */
+interface Shown {
+  readonly id?: unknown;
+  readonly n?: unknown;
+  readonly title?: unknown;
+  readonly status?: unknown;
+  readonly phase?: unknown;
+  readonly claimable?: unknown;
+  readonly next_role?: unknown;
+  readonly after?: unknown;
+  readonly progress?: unknown;
+  readonly notes?: unknown;
+  readonly blocked_because?: unknown;
+  readonly claim?: { readonly holder?: unknown; readonly epoch?: unknown; readonly expires_at?: unknown } | null;
+  readonly endings?: readonly {
+    readonly how?: unknown;
+    readonly holder?: unknown;
+    readonly at?: unknown;
+    readonly reason?: unknown;
+  }[];
+  readonly latest_record?: {
+    readonly summary?: unknown;
+    readonly commit_sha?: unknown;
+    readonly branch?: unknown;
+  } | null;
+}
+
+export function showTasks(result: unknown): string {
+  const tasks = tasksOf(result);
+  if (tasks.length === 0) return 'No tasks.\n';
+  const rows = tasks.map((task) => [
+    text(task.id),
+    text(task.status),
+    text(task.phase),
+    holderOf(task),
+    text(task.title),
+  ]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+export function showTask(result: unknown): string {
+  const task = asShown(result);
+  const facts: [string, string][] = [
+    ['status', text(task.status)],
+    ['phase', `${text(task.phase)}${task.next_role ? `, next: ${text(task.next_role)}` : ''}`],
+    ['claimable', task.claimable === true ? 'yes' : 'no'],
+    [
+      'claim',
+      task.claim
+        ? `${text(task.claim.holder)}, epoch ${text(task.claim.epoch)}, until ${text(task.claim.expires_at)}`
+        : '',
+    ],
+    ['after', Array.isArray(task.after) ? task.after.map(text).join(', ') : ''],
+    ['progress', task.progress === null || task.progress === undefined ? '' : `${text(task.progress)} %`],
+    ['notes', text(task.notes)],
+    ['blocked', text(task.blocked_because)],
+    [
+      'record',
+      task.latest_record ? `${text(task.latest_record.commit_sha)} on ${text(task.latest_record.branch)}` : '',
+    ],
+    ['summary', text(task.latest_record?.summary)],
+  ];
+  const lines = facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(9)}  ${value}`);
+  const endings = (task.endings ?? []).map((end) =>
+    `  ended      ${text(end.at)} ${text(end.holder)}: ${text(end.how)} ${text(end.reason)}`.trimEnd(),
+  );
+  return `${[`${text(task.id)} (number ${text(task.n)})  ${text(task.title)}`, ...lines, ...endings].join('\n')}\n`;
+}
+
+function tasksOf(result: unknown): readonly Shown[] {
+  const tasks = typeof result === 'object' && result !== null && 'tasks' in result ? result.tasks : [];
+  return Array.isArray(tasks) ? tasks.map(asShown) : [];
+}
+
+function asShown(value: unknown): Shown {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+function holderOf({ claim }: Shown): string {
+  return claim ? text(claim.holder) : '-';
+}
+
+function text(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return printable(typeof value === 'string' ? value.replace(/\s+/g, ' ') : JSON.stringify(value));
+}

@@ -1,0 +1,34 @@
+import { operationCommand } from './operation-command.ts';
+import { printable } from './printable.ts';
+import { readDocumentArgument } from './read-argument.ts';
+import { fieldsOf } from './task/claim-tasks.ts';
+
+export const thoughtRecord = operationCommand({
+  name: 'thought record',
+  summary: 'Record what was done: no task is done without it',
+  examples: ['baton thought record record.json', 'cat record.yaml | baton thought record -'],
+  args: [{ name: 'FILE|-', about: 'The thought record, JSON or YAML' }],
+  options: [{ name: 'epoch', value: 'N', about: 'Operators only: record for the holder of this claim' }],
+  operation: 'thought_record',
+  input: async (given, io) => {
+    const record = await readDocumentArgument(given.args[0] ?? '-', 'thought', io);
+    if ('usage' in record) return record;
+    const epoch = given.options.get('epoch');
+    return { value: { ...record.value, ...(epoch === undefined ? {} : { epoch: Number(epoch) }) } };
+  },
+  show: (result) => `Recorded ${fieldsOf(result)['record_id']} for ${fieldsOf(result)['task_id']}.\n`,
+});
+
+export const thoughtList = operationCommand({
+  name: 'thought list',
+  summary: 'List the thought records of a task, newest first',
+  examples: ['baton thought list P0.1.1'],
+  args: [{ name: 'TASK', about: 'The task' }],
+  operation: 'thought_list',
+  input: ({ args: [task_id] }) => ({ value: { task_id } }),
+  show: (result) => {
+    const records = typeof result === 'object' && result !== null && 'records' in result ? result.records : [];
+    if (!Array.isArray(records) || records.length === 0) return 'No records.\n';
+    return records.map((record) => `${printable(JSON.stringify(record))}\n`).join('');
+  },
+});
