@@ -10,6 +10,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   ledger: ['protocol'],
   state: ['protocol', 'ledger'],
+  git: ['protocol'],
   api: ['protocol'],
   mcp: ['protocol', 'api'],
   cli: ['protocol', 'ledger'],

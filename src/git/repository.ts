@@ -1,0 +1,98 @@
+import { isGitRef } from '../protocol/text-format.ts';
+import { failed, git, gitText, type GitResult } from './run-git.ts';
+
+/** Where a repository is, whichever of its worktrees one asks from. */
+export interface Repository {
+  /** The top of the worktree that was asked about; the repository itself where it is bare. */
+  readonly top: string;
+  /** The git folder of that worktree. */
+  readonly gitDir: string;
+  /** The git folder that all worktrees share. */
+  readonly commonDir: string;
+  /** The top of the main worktree, under which Baton's worktrees lie. */
+  readonly mainTop: string;
+}
+
+/** The repository that a folder belongs to. */
+export async function findRepository(folder: string): Promise<GitResult<Repository>> {
+  const asked = ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-dir', '--git-common-dir'];
+  const dirs = await gitText(asked, { cwd: folder });
+  if (!dirs.ok) return dirs;
+  const [bare, gitDir, commonDir] = dirs.value.split('\n');
+  if (gitDir === undefined || commonDir === undefined) return oddPath(folder);
+  if (bare === 'true') return { ok: true, value: { top: gitDir, gitDir, commonDir, mainTop: commonDir } };
+  const top = await gitText(['rev-parse', '--path-format=absolute', '--show-toplevel'], { cwd: folder });
+  if (!top.ok) return top;
+  if (top.value.includes('\n')) return oddPath(folder);
+  const mainTop = await findMainTop(folder);
+  if (!mainTop.ok) return mainTop;
+  return { ok: true, value: { top: top.value, gitDir, commonDir, mainTop: mainTop.value ?? commonDir } };
+}
+
+/** The branch that is checked out; null where HEAD is detached. A branch without a commit is one too. */
+export async function findCurrentBranch(folder: string): Promise<GitResult<string | null>> {
+  const head = await git(['symbolic-ref', '--quiet', 'HEAD'], { cwd: folder, answers: [1] });
+  if (!head.ok) return head;
+  const ref = head.value.stdout.trim();
+  return { ok: true, value: ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null };
+}
+
+/** The branch that work is merged into, and the commit that counts as its newest. */
+export interface MainBranch {
+  readonly name: string;
+  readonly sha: string;
+  /** The ref that has this commit: the remote's copy where that is ahead of ours. */
+  readonly ref: string;
+}
+
+/** The main branch: the configured one, else what the remote says, else `main` or `master`. */
+export async function findMainBranch(folder: string, configured?: string): Promise<GitResult<MainBranch>> {
+  if (configured !== undefined && !isGitRef(configured)) {
+    return failed('git/bad-name', `not a branch name: '${configured}'`, 'Name a branch that git would accept.');
+  }
+  const names = configured === undefined ? [await remoteHead(folder), 'main', 'master'] : [configured];
+  for (const name of names.filter((name) => name !== null)) {
+    const found = await newestOf(folder, name);
+    if (found !== null) return { ok: true, value: found };
+  }
+  const message = configured === undefined ? 'no main branch with a commit' : `no branch '${configured}' with a commit`;
+  return failed('git/no-main-branch', message, 'Make a first commit on main, or name the main branch in baton.toml.');
+}
+
+/** The full name of the commit that a name stands for; null where there is none. */
+export async function findSha(folder: string, name: string): Promise<string | null> {
+  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+  const sha = await gitText(asked, { cwd: folder });
+  return sha.ok && /^[0-9a-f]{40,64}$/.test(sha.value) ? sha.value : null;
+}
+
+async function findMainTop(folder: string): Promise<GitResult<string | null>> {
+  const list = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: folder });
+  if (!list.ok) return list;
+  const [first = ''] = list.value.stdout.split('\0\0');
+  const lines = first.split('\0');
+  const path = lines.find((line) => line.startsWith('worktree '))?.slice('worktree '.length);
+  return { ok: true, value: lines.includes('bare') ? null : (path ?? null) };
+}
+
+async function remoteHead(folder: string): Promise<string | null> {
+  const head = await git(['symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD'], { cwd: folder, answers: [1] });
+  const ref = head.ok ? head.value.stdout.trim() : '';
+  return ref.startsWith('refs/remotes/origin/') ? ref.slice('refs/remotes/origin/'.length) : null;
+}
+
+/** A pull request merged elsewhere is on the remote's copy first; a merge made here is on our own. */
+async function newestOf(folder: string, name: string): Promise<MainBranch | null> {
+  const ours = `refs/heads/${name}`;
+  const theirs = `refs/remotes/origin/${name}`;
+  const [sha, remoteSha] = await Promise.all([findSha(folder, ours), findSha(folder, theirs)]);
+  if (remoteSha === null) return sha === null ? null : { name, sha, ref: ours };
+  if (sha === null) return { name, sha: remoteSha, ref: theirs };
+  const behind = await git(['merge-base', '--is-ancestor', sha, remoteSha], { cwd: folder, answers: [1] });
+  return behind.ok && behind.value.code === 0 ? { name, sha: remoteSha, ref: theirs } : { name, sha, ref: ours };
+}
+
+function oddPath(folder: string): GitResult<never> {
+  const message = `the path of the repository of '${folder}' has a line break`;
+  return failed('git/odd-path', message, 'Move the repository to a folder without line breaks in its name.');
+}

@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { problem, type Problem } from '../protocol/problem.ts';
+
+/** What git was asked and could do, or what went wrong and the next thing to do. */
+export type GitResult<T> = { readonly ok: true; readonly value: T } | GitFailure;
+
+export interface GitFailure {
+  readonly ok: false;
+  readonly problem: Problem;
+}
+
+export interface GitOptions {
+  readonly cwd: string;
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+  /** Exit codes that are an answer and not a failure: 1 of `merge-base --is-ancestor` says no. */
+  readonly answers?: readonly number[];
+}
+
+export interface GitOutput {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const TIMEOUT_MS = 60_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Variables of git that say who we are and how to reach other hosts. All others say which repository, index or
+ * configuration to use, and would make git answer about something else than `cwd`: a daemon started from a hook has them.
+ * One started by an agent also has that agent's session, and the fences of all other tasks would refuse it.
+ */
+const KEPT =
+  /^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSH(?:_COMMAND|_VARIANT)?|SSL_\w+|PROXY_\w+|ASKPASS|EXEC_PATH|(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL))$/;
+
+/** Runs the git program. Arguments go as an array, never through a shell; names from outside are checked by the caller. */
+export function git(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      'git',
+      // A repository may name a program as its file system monitor; asking about it must not run that program.
+      ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=false', ...args],
+      {
+        cwd: options.cwd,
+        env: gitEnvironment(),
+        encoding: 'utf8',
+        timeout: options.timeoutMs ?? TIMEOUT_MS,
+        killSignal: 'SIGKILL',
+        maxBuffer: options.maxBytes ?? MAX_BYTES,
+        windowsHide: true,
+      },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : error.code;
+        const isAnswer = code === 0 || (typeof code === 'number' && options.answers?.includes(code) === true);
+        if (isAnswer) resolve({ ok: true, value: { code, stdout, stderr } });
+        else resolve(failure(args, options, error, stderr));
+      },
+    );
+    // Git may end before it has read everything; what it says then is in its exit code.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(options.input ?? '');
+  });
+}
+
+/** The output of a command as text without its last line end. */
+export async function gitText(args: readonly string[], options: GitOptions): Promise<GitResult<string>> {
+  const ran = await git(args, options);
+  return ran.ok ? { ok: true, value: ran.value.stdout.replace(/\n$/, '') } : ran;
+}
+
+/** The output of a command as its lines. */
+export async function gitLines(args: readonly string[], options: GitOptions): Promise<GitResult<string[]>> {
+  const ran = await git(args, options);
+  return ran.ok ? { ok: true, value: ran.value.stdout.split('\n').filter((line) => line !== '') } : ran;
+}
+
+export function gitEnvironment(from: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const kept = Object.entries(from).filter(([name]) => !/^(?:GIT|BATON)_/.test(name) || KEPT.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    // Looking must not take the index lock from the agent that works there, nor fetch objects from a promisor.
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_EDITOR: ':',
+  };
+}
+
+export function failed(code: string, message: string, hint: string): GitFailure {
+  return { ok: false, problem: problem(code, message, hint) };
+}
+
+type ExecError = Parameters<NonNullable<Parameters<typeof execFile>[3]>>[0];
+
+function failure(args: readonly string[], options: GitOptions, error: ExecError, stderr: string): GitFailure {
+  const command = `git ${args[0] ?? ''}`;
+  const code: unknown = error?.code;
+  if (code === 'ENOENT') {
+    const message = `cannot run git in '${options.cwd}'`;
+    return failed(
+      'git/cannot-run',
+      message,
+      'Check that the folder exists, and that git is installed and on the PATH.',
+    );
+  }
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+    const message = `${command} said more than ${options.maxBytes ?? MAX_BYTES} bytes`;
+    return failed('git/too-much-output', message, 'Look at a smaller range of commits or files.');
+  }
+  if (error?.killed === true) {
+    const message = `${command} did not end within ${options.timeoutMs ?? TIMEOUT_MS} ms`;
+    return failed('git/timeout', message, 'Check for a lock or a slow disk, then try again.');
+  }
+  const said = stderr.trim();
+  if (/not a git repository/.test(said)) {
+    return failed('git/no-repository', `'${options.cwd}' is not in a git repository`, 'Make one: git init');
+  }
+  if (/dubious ownership/.test(said)) {
+    const hint = `If you trust it: git config --global --add safe.directory ${options.cwd}`;
+    return failed('git/not-trusted', `git does not trust the owner of '${options.cwd}'`, hint);
+  }
+  const message = `${command} failed: ${lastWords(said) || (error?.signal ?? error?.message ?? 'no reason given')}`;
+  return failed('git/failed', message, `Run it by hand in ${options.cwd} to see more.`);
+}
+
+/** Git puts warnings and hints around the sentence that matters. */
+function lastWords(said: string): string {
+  const lines = said.split('\n').filter((line) => /^(?:fatal|error): /.test(line));
+  return (lines.length > 0 ? lines.join('; ') : said).replaceAll(/^(?:fatal|error): /g, '').slice(0, 2000);
+}
