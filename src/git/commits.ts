@@ -1,0 +1,54 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { constants, inflateSync } from 'node:zlib';
+import { git, gitLines, type GitResult } from './run-git.ts';
+
+/** Whether the repository has this commit: its full name, and a commit, not a tag or a file. */
+export async function hasCommit(repository: string, sha: string): Promise<boolean> {
+  if (!/^[0-9a-f]{40}$/i.test(sha)) return false;
+  // What is asked about was made a moment ago and lies in a file of its own: no process is needed to see it.
+  if ((await looseType(repository, sha.toLowerCase())) === 'commit') return true;
+  const type = await git(['cat-file', '-t', sha], { cwd: repository });
+  return type.ok && type.value.stdout.trim() === 'commit';
+}
+
+/** Whether one commit is in the history of another, or is that other. */
+export async function isAncestor(repository: string, sha: string, of: string): Promise<GitResult<boolean>> {
+  const asked = ['merge-base', '--is-ancestor', '--end-of-options', sha, of];
+  const answer = await git(asked, { cwd: repository, answers: [1] });
+  return answer.ok ? { ok: true, value: answer.value.code === 0 } : answer;
+}
+
+/** The commits that are in the history of `head` and not of `base`, oldest first, at most `max` (the newest ones). */
+export function commitsSince(
+  repository: string,
+  base: string,
+  head: string,
+  max = 10_000,
+): Promise<GitResult<string[]>> {
+  const asked = ['rev-list', '--reverse', '--topo-order', `--max-count=${max}`, '--end-of-options', head, `^${base}`];
+  return gitLines([...asked, '--'], { cwd: repository });
+}
+
+/** Where two histories part; null where they have nothing in common. */
+export async function findMergeBase(repository: string, one: string, other: string): Promise<GitResult<string | null>> {
+  const asked = ['merge-base', '--end-of-options', one, other];
+  const base = await git(asked, { cwd: repository, answers: [1] });
+  return base.ok ? { ok: true, value: base.value.stdout.trim() || null } : base;
+}
+
+/** The first bytes of a loose object say what it is. Anything unusual (a linked worktree, a packed object) is left to git. */
+async function looseType(repository: string, sha: string): Promise<string | null> {
+  const path = join(repository, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
+  const file = await open(path).catch(() => null);
+  if (file === null) return null;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    const start = inflateSync(buffer.subarray(0, bytesRead), { finishFlush: constants.Z_SYNC_FLUSH });
+    return /^([a-z]+) [0-9]+\0/.exec(start.toString('latin1', 0, 32))?.[1] ?? null;
+  } catch {
+    return null;
+  } finally {
+    await file.close();
+  }
+}
