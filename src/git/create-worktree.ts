@@ -1,0 +1,115 @@
+import { lstat, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isGitRef, isRelativePath } from '../protocol/text-format.ts';
+import { worktreeFolder } from './branch-name.ts';
+import { hideWorktrees, WORKTREES } from './hide-worktrees.ts';
+import { findRepository, findSha } from './repository.ts';
+import { failed, git, type GitFailure, type GitResult } from './run-git.ts';
+import { findWorktree, type Worktree } from './worktrees.ts';
+
+export interface WorktreeRequest {
+  readonly branch: string;
+  /** The commit, branch or tag to start from. */
+  readonly base: string;
+  /** Who a branch belongs to, where the caller knows: it is named where the branch is taken. */
+  readonly owner?: BranchOwner | null;
+  /** Whether a branch that is there already, but nowhere checked out, is gone on with. */
+  readonly existingBranch?: 'refuse' | 'continue';
+  /** The folder below `.worktrees`, where the branch's own name is not to be used. */
+  readonly folder?: string;
+}
+
+export interface BranchOwner {
+  readonly taskId: string;
+  /** Who holds the task now; null where nobody does. */
+  readonly holder: string | null;
+}
+
+export interface NewWorktree {
+  readonly path: string;
+  readonly branch: string;
+  /** Where the branch started, or stands where it was there already. */
+  readonly head: string;
+}
+
+/** Makes a worktree with a branch of its own. What is there already is never touched, and its owner is named. */
+export async function createWorktree(folder: string, request: WorktreeRequest): Promise<GitResult<NewWorktree>> {
+  const { branch, base } = request;
+  if (!isGitRef(branch)) return failed('git/bad-name', `not a branch name: '${branch}'`, 'Choose another branch name.');
+  const place = request.folder ?? worktreeFolder(branch);
+  if (!isRelativePath(place)) return failed('git/bad-name', `not a folder name: '${place}'`, 'Choose another folder.');
+  const repository = await findRepository(folder);
+  if (!repository.ok) return repository;
+  const { mainTop, commonDir } = repository.value;
+  const path = join(mainTop, WORKTREES, place);
+  const taken = await findTaken(mainTop, path, request);
+  if (taken !== null) return taken;
+  const existing = await findSha(mainTop, `refs/heads/${branch}`);
+  const head = existing ?? (await findSha(mainTop, base));
+  if (head === null) {
+    const hint = 'Name a commit or a branch that has one. In a new repository, make the first commit.';
+    return failed('git/no-base', `no commit to start from: '${base}'`, hint);
+  }
+  await hideWorktrees(commonDir);
+  await mkdir(dirname(path), { recursive: true });
+  const how = existing === null ? ['-b', branch, '--no-track', '--', path, head] : ['--', path, branch];
+  const added = await git(['worktree', 'add', '--quiet', ...how], { cwd: mainTop, timeoutMs: 600_000 });
+  if (added.ok) return { ok: true, value: { path, branch, head } };
+  // Somebody may have been faster between the look and the act: the same words then as before.
+  return (await findTaken(mainTop, path, request)) ?? conflict(branch, added);
+}
+
+async function findTaken(mainTop: string, path: string, request: WorktreeRequest): Promise<GitFailure | null> {
+  const { branch, owner } = request;
+  const found = await findWorktree(mainTop, branch);
+  if (!found.ok) return found;
+  if (found.value !== null) return checkedOut(branch, found.value, owner ?? null);
+  const exists = (await findSha(mainTop, `refs/heads/${branch}`)) !== null;
+  if (exists && request.existingBranch !== 'continue') {
+    const message = `branch '${branch}' already exists${ownedBy(owner ?? null)}`;
+    return failed('git/branch-exists', message, nextThing(owner ?? null, `git branch -m ${branch} OTHER-NAME`));
+  }
+  if (await isThere(path)) {
+    const message = `'${path}' already exists and is not the worktree of '${branch}'`;
+    return failed('git/path-exists', message, 'Move it away, or remove it if nobody needs it.');
+  }
+  return null;
+}
+
+function checkedOut(branch: string, worktree: Worktree, owner: BranchOwner | null): GitFailure {
+  if (worktree.isMissing) {
+    const message = `the worktree of '${branch}' at '${worktree.path}' is gone, but git still counts on it`;
+    return failed('git/worktree-missing', message, 'Forget it: git worktree prune');
+  }
+  const message = `branch '${branch}' already exists and is checked out at '${worktree.path}'${ownedBy(owner)}`;
+  return failed('git/worktree-exists', message, nextThing(owner, `go on there: cd ${worktree.path}`));
+}
+
+function ownedBy(owner: BranchOwner | null): string {
+  if (owner === null) return '';
+  return `; it belongs to ${owner.taskId}, ${owner.holder === null ? 'which nobody holds' : `held by ${owner.holder}`}`;
+}
+
+/** Failure mode 2 of the handoff document: whoever comes second takes another task. */
+function nextThing(owner: BranchOwner | null, byHand: string): string {
+  if (owner === null) return `Nobody is known to hold it. Take another name, or ${byHand}`;
+  if (owner.holder === null) return `Claim it first: baton task claim ${owner.taskId}`;
+  return 'Take another task: baton task next';
+}
+
+function conflict(branch: string, failure: GitFailure): GitFailure {
+  if (!/cannot lock ref|unable to create directory|D\/F/i.test(failure.problem.message)) return failure;
+  const message = `branch '${branch}' cannot be made: ${failure.problem.message}`;
+  return failed(
+    'git/branch-conflict',
+    message,
+    'A branch cannot be named as the folder of another: rename one of them.',
+  );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

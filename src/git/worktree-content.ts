@@ -1,0 +1,121 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findLanding } from './landing.ts';
+import { findCurrentBranch, findMainBranch, findSha } from './repository.ts';
+import { git, gitLines, gitText, type GitResult } from './run-git.ts';
+
+/** What would be lost, or would be hard to find again, if a worktree went away. Ignored files do not count. */
+export interface WorktreeContent {
+  readonly branch: string | null;
+  readonly head: string | null;
+  readonly staged: readonly string[];
+  readonly unstaged: readonly string[];
+  readonly untracked: readonly string[];
+  /** Stashes made on its branch: they stay in the repository, but nobody would look for them any more. */
+  readonly stashes: number;
+  /** A merge, rebase or the like that has not ended. */
+  readonly underway: string | null;
+  /** Commits that are neither on a remote nor on the main branch. 0 where there is no remote: then nothing can be pushed. */
+  readonly unpushed: number;
+  /** Commits that are not on the main branch, in whatever form. */
+  readonly unmerged: number;
+}
+
+/** Looks at everything in a worktree that only exists there. */
+export async function readWorktreeContent(path: string, mainBranch?: string): Promise<GitResult<WorktreeContent>> {
+  const files = await readStatus(path);
+  if (!files.ok) return files;
+  const branch = await findCurrentBranch(path);
+  if (!branch.ok) return branch;
+  const head = await findSha(path, 'HEAD');
+  const stashes = branch.value === null ? { ok: true as const, value: 0 } : await countStashes(path, branch.value);
+  if (!stashes.ok) return stashes;
+  const commits = head === null ? { ok: true as const, value: NO_COMMITS } : await countCommits(path, head, mainBranch);
+  if (!commits.ok) return commits;
+  const underway = await findUnderway(path);
+  if (!underway.ok) return underway;
+  const rest = { ...files.value, ...commits.value, stashes: stashes.value, underway: underway.value };
+  return { ok: true, value: { branch: branch.value, head, ...rest } };
+}
+
+/** What a worktree still holds, in words; empty where nothing would be lost. */
+export function describeContent(content: WorktreeContent): string[] {
+  const counts: [number, string][] = [
+    [content.staged.length, 'staged'],
+    [content.unstaged.length, 'changed'],
+    [content.untracked.length, 'untracked'],
+    [content.stashes, 'stashed'],
+    [content.unpushed, 'unpushed'],
+    [content.unmerged, 'unmerged'],
+  ];
+  const words = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return content.underway === null ? words : [...words, `a ${content.underway} that has not ended`];
+}
+
+const NO_COMMITS = { unpushed: 0, unmerged: 0 };
+
+type Files = Pick<WorktreeContent, 'staged' | 'unstaged' | 'untracked'>;
+
+async function readStatus(path: string): Promise<GitResult<Files>> {
+  const asked = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', '--ignore-submodules=none'];
+  const status = await git(asked, { cwd: path });
+  if (!status.ok) return status;
+  const lines = status.value.stdout.split('\0').filter((line) => line !== '');
+  const named = (test: (staged: string, unstaged: string) => boolean) =>
+    lines.filter((line) => test(line.charAt(0), line.charAt(1))).map((line) => line.slice(3));
+  const value = {
+    staged: named((staged) => staged !== ' ' && staged !== '?'),
+    unstaged: named((staged, unstaged) => unstaged !== ' ' && staged !== '?'),
+    untracked: named((staged) => staged === '?'),
+  };
+  return { ok: true, value };
+}
+
+/** Stashes belong to the repository; their message says on which branch they were made. */
+async function countStashes(path: string, branch: string): Promise<GitResult<number>> {
+  const there = await findSha(path, 'refs/stash');
+  if (there === null) return { ok: true, value: 0 };
+  const asked = ['log', '--walk-reflogs', '--format=%gs', '--no-show-signature', 'refs/stash', '--'];
+  const messages = await gitLines(asked, { cwd: path });
+  if (!messages.ok) return messages;
+  const made = messages.value.filter((message) => /^(?:WIP on|On) (.*?): /.exec(message)?.[1] === branch);
+  return { ok: true, value: made.length };
+}
+
+async function countCommits(path: string, head: string, mainBranch?: string): Promise<GitResult<typeof NO_COMMITS>> {
+  const main = await findMainBranch(path, mainBranch);
+  if (!main.ok) return main;
+  const count = async (...not: string[]): Promise<GitResult<number>> => {
+    const counted = await gitText(['rev-list', '--count', head, '--not', main.value.sha, ...not, '--'], { cwd: path });
+    return counted.ok ? { ok: true, value: Number(counted.value) } : counted;
+  };
+  const ahead = await count();
+  if (!ahead.ok || ahead.value === 0) return ahead.ok ? { ok: true, value: NO_COMMITS } : ahead;
+  const landing = await findLanding(path, head, main.value.sha);
+  if (!landing.ok || landing.value !== null) return landing.ok ? { ok: true, value: NO_COMMITS } : landing;
+  const remotes = await gitLines(['remote'], { cwd: path });
+  if (!remotes.ok) return remotes;
+  const unpushed = remotes.value.length === 0 ? { ok: true as const, value: 0 } : await count('--remotes');
+  return unpushed.ok ? { ok: true, value: { unpushed: unpushed.value, unmerged: ahead.value } } : unpushed;
+}
+
+async function findUnderway(path: string): Promise<GitResult<string | null>> {
+  const gitDir = await gitText(['rev-parse', '--absolute-git-dir'], { cwd: path });
+  if (!gitDir.ok) return gitDir;
+  const marks: [string, string][] = [
+    ['MERGE_HEAD', 'merge'],
+    ['rebase-merge', 'rebase'],
+    ['rebase-apply', 'rebase'],
+    ['CHERRY_PICK_HEAD', 'cherry-pick'],
+    ['REVERT_HEAD', 'revert'],
+    ['BISECT_LOG', 'bisection'],
+  ];
+  for (const [file, what] of marks) {
+    const there = await access(join(gitDir.value, file)).then(
+      () => true,
+      () => false,
+    );
+    if (there) return { ok: true, value: what };
+  }
+  return { ok: true, value: null };
+}
