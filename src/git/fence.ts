@@ -1,0 +1,86 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** The claim that may write, as the hooks in a worktree see it. */
+export interface LiveClaim {
+  readonly epoch: number;
+  /** Whoever has another session in its environment is refused, even in the holder's own worktree. */
+  readonly sessionId: string;
+}
+
+/**
+ * Says which claim on a task is live, null where none is, to the hooks in its worktrees. It is small and synchronous so
+ * that it can be written before anybody is told of the claim. It need not survive a power cut: a missing file refuses,
+ * and the daemon writes all of them again when it starts.
+ */
+export function writeFence(stateDir: string, project: string, taskId: string, claim: LiveClaim | null): void {
+  const path = fencePath(stateDir, project, taskId);
+  writeWhole(path, claim === null ? '-\n' : `${claim.epoch} ${claim.sessionId}\n`);
+}
+
+/** Forgets a task. From then on its worktrees refuse, as they do where nothing is known. */
+export function removeFence(stateDir: string, project: string, taskId: string): void {
+  rmSync(fencePath(stateDir, project, taskId), { force: true });
+}
+
+export function readLiveClaim(path: string): LiveClaim | null {
+  const [epoch = '', sessionId = ''] = (readOrNull(path) ?? '').trimEnd().split(' ');
+  return /^[0-9]+$/.test(epoch) ? { epoch: Number(epoch), sessionId } : null;
+}
+
+/** Task ids begin with a letter or digit, so that they are file names as they are; names of projects may be anything. */
+export function fencePath(stateDir: string, project: string, taskId: string): string {
+  return join(stateDir, 'fences', encodeURIComponent(project).replace(/^\./, '%2E'), taskId);
+}
+
+/** What a worktree knows of itself: the claim it was given to. One value a line, for a shell that reads them. */
+export interface Fence {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly branch: string;
+  /** The file that says which claim is live. */
+  readonly livePath: string;
+  /** Where the user's hooks are, where no configuration says otherwise. */
+  readonly hooksDir: string;
+  /** A hooks path that this worktree had before the fence; empty where it had none. */
+  readonly ownHooksPath: string;
+}
+
+export const FENCE_FILE = 'baton-fence';
+const FIRST_LINE = 'baton-fence 1';
+
+export function renderFence(fence: Fence): string {
+  const { taskId, epoch, branch, livePath, hooksDir, ownHooksPath } = fence;
+  return [FIRST_LINE, taskId, epoch, `refs/heads/${branch}`, livePath, hooksDir, ownHooksPath, ''].join('\n');
+}
+
+/** The fence of a worktree, from its git folder; null where it has none. */
+export function readFence(gitDir: string): Fence | null {
+  const lines = readOrNull(join(gitDir, FENCE_FILE))?.split('\n') ?? [];
+  const [first, taskId, epoch, ref, livePath, hooksDir, ownHooksPath] = lines;
+  if (first !== FIRST_LINE || taskId === undefined || epoch === undefined || ref === undefined) return null;
+  if (livePath === undefined || hooksDir === undefined || ownHooksPath === undefined) return null;
+  const branch = ref.replace(/^refs\/heads\//, '');
+  return { taskId, epoch: Number(epoch), branch, livePath, hooksDir, ownHooksPath };
+}
+
+/**
+ * Readers see the old content, none, or the new one, never a part. The old file is removed first: replacing it by the
+ * rename makes ext4 flush the new one to disk, which takes fifteen times as long, and for a moment without a file the
+ * hooks refuse, as they should while a claim changes hands.
+ */
+export function writeWhole(path: string, content: string): void {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(temporary, content, { mode: 0o600 });
+  rmSync(path, { force: true });
+  renameSync(temporary, path);
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { FENCE_FILE, fencePath, readFence, renderFence, writeWhole, type Fence } from './fence.ts';
+import { FENCE_SCRIPT, HOOK_NAMES, RARE_HOOK_NAMES } from './fence-hooks.ts';
+import { findRepository, type Repository } from './repository.ts';
+import { failed, gitLines, type GitResult } from './run-git.ts';
+import { changeConfig, enableWorktreeConfig, readConfig } from './worktree-config.ts';
+
+export interface FenceRequest {
+  readonly stateDir: string;
+  readonly project: string;
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly branch: string;
+}
+
+const HOOKS_FOLDER = 'baton-hooks';
+const SCRIPT = 'fence';
+
+/**
+ * Gives a worktree to a claim: from now on its hooks let only that claim move the branch and push. Doing it again, for
+ * the next claim, replaces what was there. The user's own hooks, wherever they are, are called as before.
+ */
+export async function installFence(worktree: string, request: FenceRequest): Promise<GitResult<Fence>> {
+  const found = await findLinked(worktree);
+  if (!found.ok) return found;
+  const { gitDir, commonDir } = found.value;
+  const hooksPath = join(gitDir, HOOKS_FOLDER);
+  const enabled = await enableWorktreeConfig(commonDir);
+  if (!enabled.ok) return enabled;
+  const before = await readConfig(worktree, ['--worktree', '--type=path'], 'core.hooksPath');
+  if (!before.ok) return before;
+  const fence: Fence = {
+    taskId: request.taskId,
+    epoch: request.epoch,
+    branch: request.branch,
+    livePath: fencePath(request.stateDir, request.project, request.taskId),
+    hooksDir: join(commonDir, 'hooks'),
+    ownHooksPath: before.value === hooksPath ? (readFence(gitDir)?.ownHooksPath ?? '') : (before.value ?? ''),
+  };
+  const odd = Object.values(fence).find((value) => /[\n\r]/.test(String(value)));
+  if (odd !== undefined)
+    return failed('git/odd-path', `a line break in '${odd}'`, 'Choose a path without line breaks.');
+  const rare = await findRareHooks(worktree, fence);
+  if (!rare.ok) return rare;
+  writeHooks(hooksPath, [...HOOK_NAMES, ...rare.value]);
+  writeWhole(join(gitDir, FENCE_FILE), renderFence(fence));
+  if (before.value === hooksPath) return { ok: true, value: fence };
+  const set = await changeConfig(worktree, ['--worktree', '--replace-all', 'core.hooksPath', hooksPath]);
+  return set.ok ? { ok: true, value: fence } : set;
+}
+
+/** Takes the fence out of a worktree and gives it back the hooks it had. */
+export async function uninstallFence(worktree: string): Promise<GitResult<void>> {
+  const found = await findLinked(worktree);
+  if (!found.ok) return found;
+  const { gitDir } = found.value;
+  const own = readFence(gitDir)?.ownHooksPath ?? '';
+  const back = own === '' ? ['--unset-all', 'core.hooksPath'] : ['--replace-all', 'core.hooksPath', own];
+  const restored = await changeConfig(worktree, ['--worktree', ...back]);
+  if (!restored.ok) return restored;
+  rmSync(join(gitDir, HOOKS_FOLDER), { recursive: true, force: true });
+  rmSync(join(gitDir, FENCE_FILE), { force: true });
+  return { ok: true, value: undefined };
+}
+
+/** The fence that stands in a worktree; null where there is none, or a part of it was taken away. */
+export async function findFence(worktree: string): Promise<GitResult<Fence | null>> {
+  const found = await findRepository(worktree);
+  if (!found.ok) return found;
+  const hooksPath = join(found.value.gitDir, HOOKS_FOLDER);
+  const configured = await readConfig(worktree, ['--type=path'], 'core.hooksPath');
+  if (!configured.ok) return configured;
+  const stands = configured.value === hooksPath && HOOK_NAMES.every((name) => existsSync(join(hooksPath, name)));
+  return { ok: true, value: stands ? readFence(found.value.gitDir) : null };
+}
+
+async function findLinked(worktree: string): Promise<GitResult<Repository>> {
+  const found = await findRepository(worktree);
+  if (!found.ok || found.value.gitDir !== found.value.commonDir) return found;
+  const hint = 'Fences stand in linked worktrees, which belong to one task.';
+  return failed('git/main-worktree', `'${worktree}' is the main worktree`, hint);
+}
+
+/** A hook that is not there, if only for a moment, lets everything through: so the script is replaced, never removed. */
+function writeHooks(hooksPath: string, names: readonly string[]): void {
+  const script = join(hooksPath, SCRIPT);
+  const temporary = join(hooksPath, `.${SCRIPT}.${process.pid}.tmp`);
+  mkdirSync(hooksPath, { recursive: true });
+  writeFileSync(temporary, FENCE_SCRIPT, { mode: 0o755 });
+  renameSync(temporary, script);
+  for (const name of names) {
+    if (!existsSync(join(hooksPath, name))) symlinkSync(SCRIPT, join(hooksPath, name));
+  }
+}
+
+/** The same look for the user's hooks as the script makes, without the fence's own folder. */
+async function findRareHooks(worktree: string, fence: Fence): Promise<GitResult<string[]>> {
+  const asked = ['config', '--show-scope', '--type=path', '--get-all', 'core.hooksPath'];
+  const lines = await gitLines(asked, { cwd: worktree, answers: [1] });
+  if (!lines.ok) return lines;
+  const configured = lines.value.map((line) => line.split('\t')).findLast(([scope]) => scope !== 'worktree');
+  const folder = resolve(worktree, fence.ownHooksPath || (configured?.[1] ?? fence.hooksDir));
+  return { ok: true, value: RARE_HOOK_NAMES.filter((name) => existsSync(join(folder, name))) };
+}

@@ -1,0 +1,81 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** A folder with repositories of its own, untouched by the configuration of whoever runs the tests. */
+export class Scratch {
+  readonly folder: string;
+
+  constructor(name = 'baton git ü ') {
+    Object.assign(process.env, {
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_AUTHOR_NAME: 'Ada',
+      GIT_AUTHOR_EMAIL: 'ada@example.org',
+      GIT_COMMITTER_NAME: 'Ada',
+      GIT_COMMITTER_EMAIL: 'ada@example.org',
+    });
+    for (const name of Object.keys(process.env)) if (name.startsWith('BATON_')) delete process.env[name];
+    this.folder = realpathSync(mkdtempSync(join(tmpdir(), name)));
+  }
+
+  /** A repository with one commit on main. */
+  repository(name = 'repo'): string {
+    const path = this.empty(name);
+    this.commit(path, { 'README.md': 'hello\n' }, 'first');
+    return path;
+  }
+
+  empty(name: string): string {
+    const path = join(this.folder, name);
+    execFileSync('git', ['init', '--quiet', '--initial-branch=main', path]);
+    return path;
+  }
+
+  bare(name: string): string {
+    const path = join(this.folder, name);
+    execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', path]);
+    return path;
+  }
+
+  git(cwd: string, ...args: string[]): string {
+    return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+  }
+
+  /** Git as somebody would type it, who may be refused. */
+  try(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): { code: number | null; stderr: string } {
+    const ran = spawnSync('git', args, { cwd, encoding: 'utf8', env: { ...process.env, ...env } });
+    return { code: ran.status, stderr: ran.stderr };
+  }
+
+  write(path: string, files: Record<string, string>, mode = 0o644): void {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(path, name)), { recursive: true });
+      writeFileSync(join(path, name), text, { mode });
+    }
+  }
+
+  commit(path: string, files: Record<string, string>, message = 'change'): string {
+    this.write(path, files);
+    this.git(path, 'add', '--all');
+    this.git(path, 'commit', '--quiet', '--message', message);
+    return this.git(path, 'rev-parse', 'HEAD');
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The value of a result that must be there. */
+export function valueOf<T>(result: { readonly ok: true; readonly value: T } | { readonly ok: false }): T {
+  if (!result.ok) throw new Error(`refused: ${JSON.stringify(result)}`);
+  return result.value;
+}
+
+/** The code of a problem that must be there. */
+export function codeOf(result: { readonly ok: boolean; readonly problem?: { readonly code: string } }): string {
+  if (result.ok || result.problem === undefined) throw new Error(`not refused: ${JSON.stringify(result)}`);
+  return result.problem.code;
+}
