@@ -17,3 +17,12 @@ export const agentSignal = operation({
   kind: 'write',
   shape: agentSignalShape,
 });
+
+export const taskWorktree = operation({
+  name: 'task_worktree',
+  about:
+    'Get a git worktree for the task you have claimed, on a branch of its own. Work, commit and push there. If you lose the claim, git refuses your commits and pushes there.',
+  access: ['session'],
+  kind: 'read',
+  shape: { kind: 'object', fields: {} },
+});

@@ -13,6 +13,8 @@ export interface OperationCommand {
   readonly operation: string | ((given: Given) => string);
   /** What was typed, as the operation's input; a text is an error of usage. */
   readonly input: (given: Given, io: Io) => Input | Promise<Input>;
+  /** A second question that follows from the first answer; what comes back is added to the result. */
+  readonly also?: (result: unknown, given: Given) => { readonly operation: string; readonly token: string } | undefined;
   /** The result for people; `--json` prints it as it is. */
   readonly show: (result: unknown, given: Given) => string;
 }
@@ -41,9 +43,21 @@ export function operationCommand(options: OperationCommand): Command {
       const operation = typeof options.operation === 'string' ? options.operation : options.operation(given);
       const { ask } = await import('./ask.ts');
       const answer = await ask(operation, input.value, given, io);
-      return report(answer, given, io, options.show);
+      const next = answer.ok ? options.also?.(answer.result, given) : undefined;
+      if (next === undefined) return report(answer, given, io, options.show);
+      const second = await ask(next.operation, {}, withToken(given, next.token), io);
+      return report(joined(answer, second), given, io, options.show);
     },
   };
+}
+
+function withToken({ args, options }: Given, token: string): Given {
+  return { args, options: new Map([...options, ['token', token]]) };
+}
+
+function joined(first: Answer, second: Answer): Answer {
+  if (!first.ok || !second.ok) return second;
+  return { ok: true, result: Object.assign({}, first.result, second.result) };
 }
 
 function report(answer: Answer, given: Given, io: Io, show: OperationCommand['show']): number {

@@ -6,6 +6,7 @@ import { handoffHandler } from './handoff-handler.ts';
 import { LEDGER_HANDLERS } from './ledger-handlers.ts';
 import { resultHandler } from './result-handler.ts';
 import { TASK_HANDLERS } from './task-handlers.ts';
+import { worktreeHandler } from './worktree-handler.ts';
 import { WRITEBACK_HANDLERS } from './writeback-handlers.ts';
 
 /** Who answers which operation. */
@@ -16,6 +17,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...LEDGER_HANDLERS,
     ...AGENT_HANDLERS,
     task_brief: briefHandler,
+    task_worktree: worktreeHandler,
     exit_signal: exitHandler,
     handoff_send: handoffHandler,
     result_submit: resultHandler,

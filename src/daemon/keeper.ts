@@ -161,8 +161,8 @@ export class Keeper {
     const result = trial.drafts.length === 0 ? NOTHING_RECORDED : await this.#ledger.append(trial.drafts);
     this.#clock.unpin();
     if (result.ok && isWhatWasTried(result.entries, trial)) {
-      for (const { waiting, settled } of trial.decided) waiting.answer(settled);
       if (trial.recorded.length > 0) this.#onRecorded(trial.recorded);
+      for (const { waiting, settled } of trial.decided) waiting.answer(settled);
       return;
     }
     this.#takeBack(trial);
@@ -235,7 +235,7 @@ export interface KeeperOptions {
   readonly state: State;
   readonly rules: Rules;
   readonly clock: CommitClock;
-  /** What is now durable, in order, from here or from elsewhere. */
+  /** What is now durable, in order, from here or from elsewhere; called before anybody is answered. */
   readonly onRecorded: (recorded: readonly Recorded[]) => void;
 }
 

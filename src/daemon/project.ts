@@ -12,6 +12,7 @@ import { recordedOf } from '../state/recorded.ts';
 import type { Rules } from '../state/rules.ts';
 import { evolve, type State } from '../state/state.ts';
 import { CommitClock } from './commit-clock.ts';
+import { Fences } from './fences.ts';
 import { Keeper } from './keeper.ts';
 import { parseState, renderState, SNAPSHOT_NAME, trackedState } from './state-snapshot.ts';
 
@@ -19,6 +20,7 @@ export interface ProjectOptions {
   readonly id: string;
   /** The top of its repository. */
   readonly path: string;
+  readonly stateDir: string;
   readonly ledger: Omit<LedgerOptions, 'project' | 'clock' | 'onEntries'>;
   readonly rules: Rules;
   readonly leaseTimes: LeaseTimes;
@@ -33,22 +35,29 @@ export interface ProjectOptions {
 export class Project {
   readonly id: string;
   readonly path: string;
+  readonly stateDir: string;
   readonly rules: Rules;
   readonly ledger: Ledger;
   readonly keeper: Keeper;
   readonly leases: Leases;
+  readonly fences: Fences;
   readonly #state: State;
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
   #snapshotAt: number;
 
-  constructor(options: ProjectOptions, parts: { ledger: Ledger; state: State; keeper: Keeper; leases: Leases }) {
+  constructor(
+    options: ProjectOptions,
+    parts: { ledger: Ledger; state: State; keeper: Keeper; leases: Leases; fences: Fences },
+  ) {
     this.id = options.id;
     this.path = options.path;
+    this.stateDir = options.stateDir;
     this.rules = options.rules;
     this.ledger = parts.ledger;
     this.keeper = parts.keeper;
     this.leases = parts.leases;
+    this.fences = parts.fences;
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
     this.#snapshotAt = parts.state.seq;
@@ -120,9 +129,14 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   for (const { id, claim } of state.tasks.values()) {
     if (claim !== null) leases.renew(id, claim.epoch, options.monotonicMs());
   }
-  const onRecorded = (recorded: readonly Recorded[]): void => follow(leases, recorded, options.monotonicMs());
+  const fences = new Fences(options.stateDir, options.id);
+  fences.writeAll(state);
+  const onRecorded = (recorded: readonly Recorded[]): void => {
+    follow(leases, recorded, options.monotonicMs());
+    fences.follow(recorded);
+  };
   keeper = new Keeper({ ledger, state, rules: options.rules, clock, onRecorded });
-  return { ok: true, project: new Project(options, { ledger, state, keeper, leases }) };
+  return { ok: true, project: new Project(options, { ledger, state, keeper, leases, fences }) };
 }
 
 async function foldState({ store, head, sha256 }: Ledger): Promise<State> {

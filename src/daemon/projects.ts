@@ -104,6 +104,7 @@ export class Projects {
     const opened = await openProject({
       id,
       path,
+      stateDir,
       rules: { ciGate: false, mergeGate: false },
       leaseTimes: settings.leaseTimes,
       now: services.now,

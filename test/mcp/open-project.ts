@@ -73,6 +73,7 @@ async function open(folder: string): Promise<Project> {
   const opened = await openProject({
     id: 'p',
     path: folder,
+    stateDir: folder,
     rules: { ciGate: false, mergeGate: false },
     leaseTimes: { expiryMs: 900_000, renewalMs: 30_000, tickMs: 1000 },
     now: () => new Date(),

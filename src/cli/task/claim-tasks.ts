@@ -14,6 +14,7 @@ export const taskClaim = operationCommand({
     { name: 'as', value: 'NAME', about: 'Who works on it' },
     { name: 'role', value: 'ROLE', about: 'The role you play; without it you cannot send handoffs' },
     { name: 'wait', about: 'Wait until it, or any, can be claimed' },
+    { name: 'worktree', about: 'Make a git worktree for it, in which git refuses whoever loses the claim' },
   ],
   operation: 'task_claim',
   input: (given) => {
@@ -24,9 +25,12 @@ export const taskClaim = operationCommand({
       value: { ...(task_id === undefined ? {} : { task_id }), ...pick(given, { as: 'as', role: 'role' }), ...wait },
     };
   },
+  also: (result, { options }) =>
+    options.has('worktree') ? { operation: 'task_worktree', token: fieldsOf(result)['token'] ?? '' } : undefined,
   show: (result) => {
-    const { task_id, epoch, token, expires_at } = fieldsOf(result);
-    return `Claimed ${task_id}, epoch ${epoch}, until ${expires_at}.\nexport BATON_TOKEN=${token}\n`;
+    const { task_id, epoch, token, expires_at, path } = fieldsOf(result);
+    const worktree = path === undefined ? '' : `cd ${path}\n`;
+    return `Claimed ${task_id}, epoch ${epoch}, until ${expires_at}.\nexport BATON_TOKEN=${token}\n${worktree}`;
   },
 });
 
