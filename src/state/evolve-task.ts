@@ -95,12 +95,12 @@ function moved(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   const { from, to, reason } = data;
   // Blocked once more, it still returns to where it was before the first time.
   const blocked = to === 'BLOCKED' ? { from: task.blocked?.from ?? from, reason } : null;
-  return { ...task, phase: to, nextRole: data.next_role, blocked, begun: task.begun || isProgress(task, from, to) };
+  return { ...task, phase: to, nextRole: data.next_role, blocked, begun: task.begun || isProgress(task, to) };
 }
 
-/** BLOCKED is beside the row, and a review that is claimed is only begun, which the claim says as long as it lives. */
-function isProgress({ firstPhase }: Task, from: Phase, to: Phase): boolean {
-  return to !== firstPhase && to !== 'BLOCKED' && !(from === 'READY_FOR_REVIEW' && to === 'REVIEW');
+/** BLOCKED is beside the row; and a move under a live claim is a review that begins, of which nothing may come. */
+function isProgress({ firstPhase, claim }: Task, to: Phase): boolean {
+  return claim === null && to !== firstPhase && to !== 'BLOCKED';
 }
 
 type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];

@@ -1,0 +1,294 @@
+import type { Phase } from '../protocol/phase.ts';
+import type { Caller } from './caller.ts';
+import type { Command } from './decide.ts';
+import type { Rules } from './rules.ts';
+
+/**
+ * The rules of the specification once more, as plainly as they can be said and without a line of the kernel: what a command may
+ * do, and where it leaves the tasks. The kernel is compared with it, command by command.
+ */
+export interface Model {
+  readonly rules: Rules;
+  /** How many commands there were, accepted or not. */
+  said: number;
+  readonly tasks: Map<string, ModelTask>;
+  /** Every session there ever was, and the exit signal that ended it. */
+  readonly sessions: Map<string, { readonly task: string; readonly epoch: number; exit: string | null }>;
+}
+
+export interface ModelTask {
+  phase: Phase;
+  first: Phase;
+  past: boolean;
+  blockedFrom: Phase;
+  role: string | null;
+  epoch: number;
+  live: Live | null;
+  /** The epochs of the records that count; null for an operator's own. */
+  records: (number | null)[];
+  readonly after: string[];
+}
+
+interface Live {
+  readonly session: string;
+  readonly role: string | null;
+  readonly wasReady: boolean;
+  readonly requires: readonly string[];
+  result: string | null;
+  handoff: { readonly phase: Phase | null; readonly next: string | null } | null;
+}
+
+type Of<K extends Command['kind']> = Extract<Command, { kind: K }>['command'];
+
+export function createModel(rules: Rules): Model {
+  return { rules, said: 0, tasks: new Map(), sessions: new Map() };
+}
+
+/** Whether the command is accepted; where it is, the model has followed it. */
+export function accepts(model: Model, { kind, command }: Command, caller: Caller): boolean {
+  model.said += 1;
+  switch (kind) {
+    case 'create-task':
+      return create(model, command, caller);
+    case 'add-dependency':
+      return depend(model, command);
+    case 'claim-task':
+      return claim(model, command);
+    case 'release-claim':
+      return withTask(model, command.id, caller, (task) => abandon(task, command.epoch));
+    case 'expire-claim':
+      return withTask(model, command.id, caller, (task) => abandon(task, command.epoch));
+    case 'update-task':
+      return withTask(model, command.task_id, caller, (task) => update(model, task, command, caller));
+    case 'record-thought':
+      return withTask(model, command.record.task_id, caller, (task) => record(task, command, caller));
+    case 'complete-task':
+      return withTask(model, command.record.task_id, caller, (task) => complete(model, task, command, caller));
+    case 'operate-task':
+      return withTask(model, command.id, caller, (task) => operate(task, command));
+    case 'exit-session':
+      return exit(model, command, caller);
+    case 'submit-result':
+      return withTask(model, caller.kind === 'session' ? caller.taskId : '', caller, (task) => {
+        if (task.live !== null) task.live.result = command.result.status;
+        return true;
+      });
+    case 'send-handoff':
+      return withTask(model, command.taskId, caller, (task) => send(model, task, command, caller));
+    default:
+      return true;
+  }
+}
+
+/** The task is there, and a session holds it: every write of a session passes here. */
+function withTask(model: Model, id: string, caller: Caller, then: (task: ModelTask) => boolean): boolean {
+  const task = model.tasks.get(id);
+  if (task === undefined) return false;
+  if (caller.kind === 'session' && (caller.taskId !== id || task.live?.session !== caller.sessionId)) return false;
+  return then(task);
+}
+
+function create(
+  model: Model,
+  { id, after = [], phase = 'IMPLEMENTATION', nextRole }: Of<'create-task'>,
+  caller: Caller,
+): boolean {
+  const early = phase === 'DRAFT' || phase === 'IMPLEMENTATION';
+  if (model.tasks.has(id) || phase === 'COMPLETED' || phase === 'BLOCKED') return false;
+  if (!early && caller.kind !== 'operator') return false;
+  if (after.some((before) => before === id || !model.tasks.has(before))) return false;
+  const start = {
+    phase,
+    first: phase,
+    past: false,
+    blockedFrom: phase,
+    role: nextRole ?? null,
+    epoch: 0,
+    live: null,
+    records: [],
+  };
+  model.tasks.set(id, { ...start, after: [...after] });
+  return true;
+}
+
+function depend(model: Model, { id, after }: Of<'add-dependency'>): boolean {
+  const task = model.tasks.get(id);
+  if (task === undefined || !model.tasks.has(after)) return false;
+  if (task.after.includes(after)) return true;
+  const waitsFor = (from: string): boolean => from === id || (model.tasks.get(from)?.after ?? []).some(waitsFor);
+  if (waitsFor(after)) return false;
+  task.after.push(after);
+  return true;
+}
+
+export function isClaimable({ tasks, rules }: Model, task: ModelTask): boolean {
+  const isWork = !['COMPLETED', 'BLOCKED', ...(rules.ciGate ? ['CI_PENDING'] : [])].includes(task.phase);
+  return task.live === null && isWork && task.after.every((id) => tasks.get(id)?.phase === 'COMPLETED');
+}
+
+function claim(model: Model, { id, sessionId, requires = [], ...command }: Of<'claim-task'>): boolean {
+  const role = command.role ?? null;
+  const task = model.tasks.get(id);
+  if (task === undefined || model.sessions.has(sessionId)) return false;
+  const closes = task.phase === 'COMPLETED' && task.live === null && role !== null && role === task.role;
+  if (!closes && !isClaimable(model, task)) return false;
+  if (role !== null && task.role !== null && role !== task.role) return false;
+  const wasReady = task.phase === 'READY_FOR_REVIEW';
+  task.epoch += 1;
+  task.live = { session: sessionId, role, wasReady, requires, result: null, handoff: null };
+  if (wasReady) task.phase = 'REVIEW';
+  model.sessions.set(sessionId, { task: id, epoch: task.epoch, exit: null });
+  return true;
+}
+
+function abandon(task: ModelTask, epoch = task.epoch): boolean {
+  if (task.live === null || epoch !== task.epoch) return false;
+  if (task.live.wasReady && task.phase === 'REVIEW') task.phase = 'READY_FOR_REVIEW';
+  task.live = null;
+  return true;
+}
+
+function move(task: ModelTask, to: Phase, role: string | null): void {
+  if (to === 'BLOCKED' && task.phase !== 'BLOCKED') task.blockedFrom = task.phase;
+  if (to !== 'BLOCKED' && to !== task.first) task.past = true;
+  task.phase = to;
+  task.role = role;
+  task.live = null;
+}
+
+/** Whether a way to this phase is open: the writeback, then the gates. */
+function isOpen({ rules }: Model, task: ModelTask, to: Phase, epoch: number | null): boolean {
+  const isLate = (phase: Phase): boolean => !['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'BLOCKED'].includes(phase);
+  const completes = to === 'COMPLETED' && task.phase !== 'COMPLETED';
+  if (completes && (epoch === null ? task.records.length === 0 : !task.records.includes(epoch))) return false;
+  if (completes && rules.mergeGate) return false;
+  return !(rules.ciGate && isLate(to) && !isLate(task.phase));
+}
+
+function update(model: Model, task: ModelTask, { status }: Of<'update-task'>, caller: Caller): boolean {
+  const isHolder = caller.kind === 'session';
+  if (status === 'done') return finish(model, task, isHolder ? task.epoch : null);
+  if (status === 'blocked') {
+    if (task.phase === 'COMPLETED') return false;
+    if (task.phase !== 'BLOCKED') move(task, 'BLOCKED', task.role);
+    return true;
+  }
+  if (!isHolder && (task.phase === 'COMPLETED' || task.phase === 'BLOCKED')) return false;
+  if (status === 'todo') abandon(task);
+  return true;
+}
+
+function finish(model: Model, task: ModelTask, epoch: number | null): boolean {
+  if (task.phase === 'COMPLETED') return true;
+  if (task.phase === 'BLOCKED' || !isOpen(model, task, 'COMPLETED', epoch)) return false;
+  move(task, 'COMPLETED', null);
+  return true;
+}
+
+function record(task: ModelTask, { record, epoch }: Of<'record-thought'>, caller: Caller): boolean {
+  const isForNobody = caller.kind === 'operator' && epoch === undefined;
+  if (caller.kind === 'operator' && !isForNobody && (task.live === null || epoch !== task.epoch)) return false;
+  if (record.status === 'todo') reinstate(task);
+  else task.records.push(isForNobody ? null : task.epoch);
+  return true;
+}
+
+function reinstate(task: ModelTask): void {
+  move(task, 'IMPLEMENTATION', null);
+  task.first = 'IMPLEMENTATION';
+  task.past = false;
+  task.records = [];
+}
+
+function complete(model: Model, task: ModelTask, command: Of<'complete-task'>, caller: Caller): boolean {
+  if (command.record.status === 'todo') return false;
+  const before = [...task.records];
+  if (record(task, command, caller) && finish(model, task, caller.kind === 'session' ? task.epoch : null)) return true;
+  task.records = before;
+  return false;
+}
+
+function operate(task: ModelTask, { action }: Of<'operate-task'>): boolean {
+  if (action === 'unblock') {
+    if (task.phase !== 'BLOCKED') return false;
+    move(task, task.blockedFrom, task.role);
+  } else if (action === 'reinstate') reinstate(task);
+  else if (action === 'cancel') {
+    if (task.phase === 'COMPLETED') return false;
+    move(task, 'BLOCKED', task.role);
+  } else if (task.phase !== 'COMPLETED') {
+    if (task.phase === 'BLOCKED') return false;
+    move(task, 'COMPLETED', null);
+  }
+  return true;
+}
+
+const ARROWS: Partial<Record<Phase, Phase>> = {
+  DRAFT: 'IMPLEMENTATION',
+  IMPLEMENTATION: 'CI_PENDING',
+  CI_PENDING: 'READY_FOR_REVIEW',
+  REVIEW: 'READY_FOR_MERGE',
+  READY_FOR_MERGE: 'COMPLETED',
+};
+
+function exit(model: Model, { signal, violations, committed }: Of<'exit-session'>, caller: Caller): boolean {
+  const session = caller.kind === 'session' ? model.sessions.get(caller.sessionId) : undefined;
+  const said = `${signal.phase_completed} ${signal.exit_reason} ${signal.notes ?? ''}`;
+  if (session?.exit === said) return true;
+  const task = model.tasks.get(session?.task ?? '');
+  const live = task?.live;
+  if (session === undefined || task === undefined || !live || session.epoch !== task.epoch) return false;
+  if (signal.phase_completed !== task.phase) return false;
+  const there = {
+    exit: true,
+    result: live.result !== null,
+    handoff: live.handoff !== null,
+    thought_record: task.records.includes(task.epoch),
+  };
+  const owed = new Set([...live.requires, ...(committed ? ['thought_record'] : [])]);
+  const claims = signal.exit_reason === 'completed';
+  if (claims && Object.entries(there).some(([what, isThere]) => owed.has(what) && !isThere)) return false;
+  const succeeds = claims && violations.length === 0 && (live.result ?? 'completed') === 'completed';
+  const to = whereTo(task, succeeds ? live.handoff : null, succeeds);
+  if (to !== null && !isOpen(model, task, to.phase, task.epoch)) return false;
+  session.exit = said;
+  if (to === null) task.live = null;
+  else move(task, to.phase, to.role);
+  return true;
+}
+
+/** Where an exit leads; null where the task stays as it is. */
+function whereTo(
+  task: ModelTask,
+  handoff: Live['handoff'],
+  succeeds: boolean,
+): { phase: Phase; role: string | null } | null {
+  const isDone = task.phase === 'COMPLETED';
+  if (handoff !== null)
+    return handoff.phase === null || (isDone && handoff.phase !== 'COMPLETED')
+      ? null
+      : { phase: handoff.phase, role: handoff.next };
+  if (succeeds) return { phase: ARROWS[task.phase] ?? task.phase, role: null };
+  return isDone ? null : { phase: 'BLOCKED', role: task.role };
+}
+
+function send(
+  model: Model,
+  task: ModelTask,
+  { phase, nextRole: next, senderRole }: Of<'send-handoff'>,
+  caller: Caller,
+): boolean {
+  const leaves = task.phase === 'COMPLETED' && phase !== null && phase !== 'COMPLETED' && phase !== 'BLOCKED';
+  if (leaves) return false;
+  if (caller.kind === 'session') {
+    if (task.live === null || task.live.role === null || task.live.role !== senderRole) return false;
+    task.live.handoff = { phase, next };
+    return true;
+  }
+  const turn = task.live?.role ?? task.role;
+  if (task.phase === 'BLOCKED' || (turn !== null && turn !== senderRole)) return false;
+  if (phase === null || (task.phase === 'COMPLETED' && phase === 'BLOCKED')) return true;
+  if (!isOpen(model, task, phase, null)) return false;
+  move(task, phase, next);
+  return true;
+}
