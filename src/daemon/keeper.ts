@@ -209,7 +209,8 @@ export class Keeper {
 
   #park(waiting: Waiting): void {
     const { patience } = waiting.request;
-    if (patience === undefined || waiting.isTired) {
+    // Whoever has gone already sends no further word: there is no abort to wait for.
+    if (patience === undefined || waiting.isTired || patience.signal?.aborted === true) {
       waiting.answer(patience?.otherwise ?? { ok: false, refusal: NOTHING_YET });
       return;
     }
