@@ -13,6 +13,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   git: ['protocol'],
   api: ['protocol'],
   mcp: ['protocol', 'api'],
+  daemon: ['protocol', 'ledger', 'state', 'git', 'api', 'mcp'],
   cli: ['protocol', 'ledger'],
 };
 

@@ -12,7 +12,8 @@ import { causeOf, openLog, type Log } from './log.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import type { Services } from './perform.ts';
 import { Projects } from './projects.ts';
-import { route } from './route.ts';
+import type { McpDoor, McpDoorOptions } from './mcp-door.ts';
+import { route, type Exchange } from './route.ts';
 import { Server } from './server.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { Tokens } from './tokens.ts';
@@ -70,7 +71,13 @@ async function open(stateDir: string, settings: Settings, log: Log, release: () 
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => (stopping ??= close());
   const routeOptions = { ...shared, delivery, started, stateDir, stop };
-  const server = new Server({ stateDir, tokens, log, route: async (exchange) => route(exchange, routeOptions) });
+  const mcp = lazyMcpDoor({ ...shared, tokens });
+  const server = new Server({
+    stateDir,
+    tokens,
+    log,
+    route: async (exchange) => (isMcp(exchange) ? (await mcp()).run(exchange) : route(exchange, routeOptions)),
+  });
 
   async function close(): Promise<void> {
     log.info('stopping');
@@ -91,6 +98,16 @@ async function open(stateDir: string, settings: Settings, log: Log, release: () 
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };
+}
+
+function isMcp({ request }: Exchange): boolean {
+  return request.url === '/mcp' || request.url?.startsWith('/mcp?') === true;
+}
+
+/** Most daemons never hear MCP over HTTP: its libraries are loaded with the first such request. */
+function lazyMcpDoor(options: McpDoorOptions): () => Promise<McpDoor> {
+  let door: Promise<McpDoor> | undefined;
+  return async () => (door ??= import('./mcp-door.ts').then((loaded) => new loaded.McpDoor(options)));
 }
 
 function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings): Services {

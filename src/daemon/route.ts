@@ -115,7 +115,7 @@ async function runDelivery({ response }: Exchange, { delivery }: RouteOptions): 
 }
 
 /** Paths are sent percent-encoded, since headers are ASCII. Null where that does not decode. */
-function pathIn({ headers }: IncomingMessage): string | undefined | null {
+export function pathIn({ headers }: IncomingMessage): string | undefined | null {
   const path = headers['baton-project-path'];
   if (typeof path !== 'string') return undefined;
   if (!path.includes('%')) return path;

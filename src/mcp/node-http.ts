@@ -13,8 +13,8 @@ export function webRequest(incoming: IncomingMessage, body: string | undefined, 
   return new Request(url, { method, headers, signal: gone, ...(body === undefined ? {} : { body }) });
 }
 
-/** Sends a response, as it comes. */
-export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
+/** Sends a response, as it comes, until it ends or is cut off. */
+export async function sendResponse(response: Response, outgoing: ServerResponse, cutOff: AbortSignal): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.flushHeaders();
   if (response.body === null) {
@@ -22,7 +22,7 @@ export async function sendResponse(response: Response, outgoing: ServerResponse)
     return;
   }
   // Whoever went away in the middle of a stream has ended it; that is no failure.
-  await pipeline(Readable.fromWeb(response.body), outgoing).catch(() => {});
+  await pipeline(Readable.fromWeb(response.body), outgoing, { signal: cutOff }).catch(() => {});
 }
 
 /** Aborted when the client closes the connection before it has been answered. */

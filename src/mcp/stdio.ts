@@ -14,13 +14,16 @@ export interface StdioIo {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly err: (text: string) => void;
+  /** Whether a daemon is started where none runs. */
+  readonly autostart?: boolean;
 }
 
 /**
  * `baton mcp`: an MCP server on standard input and output, until its input ends. It has a worker's rights, or those of the
  * session whose token is in its environment; it outlives daemons, and keeps what is said while none is there.
  */
-export async function runMcpStdio({ env, cwd, stdin, stdout, err }: StdioIo): Promise<number> {
+export async function runMcpStdio(io: StdioIo): Promise<number> {
+  const { env, cwd, stdin, stdout, err, autostart = true } = io;
   if (env['BATON_TOKEN']?.startsWith('o.') === true) {
     err(
       "BATON_TOKEN is an operator's token, and an MCP server never acts for the operator.\n" +
@@ -28,7 +31,7 @@ export async function runMcpStdio({ env, cwd, stdin, stdout, err }: StdioIo): Pr
     );
     return 2;
   }
-  const client = createClient({ env, as: 'worker', projectPath: cwd });
+  const client = createClient({ env, as: 'worker', projectPath: cwd, autostart });
   // What was kept earlier goes first. The handshake does not wait for it: clients give up on servers that start slowly.
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
   const calls = new Underway({ call: async (...asked) => client.call(...asked) });

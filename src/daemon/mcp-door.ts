@@ -1,0 +1,97 @@
+import type { Answer, ApiError } from '../api/answer.ts';
+import { VERSION } from '../api/version.ts';
+import type { Backend } from '../mcp/backend.ts';
+import { createMcpHttp, type McpHttp } from '../mcp/http.ts';
+import { goneSignal, sendResponse, webRequest } from '../mcp/node-http.ts';
+import { createMcpServer } from '../mcp/server.ts';
+import { dispatch, type DispatchOptions } from './dispatch.ts';
+import { readBody } from './read-body.ts';
+import { respond } from './respond.ts';
+import { pathIn, type Exchange } from './route.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface McpDoorOptions extends DispatchOptions {
+  readonly tokens: Tokens;
+}
+
+/** `/mcp`: the same operations, behind the same guards, for clients that speak MCP over HTTP. */
+export class McpDoor {
+  readonly #options: McpDoorOptions;
+  readonly #http: McpHttp;
+  readonly #stopping = new AbortController();
+
+  constructor(options: McpDoorOptions) {
+    this.#options = options;
+    this.#http = createMcpHttp((connection, projectPath) =>
+      createMcpServer(this.#backend(projectPath), { connection, version: VERSION, takesToken: true }),
+    );
+  }
+
+  async run({ request, response, identity, token, signal }: Exchange): Promise<void> {
+    if (identity.caller.kind === 'operator') return respond(response, { ok: false, error: NOT_FOR_OPERATORS });
+    const projectPath = pathIn(request);
+    if (projectPath === null) return respond(response, { ok: false, error: BAD_PATH });
+    const body = request.method === 'POST' ? await readBody(request) : NOTHING;
+    if (body === 'gone') return;
+    if (!body.ok) return respond(response, body, { closes: true });
+    const gone = goneSignal(response);
+    // Aborted although its sender is there: the daemon stops. Those who wait get their answers, streams without an end end.
+    signal.addEventListener('abort', () => response.destroyed || this.#stop(), { once: true });
+    const text = body.bytes.length === 0 ? undefined : Buffer.from(body.bytes).toString('utf8');
+    const guarded = { request: webRequest(request, text, gone), body: parse(text), token, projectPath };
+    await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
+  }
+
+  #stop(): void {
+    this.#stopping.abort();
+  }
+
+  #backend(projectPath: string | undefined): Backend {
+    return {
+      call: async (operation, input, { token = '', key, signal }): Promise<Answer> => {
+        const identity = this.#options.tokens.identify(token);
+        if (identity === undefined) return { ok: false, error: BAD_TOKEN };
+        if (identity.caller.kind === 'operator') return { ok: false, error: NOT_FOR_OPERATORS };
+        const said = {
+          operation,
+          identity,
+          token,
+          projectPath,
+          body: Buffer.from(JSON.stringify(input ?? {})),
+          key,
+          signal: AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]),
+        };
+        return dispatch(said, this.#options);
+      },
+    };
+  }
+}
+
+const NOTHING = { ok: true, bytes: new Uint8Array() } as const;
+
+/** What is not JSON is left to the transport, which knows how to say so. */
+function parse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const NOT_FOR_OPERATORS: ApiError = {
+  code: 'forbidden',
+  message: 'an MCP client never acts for the operator',
+  hint: "Use the worker's token, in worker.token in the state folder, or that of a session.",
+};
+
+const BAD_TOKEN: ApiError = {
+  code: 'bad-token',
+  message: 'the token is not one of this daemon',
+  hint: 'Pass the token that task_claim gave you.',
+};
+
+const BAD_PATH: ApiError = {
+  code: 'bad-request',
+  message: 'baton-project-path is not well encoded',
+  hint: 'Percent-encode it.',
+};

@@ -1,0 +1,157 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { say } from './connect.ts';
+import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
+
+let daemon: RealDaemon;
+
+beforeAll(async () => {
+  daemon = await startRealDaemon();
+});
+afterAll(async () => daemon[Symbol.asyncDispose]());
+
+const ERAS = [
+  { era: 'sessions (2025)', mode: 'legacy' },
+  { era: 'no sessions (2026-07-28)', mode: { pin: '2026-07-28' } },
+] as const;
+
+describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
+  const id = (name: string): string => `${name}-${typeof mode}`;
+
+  it('an agent takes a task, works on it and writes back', async () => {
+    await daemon.asOperator('task_create', { task_id: id('A'), title: 'One' });
+    const client = await open({ mode });
+    const claim = await say(client, 'task_claim', { task_id: id('A'), as: 'agent' });
+    expect(claim.result).toMatchObject({ epoch: 1 });
+    // Where there are no sessions, the claim is named by its token.
+    const token = mode === 'legacy' ? {} : { token: claim.result['token'] };
+    const update = { task_id: id('A'), status: 'done', ...token };
+    expect((await say(client, 'task_update', update)).text).toBe(
+      'Writeback required: thought_record must be recorded before task completion.',
+    );
+    expect(await say(client, 'thought_record', { ...record(id('A')), ...token })).toMatchObject({ isError: false });
+    expect(await say(client, 'task_update', update)).toMatchObject({ isError: false });
+    await client.close();
+  });
+
+  it('a wait is woken, and can be called off', async () => {
+    const client = await open({ mode });
+    const stop = new AbortController();
+    const call = { name: 'task_claim', arguments: { task_id: id('B'), as: 'x', role: 'nobody', wait_ms: 600_000 } };
+    await daemon.asOperator('task_create', { task_id: id('first'), title: 'Before' });
+    await daemon.asOperator('task_create', { task_id: id('B'), title: 'Two', after: [id('first')] });
+    const waiting = client.callTool(call, { signal: stop.signal });
+    if (mode === 'legacy') await underWay('task_claim');
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    const woken = say(client, 'task_claim', { task_id: id('B'), as: 'y', wait_ms: 600_000 });
+    await daemon.asOperator('task_waive', { task_id: id('first'), reason: 'a test' });
+    expect((await woken).result).toMatchObject({ task_id: id('B') });
+    await client.close();
+  });
+
+  it('needs a token, and not the operator’s', async () => {
+    await expect(open({ mode, token: 'x' })).rejects.toThrow(/Unauthorized|the token is not one of this daemon|HTTP 401/);
+    await expect(open({ mode, token: daemon.operatorToken })).rejects.toThrow(/never acts for the operator|403/);
+  });
+});
+
+describe('a session over HTTP', () => {
+  it('belongs to whoever opened it', async () => {
+    await daemon.asOperator('task_create', { task_id: 'S1', title: 'S' });
+    const claim = await daemon.asOperator('task_claim', { task_id: 'S1', as: 'agent' });
+    const client = await open({ mode: 'legacy' });
+    const { sessionId = '' } = client.transport ?? {};
+    expect(sessionId).not.toBe('');
+    const other = claim.ok && hasToken(claim.result) ? claim.result.token : '';
+    expect(await ask({ 'mcp-session-id': sessionId }, daemon.workerToken)).toBe(200);
+    expect(await ask({ 'mcp-session-id': sessionId }, other)).toBe(404);
+    expect(await ask({ 'mcp-session-id': 'made-up' }, daemon.workerToken)).toBe(404);
+    expect(await ask({}, daemon.workerToken)).toBe(400);
+    await client.close();
+  });
+
+  it('is not open to pages in a browser', async () => {
+    expect(await ask({ origin: 'http://evil.example.com' }, daemon.workerToken)).toBe(403);
+  });
+
+  it('does not keep a daemon from stopping: those who wait are answered', async () => {
+    const client = await open({ mode: 'legacy' });
+    await daemon.asOperator('task_create', { task_id: 'S2', title: 'S' });
+    await daemon.asOperator('task_claim', { task_id: 'S2', as: 'somebody else' });
+    const waiting = say(client, 'task_claim', { task_id: 'S2', as: 'agent', wait_ms: 600_000 });
+    await underWay('task_claim');
+    await daemon.stop();
+    expect((await waiting).text).toBe('there is nothing to claim');
+    await daemon.start();
+    await client.close();
+  });
+});
+
+interface Opening {
+  readonly mode: (typeof ERAS)[number]['mode'];
+  readonly token?: string;
+}
+
+async function open({ mode, token = daemon.workerToken }: Opening): Promise<Client> {
+  const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode } });
+  const requestInit = { headers: headers(token) };
+  opened = [];
+  await client.connect(new StreamableHTTPClientTransport(url(), { requestInit, fetch: noted }));
+  return client;
+}
+
+/** The bodies of requests whose answers have begun, since the last client was made. */
+let opened: unknown[] = [];
+
+const noted: typeof fetch = async (...asked) => {
+  const response = await fetch(...asked);
+  opened.push(asked[1]?.body);
+  return response;
+};
+
+/** In a session the stream of an answer opens when the call is taken, long before there is an answer on it. */
+async function underWay(tool: string): Promise<void> {
+  await vi.waitFor(() => expect(opened).toContainEqual(expect.stringContaining(`"${tool}"`)));
+}
+
+/** A ping by hand, for what the SDK's client would not do. */
+async function ask(more: Record<string, string>, token: string): Promise<number> {
+  const response = await fetch(url(), {
+    method: 'POST',
+    headers: {
+      ...headers(token),
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...more,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+  await response.text();
+  return response.status;
+}
+
+function url(): URL {
+  return new URL(`http://127.0.0.1:${daemon.port}/mcp`);
+}
+
+function headers(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}`, 'baton-project-path': daemon.repository };
+}
+
+function record(taskId: string) {
+  return {
+    task_id: taskId,
+    branch: 'feature/one',
+    commit_sha: daemon.commit,
+    tests_run: [],
+    summary: 'It is done.',
+    blockers: [],
+    files_changed: [],
+    related_thought_records: [],
+  };
+}
+
+function hasToken(value: unknown): value is { token: string } {
+  return typeof value === 'object' && value !== null && 'token' in value;
+}

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Answer } from '../../src/api/answer.ts';
+import { createClient } from '../../src/api/connect.ts';
+import { readToken } from '../../src/api/state-folder.ts';
+import { runDaemon } from '../../src/daemon/lifecycle.ts';
+
+export interface RealDaemon extends AsyncDisposable {
+  readonly env: Readonly<Record<string, string>>;
+  /** A git repository, and its only commit. */
+  readonly repository: string;
+  readonly commit: string;
+  readonly workerToken: string;
+  readonly operatorToken: string;
+  readonly port: number;
+  readonly asOperator: (operation: string, input: unknown) => Promise<Answer>;
+  readonly stop: () => Promise<void>;
+  readonly start: () => Promise<void>;
+}
+
+/** A daemon with both of its doors, its own state folder and a repository. */
+export async function startRealDaemon(): Promise<RealDaemon> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-mcp-')));
+  const repository = join(folder, 'repository');
+  const stateDir = join(folder, 'state');
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, BATON_STATE_DIR: stateDir };
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { env: { ...env, ...AUTHOR }, encoding: 'utf8' }).trim();
+  git('init', '-q', repository);
+  git('-C', repository, 'commit', '-q', '--allow-empty', '-m', 'a commit');
+  let daemon = await started(stateDir, env);
+  const operator = createClient({ env, projectPath: repository, autostart: false });
+  return {
+    env,
+    repository,
+    commit: git('-C', repository, 'rev-parse', 'HEAD'),
+    workerToken: readToken(stateDir, 'worker') ?? '',
+    operatorToken: readToken(stateDir, 'operator') ?? '',
+    get port() {
+      return daemon.record.port;
+    },
+    asOperator: async (operation, input) => operator.call(operation, input),
+    stop: async () => daemon.stop(),
+    start: async () => {
+      daemon = await started(stateDir, env);
+    },
+    [Symbol.asyncDispose]: async () => {
+      operator.close();
+      await daemon.stop();
+      await daemon.stopped;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const AUTHOR = {
+  GIT_AUTHOR_NAME: 'a',
+  GIT_AUTHOR_EMAIL: 'a@example.com',
+  GIT_COMMITTER_NAME: 'a',
+  GIT_COMMITTER_EMAIL: 'a@example.com',
+};
+
+async function started(stateDir: string, env: RealDaemon['env']) {
+  const result = await runDaemon({ stateDir, env });
+  if (!result.ok) throw new Error(result.error.message);
+  return result.daemon;
+}
