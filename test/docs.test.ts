@@ -1,56 +1,44 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 /**
- * Every example in the documentation runs. A `ts` block is a module whose `console.log(…); // → text` lines must print that
- * text; a `console` block is a session: lines with `$ ` are typed, the lines below are what comes back, errors included.
+ * Every example in the documentation runs. A `ts` block is a module whose `console.log(…); // → text` lines must print that text.
+ * The `console` blocks of a page are one session in a new repository: lines with `$ ` are typed, the lines below are what comes
+ * back, errors included.
  */
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'bin/baton.cjs');
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'baton-docs-'));
-  cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
 const pages = globSync(['README.md', 'docs/**/*.md'], { cwd: root });
 const blocks = pages.flatMap((page) => blocksOf(page));
+const programs = blocks.filter(({ language }) => language === 'ts');
+const sessions = pages
+  .map((page) => ({
+    page,
+    steps: blocks.filter((block) => block.page === page && block.language === 'console').flatMap(stepsOf),
+  }))
+  .filter(({ steps }) => steps.length > 0);
 
 describe('the documentation', () => {
   it('has examples of both kinds', () => {
-    expect(blocks.some(({ language }) => language === 'ts')).toBe(true);
-    expect(blocks.some(({ language }) => language === 'console')).toBe(true);
+    expect(programs.length).toBeGreaterThan(5);
+    expect(sessions.length).toBeGreaterThan(1);
   });
 
-  it.each(blocks.filter(({ language }) => language === 'ts'))(
-    '$page:$line runs as a program',
-    ({ text, page, line }) => {
-      const file = join(root, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
-      try {
-        writeFileSync(file, text);
-        const { stdout, stderr } = spawnSync(process.execPath, ['--conditions=baton-source', file], {
-          encoding: 'utf8',
-          cwd: folder,
-        });
-        expect(stderr).toBe('');
-        expect(stdout.trimEnd()).toBe(expectedOutput(text));
-      } finally {
-        rmSync(file);
-      }
-    },
-  );
+  it.each(programs)('$page:$line runs as a program', ({ text, page, line }) => {
+    const file = join(root, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
+    onTestFinished(() => rmSync(file));
+    writeFileSync(file, text);
+    const { stdout, stderr } = spawnSync(process.execPath, ['--conditions=baton-source', file], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(stdout.trimEnd()).toBe(expectedOutput(text));
+  });
 
-  it.each(blocks.filter(({ language }) => language === 'console'))('$page:$line runs in a shell', ({ text }) => {
-    for (const { command, output } of commandsOf(text)) {
-      const shell = `baton() { "${process.execPath}" "${bin}" "$@"; }\n(${command}) 2>&1`;
-      const { stdout } = spawnSync('bash', ['-c', shell], { encoding: 'utf8', cwd: folder });
-      expect(stdout.trimEnd()).toBe(output);
-    }
+  it.each(sessions)('$page runs as a session in a shell', ({ steps }) => {
+    const shell = newRepository();
+    for (const { command, output } of steps) expect(`$ ${command}\n${shell(command)}`).toBe(`$ ${command}\n${output}`);
   });
 
   it('has no link to a file that is not there', () => {
@@ -63,6 +51,34 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 });
+
+/** A repository with one commit and the examples, a Baton of its own, and a shell in it. All of it goes when the test ends. */
+function newRepository(): (command: string) => string {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-docs-'));
+  const cwd = join(folder, 'repository');
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    BATON_STATE_DIR: join(folder, 'state'),
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  };
+  mkdirSync(cwd);
+  cpSync(join(root, 'examples'), join(cwd, 'examples'), { recursive: true });
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], { cwd, env });
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '.');
+  git('commit', '--quiet', '--message=Begin');
+  const shell = (command: string): string => {
+    const script = `baton() { "${process.execPath}" "${bin}" "$@"; }\n(${command}) 2>&1`;
+    return spawnSync('bash', ['-c', script], { encoding: 'utf8', cwd, env }).stdout.trimEnd();
+  };
+  onTestFinished(() => {
+    shell('baton down');
+    rmSync(folder, { recursive: true });
+  });
+  return shell;
+}
 
 interface Block {
   readonly page: string;
@@ -85,7 +101,7 @@ function expectedOutput(text: string): string {
   return [...text.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1]).join('\n');
 }
 
-function commandsOf(text: string): { command: string; output: string }[] {
+function stepsOf({ text }: Block): { command: string; output: string }[] {
   return text
     .split(/^\$ /m)
     .slice(1)
