@@ -181,6 +181,10 @@ describe('a write under an old claim', () => {
     given(newer).when(release(), operator).thenTypes(['ClaimRevoked']);
   });
 
+  it('is refused to a session that never had it', () => {
+    given(held).when(release(), session('s9')).thenRefused('claim-ended');
+  });
+
   it('is refused where it is about another task', () => {
     given([...held, [create('B'), operator]])
       .when(release('B'), session())

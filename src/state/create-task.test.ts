@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { event } from './event.ts';
 import { given } from './given.cases.ts';
-import { claim, create, depend, operate, operator, session, system, worker } from './say.cases.ts';
+import { claim, create, depend, expire, operate, operator, session, system, worker } from './say.cases.ts';
 
 describe('creating a task', () => {
   it('gives it a serial number, and starts it in IMPLEMENTATION', () => {
@@ -69,6 +69,18 @@ describe('creating a task', () => {
       held.when(create('B', { phase: 'READY_FOR_MERGE' }), caller).thenRefused('invalid-phase');
     }
     held.when(create('B', { phase: 'DRAFT' }), session()).thenTypes(['TaskCreated']);
+  });
+});
+
+describe('a session that creates a task', () => {
+  it('does so under its live claim', () => {
+    const over = given([
+      [create('A'), operator],
+      [claim(), worker],
+      [expire(), system],
+    ]);
+    over.when(create('B'), session()).thenRefused('the claim on A has ended: expired');
+    over.when(create('B'), session('s1', 'X')).thenRefused('there is no task X');
   });
 });
 

@@ -1,6 +1,6 @@
 import { PHASES, type Phase } from '../protocol/phase.ts';
 import { taskId as taskIdShape } from '../protocol/shared-fields.ts';
-import type { Caller } from './caller.ts';
+import { requireClaim, type Caller } from './caller.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import type { State } from './state.ts';
@@ -21,6 +21,8 @@ const TASK_ID = new RegExp(taskIdShape.pattern, 'u');
 
 export function decideCreateTask(state: State, command: CreateTask, caller: Caller): Outcome<{ readonly n: number }> {
   const { id, title, after = [], phase = 'IMPLEMENTATION', priority = 0 } = command;
+  const standing = requireStanding(state, caller);
+  if (!standing.ok) return standing;
   if (!TASK_ID.test(id))
     return refusal('invalid-id', `Invalid task_id: ${id}`, `Use ${taskIdShape.expected} characters.`);
   if (title.trim() === '')
@@ -49,6 +51,14 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
     prd_id: command.prdId ?? null,
   });
   return decided([created], { n });
+}
+
+/** A session writes under its live claim, also where it writes about something else. */
+function requireStanding(state: State, caller: Caller): Outcome<null> {
+  if (caller.kind !== 'session') return decided([], null);
+  const own = state.tasks.get(caller.taskId);
+  const held = own === undefined ? noSuchTask(caller.taskId) : requireClaim(own, caller);
+  return held.ok ? decided([], null) : held;
 }
 
 /** Nobody makes a task that is done already, or blocked from nowhere; and an agent makes none that has passed a gate. */

@@ -93,6 +93,7 @@ function create(
   { id, after = [], phase = 'IMPLEMENTATION', nextRole }: Of<'create-task'>,
   caller: Caller,
 ): boolean {
+  if (caller.kind === 'session' && model.tasks.get(caller.taskId)?.live?.session !== caller.sessionId) return false;
   const early = phase === 'DRAFT' || phase === 'IMPLEMENTATION';
   if (model.tasks.has(id) || phase === 'COMPLETED' || phase === 'BLOCKED') return false;
   if (!early && caller.kind !== 'operator') return false;

@@ -116,6 +116,9 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
     given(held)
       .when(complete({ status: 'todo' }), session())
       .thenRefused('reinstates');
+    given([...held, recorded(1, { status: 'todo' })])
+      .when(update('done'), session())
+      .thenRefused('writeback-required');
   });
 
   it('leaves no role behind: the work is for whoever comes', () => {
