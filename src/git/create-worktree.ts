@@ -2,7 +2,9 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isGitRef, isRelativePath } from '../protocol/text-format.ts';
 import { worktreeFolder } from './branch-name.ts';
+import { readFence, readLiveClaim } from './fence.ts';
 import { hideWorktrees, WORKTREES } from './hide-worktrees.ts';
+import { quoteForShell } from './quote-for-shell.ts';
 import { findRepository, findSha } from './repository.ts';
 import { failed, git, type GitFailure, type GitResult } from './run-git.ts';
 import { findWorktree, type Worktree } from './worktrees.ts';
@@ -63,11 +65,15 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
   const { branch, owner } = request;
   const found = await findWorktree(mainTop, branch);
   if (!found.ok) return found;
-  if (found.value !== null) return checkedOut(branch, found.value, owner ?? null);
+  if (found.value !== null) return checkedOut(branch, found.value, owner ?? (await findOwner(found.value)));
   const exists = (await findSha(mainTop, `refs/heads/${branch}`)) !== null;
   if (exists && request.existingBranch !== 'continue') {
     const message = `branch '${branch}' already exists${ownedBy(owner ?? null)}`;
-    return failed('git/branch-exists', message, nextThing(owner ?? null, `git branch -m ${branch} OTHER-NAME`));
+    return failed(
+      'git/branch-exists',
+      message,
+      nextThing(owner ?? null, `git branch -m ${quoteForShell(branch)} OTHER-NAME`),
+    );
   }
   if (await isThere(path)) {
     const message = `'${path}' already exists and is not the worktree of '${branch}'`;
@@ -82,7 +88,14 @@ function checkedOut(branch: string, worktree: Worktree, owner: BranchOwner | nul
     return failed('git/worktree-missing', message, 'Forget it: git worktree prune');
   }
   const message = `branch '${branch}' already exists and is checked out at '${worktree.path}'${ownedBy(owner)}`;
-  return failed('git/worktree-exists', message, nextThing(owner, `go on there: cd ${worktree.path}`));
+  return failed('git/worktree-exists', message, nextThing(owner, `go on there: cd ${quoteForShell(worktree.path)}`));
+}
+
+/** A worktree of Baton knows its task, and the fence of the task knows who holds it. */
+async function findOwner(worktree: Worktree): Promise<BranchOwner | null> {
+  const repository = await findRepository(worktree.path);
+  const fence = repository.ok ? readFence(repository.value.gitDir) : null;
+  return fence === null ? null : { taskId: fence.taskId, holder: readLiveClaim(fence.livePath)?.sessionId ?? null };
 }
 
 function ownedBy(owner: BranchOwner | null): string {

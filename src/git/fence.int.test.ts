@@ -158,6 +158,14 @@ describe('the fence', () => {
     expect(valueOf(await findFence(worktree))).toBe(null);
   });
 
+  it('tells who comes second whose worktree it is', async () => {
+    await claim(3);
+    const message = expect.stringMatching(
+      /already exists and is checked out at .*; it belongs to P0\.1\.1, held by s3$/,
+    );
+    expect(await createWorktree(repo, { branch: BRANCH, base: 'main' })).toMatchObject({ problem: { message } });
+  });
+
   it('can be put up in many worktrees at once', async () => {
     const names = Array.from({ length: 8 }, (_, i) => `feature/n${i}`);
     const made = await Promise.all(names.map((branch) => createWorktree(repo, { branch, base: 'main' })));

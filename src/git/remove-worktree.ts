@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { quoteForShell } from './quote-for-shell.ts';
 import { findMainBranch } from './repository.ts';
 import { failed, git, type GitResult } from './run-git.ts';
 import { describeContent, readWorktreeContent, type WorktreeContent } from './worktree-content.ts';
@@ -24,7 +25,7 @@ export async function removeWorktree(
   const kept = describeContent(content.value);
   if (kept.length > 0) {
     const message = `kept '${worktree.path}': ${kept.join(', ')}`;
-    return failed('git/worktree-keeps-work', message, `Look at it: git -C '${worktree.path}' status`);
+    return failed('git/worktree-keeps-work', message, `Look at it: git -C ${quoteForShell(worktree.path)} status`);
   }
   // Without --force, git looks once more itself: what came after our look is safe too.
   const removed = await git(['worktree', 'remove', '--', worktree.path], { cwd: repository, timeoutMs: 600_000 });
@@ -45,7 +46,7 @@ async function requireLinked(repository: string, path: string): Promise<GitResul
     return failed('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
   }
   if (worktree.isLocked) {
-    const hint = `If nobody needs the lock: git worktree unlock '${path}'`;
+    const hint = `If nobody needs the lock: git worktree unlock ${quoteForShell(path)}`;
     return failed('git/worktree-locked', `the worktree '${path}' is locked`, hint);
   }
   return { ok: true, value: worktree };

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { problem, type Problem } from '../protocol/problem.ts';
+import { quoteForShell } from './quote-for-shell.ts';
 
 /** What git was asked and could do, or what went wrong and the next thing to do. */
 export type GitResult<T> = { readonly ok: true; readonly value: T } | GitFailure;
@@ -47,7 +48,8 @@ export function git(args: readonly string[], options: GitOptions): Promise<GitRe
         env: gitEnvironment(),
         encoding: 'utf8',
         timeout: options.timeoutMs ?? TIMEOUT_MS,
-        killSignal: 'SIGKILL',
+        // Not SIGKILL: git then leaves its lock files behind, and the repository stays locked.
+        killSignal: 'SIGTERM',
         maxBuffer: options.maxBytes ?? MAX_BYTES,
         windowsHide: true,
       },
@@ -119,7 +121,7 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
     return failed('git/no-repository', `'${options.cwd}' is not in a git repository`, 'Make one: git init');
   }
   if (/dubious ownership/.test(said)) {
-    const hint = `If you trust it: git config --global --add safe.directory ${options.cwd}`;
+    const hint = `If you trust it: git config --global --add safe.directory ${quoteForShell(options.cwd)}`;
     return failed('git/not-trusted', `git does not trust the owner of '${options.cwd}'`, hint);
   }
   const message = `${command} failed: ${lastWords(said) || (error?.signal ?? error?.message ?? 'no reason given')}`;
