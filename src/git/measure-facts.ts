@@ -1,0 +1,96 @@
+import { access } from 'node:fs/promises';
+import type { Facts, TaskView } from './reconcile.ts';
+import { findMainBranch, type MainBranch } from './repository.ts';
+import { gitLines, type GitResult } from './run-git.ts';
+import { findUndisputed } from './undisputed.ts';
+import { readMainHistory, readWorkFact, type MainHistory, type WorkFact } from './work-facts.ts';
+
+export interface MeasureOptions {
+  readonly mainBranch?: string;
+  /** Sessions whose process is known to have ended: processes are not this room's business. */
+  readonly deadSessions: ReadonlySet<string>;
+  /** How many of the newest finished tasks are also looked at file by file, for work undone without a word. */
+  readonly thorough?: number;
+}
+
+const AT_ONCE = 4;
+const THOROUGH = 50;
+
+/** Measures what reconciliation compares the tasks with. Tasks are given oldest first. It only reads. */
+export async function measureFacts(
+  repository: string,
+  tasks: readonly TaskView[],
+  options: MeasureOptions,
+): Promise<GitResult<Facts>> {
+  const main = await findMainBranch(repository, options.mainBranch);
+  if (!main.ok) return main;
+  const work = await measureWork(repository, tasks, main.value, options.thorough ?? THOROUGH);
+  if (!work.ok) return work;
+  const paths = tasks.flatMap(({ worktree, status }) => (worktree === null || status === 'done' ? [] : [worktree]));
+  const missing = await Promise.all(paths.map((path) => isMissing(path)));
+  const missingWorktrees = new Set(paths.filter((_, i) => missing[i] === true));
+  const facts = { mainBranch: main.value.name, work: work.value, missingWorktrees };
+  return { ok: true, value: { ...facts, deadSessions: options.deadSessions } };
+}
+
+async function measureWork(
+  repository: string,
+  tasks: readonly TaskView[],
+  main: MainBranch,
+  thorough: number,
+): Promise<GitResult<Map<string, WorkFact>>> {
+  const history = await readMainHistory(repository, main.ref, main.sha);
+  const undisputed = await findUndisputed(repository, main.sha);
+  if (!undisputed.ok) return undisputed;
+  const branches = await readBranches(repository);
+  if (!branches.ok) return branches;
+  const recent = new Set(tasks.filter(({ status }) => status === 'done').slice(-thorough));
+  const isSettled = ({ status, record, mergeSha }: TaskView) =>
+    status === 'done' && (record === null || undisputed.value.has(mergeSha ?? record.commitSha));
+  const open = tasks.filter((task) => recent.has(task) || !isSettled(task));
+  const work = new Map<string, WorkFact>();
+  for (let i = 0; i < open.length; i += AT_ONCE) {
+    const some = open.slice(i, i + AT_ONCE);
+    const facts = await Promise.all(some.map((task) => measureTask(repository, task, branches.value, history)));
+    for (const [j, fact] of facts.entries()) {
+      if (!fact.ok) return fact;
+      if (fact.value !== null) work.set(some[j]?.id ?? '', fact.value);
+    }
+  }
+  return { ok: true, value: work };
+}
+
+async function measureTask(
+  repository: string,
+  task: TaskView,
+  branches: ReadonlyMap<string, string>,
+  history: MainHistory,
+): Promise<GitResult<WorkFact | null>> {
+  const { record, mergeSha } = task;
+  const tip = branches.get(record?.branch ?? task.branch ?? '');
+  // What is done is judged by its record; what is not, by where its branch stands, which may be gone after a merge.
+  const sha = task.status === 'done' ? record?.commitSha : (tip ?? record?.commitSha);
+  if (sha === undefined) return { ok: true, value: null };
+  const fact = await readWorkFact(repository, { sha, mergeSha }, history);
+  if (!fact.ok) return fact;
+  // A branch on which nothing was done yet is part of the main branch too; a record says that something was.
+  const isUnused = record === null && fact.value.state === 'on-main' && fact.value.landing.how === 'fast-forward';
+  return isUnused ? { ok: true, value: null } : fact;
+}
+
+async function readBranches(repository: string): Promise<GitResult<Map<string, string>>> {
+  const asked = ['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads'];
+  const lines = await gitLines(asked, { cwd: repository });
+  if (!lines.ok) return lines;
+  return {
+    ok: true,
+    value: new Map(lines.value.map((line) => [line.slice(line.indexOf(' ') + 1), line.split(' ')[0] ?? ''])),
+  };
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  return access(path).then(
+    () => false,
+    () => true,
+  );
+}

@@ -1,0 +1,73 @@
+import { hasCommit, isAncestor } from './commits.ts';
+import { findLanding, type Landing } from './landing.ts';
+import { findRevert } from './reverted.ts';
+import { gitLines, type GitResult } from './run-git.ts';
+
+/** Where a piece of work is. */
+export type WorkFact =
+  | { readonly state: 'missing' }
+  | { readonly state: 'on-main'; readonly sha: string; readonly landing: Landing }
+  | { readonly state: 'reverted'; readonly sha: string; readonly landing: Landing; readonly by: string | null }
+  | { readonly state: 'elsewhere'; readonly wasOnMain: boolean }
+  | { readonly state: 'nowhere' };
+
+/** The main branch, now and as far back as its log goes. */
+export interface MainHistory {
+  readonly sha: string;
+  readonly earlier: readonly string[];
+}
+
+/** Looks one piece of work up, thoroughly: some ten git processes. */
+export async function readWorkFact(
+  repository: string,
+  work: { readonly sha: string; readonly mergeSha: string | null },
+  main: MainHistory,
+): Promise<GitResult<WorkFact>> {
+  const { sha, mergeSha } = work;
+  if (!(await hasCommit(repository, sha))) return { ok: true, value: { state: 'missing' } };
+  const merged = await readOwnMerge(repository, mergeSha, main.sha);
+  const landing = merged === null ? await findLanding(repository, sha, main.sha) : { ok: true as const, value: merged };
+  if (!landing.ok) return landing;
+  if (landing.value === null) return readLostFact(repository, sha, main, mergeSha !== null);
+  const found = { sha, landing: landing.value };
+  const revert = await findRevert(repository, { sha: merged?.commit ?? sha, landing: found.landing }, main.sha);
+  if (!revert.ok) return revert;
+  if (revert.value === null) return { ok: true, value: { state: 'on-main', ...found } };
+  return { ok: true, value: { state: 'reverted', ...found, by: revert.value.commit } };
+}
+
+/** What Baton merged itself need not be searched for: its commit is known, whatever a conflict made of the patch. */
+async function readOwnMerge(repository: string, mergeSha: string | null, main: string): Promise<Landing | null> {
+  if (mergeSha === null || !(await hasCommit(repository, mergeSha))) return null;
+  const ancestor = await isAncestor(repository, mergeSha, main);
+  return ancestor.ok && ancestor.value ? { how: 'squash', commit: mergeSha, base: `${mergeSha}^` } : null;
+}
+
+/** The commits that the main branch stood at before, newest first, as far as this repository has seen it. */
+export async function readMainHistory(repository: string, ref: string, sha: string): Promise<MainHistory> {
+  const asked = ['rev-list', '--walk-reflogs', '--ignore-missing', '--max-count=500', ref, '--'];
+  const log = await gitLines(asked, { cwd: repository });
+  return { sha, earlier: log.ok ? [...new Set(log.value)] : [] };
+}
+
+async function readLostFact(
+  repository: string,
+  sha: string,
+  main: MainHistory,
+  wasMerged: boolean,
+): Promise<GitResult<WorkFact>> {
+  const asked = ['for-each-ref', '--count=1', `--contains=${sha}`, 'refs/heads', 'refs/remotes'];
+  const refs = await gitLines(asked, { cwd: repository });
+  if (!refs.ok) return refs;
+  if (refs.value.length === 0) return { ok: true, value: { state: 'nowhere' } };
+  const wasOnMain = wasMerged || (await isReachable(repository, sha, main.earlier));
+  return { ok: true, value: { state: 'elsewhere', wasOnMain } };
+}
+
+async function isReachable(repository: string, sha: string, from: readonly string[]): Promise<boolean> {
+  if (from.length === 0) return false;
+  const left = ['rev-list', '--ignore-missing', '--max-count=1', '--stdin'];
+  const input = `${[sha, ...from.map((commit) => `^${commit}`)].join('\n')}\n`;
+  const unreachable = await gitLines(left, { cwd: repository, input });
+  return unreachable.ok && unreachable.value.length === 0;
+}
