@@ -1,4 +1,4 @@
-import { McpServer, completable, ResourceTemplate } from '@modelcontextprotocol/server';
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import type { CallToolResult, ElicitRequestFormParams, ServerContext } from '@modelcontextprotocol/server';
 import { uncheckedSchema } from '../../src/mcp/unchecked-schema.ts';
 
@@ -6,7 +6,7 @@ import { uncheckedSchema } from '../../src/mcp/unchecked-schema.ts';
 export function fixtureServer(): McpServer {
   const server = new McpServer(
     { name: 'fixture', version: '0.0.0' },
-    { capabilities: { logging: {}, resources: { subscribe: true } } },
+    { capabilities: { completions: {}, logging: {}, resources: { subscribe: true } } },
   );
   registerTools(server);
   registerResources(server);
@@ -50,12 +50,15 @@ function registerTools(server: McpServer): void {
   });
   tool('test_sampling', async ({ mcpReq }) => {
     const messages = [{ role: 'user' as const, content: words('Say something.') }];
-    const { content } = await mcpReq.requestSampling({ messages, maxTokens: 100 });
+    const { content } = await mcpReq.requestSampling({ messages, maxTokens: 100 }, onStreamOf(mcpReq));
     return [words(`LLM response: ${JSON.stringify(content)}`)];
   });
   for (const [name, requestedSchema] of Object.entries(FORMS)) {
     tool(name, async ({ mcpReq }) => {
-      const { action, content } = await mcpReq.elicitInput({ message: 'Who are you?', requestedSchema });
+      const { action, content } = await mcpReq.elicitInput(
+        { message: 'Who are you?', requestedSchema },
+        onStreamOf(mcpReq),
+      );
       return [words(`Elicitation completed: action=${action}, content=${JSON.stringify(content)}`)];
     });
   }
@@ -64,6 +67,11 @@ function registerTools(server: McpServer): void {
     { description: 'Tool with JSON Schema 2020-12 features', inputSchema: uncheckedSchema<unknown>(DIALECT) },
     () => ({ content: [] }),
   );
+}
+
+/** On the stream of the call itself: the other one, which the client opens by the way, may not be there yet. */
+function onStreamOf({ id }: ServerContext['mcpReq']): { readonly relatedRequestId: string | number } {
+  return { relatedRequestId: id };
 }
 
 function registerResources(server: McpServer): void {
@@ -94,10 +102,7 @@ function registerPrompts(server: McpServer): void {
     'test_prompt_with_arguments',
     {
       description: 'Two arguments.',
-      argsSchema: completable(
-        uncheckedSchema<{ arg1: string; arg2: string }>({ properties: pair, required: ['arg1', 'arg2'] }),
-        () => [],
-      ),
+      argsSchema: uncheckedSchema<{ arg1: string; arg2: string }>({ properties: pair, required: ['arg1', 'arg2'] }),
     },
     ({ arg1, arg2 }) => says(words(`arg1='${arg1}', arg2='${arg2}'`)),
   );
@@ -109,6 +114,7 @@ function registerPrompts(server: McpServer): void {
     },
     ({ resourceUri }) => says(embedded(resourceUri), words('Read it.')),
   );
+  server.server.setRequestHandler('completion/complete', () => ({ completion: { values: [] } }));
 }
 
 type Form = ElicitRequestFormParams['requestedSchema'];

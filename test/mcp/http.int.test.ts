@@ -51,7 +51,9 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
   });
 
   it('needs a token, and not the operator’s', async () => {
-    await expect(open({ mode, token: 'x' })).rejects.toThrow(/Unauthorized|the token is not one of this daemon|HTTP 401/);
+    await expect(open({ mode, token: 'x' })).rejects.toThrow(
+      /Unauthorized|the token is not one of this daemon|HTTP 401/,
+    );
     await expect(open({ mode, token: daemon.operatorToken })).rejects.toThrow(/never acts for the operator|403/);
   });
 });

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Tokens } from '../../src/daemon/tokens.ts';
+import { startFixtureDaemon, type FixtureDaemon } from './fixture-daemon.ts';
+import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
+import { startTokenProxy, type TokenProxy } from './token-proxy.ts';
+
+/** What needs no tools with names of the suite's own choosing. */
+const NEED_NO_FIXTURE = [
+  'server-initialize',
+  'ping',
+  'tools-list',
+  'resources-list',
+  'prompts-list',
+  'dns-rebinding-protection',
+];
+
+const EXPECTED_FAILURES = join(import.meta.dirname, 'conformance-expected-failures.yml');
+
+let folder: string;
+let daemon: RealDaemon;
+let fixture: FixtureDaemon;
+let proxies: { readonly daemon: TokenProxy; readonly fixture: TokenProxy };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-conformance-'));
+  daemon = await startRealDaemon();
+  const tokens = new Tokens(daemon.env['BATON_STATE_DIR'] ?? '');
+  fixture = await startFixtureDaemon(tokens);
+  const added = { authorization: `Bearer ${daemon.workerToken}`, 'baton-project-path': daemon.repository };
+  proxies = {
+    daemon: await startTokenProxy(daemon.port, added),
+    fixture: await startTokenProxy(fixture.port, added),
+  };
+});
+afterAll(async () => {
+  await Promise.all([proxies.daemon, proxies.fixture].map(async (proxy) => proxy[Symbol.asyncDispose]()));
+  await fixture[Symbol.asyncDispose]();
+  await daemon[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+describe('the conformance suite of MCP', () => {
+  it.concurrent.each(NEED_NO_FIXTURE)('%s holds for the daemon', async (scenario) => {
+    expect(await conformance('--url', proxies.daemon.url, '--scenario', scenario)).toMatchObject({ code: 0 });
+  });
+
+  it.concurrent('holds for a server with its fixtures on the same transport and guards, but for what is listed', async () => {
+    const args = ['--suite', 'all', '--expected-failures', EXPECTED_FAILURES];
+    const output = expect.stringContaining('tools-call-with-progress: 1 passed');
+    expect(await conformance('--url', proxies.fixture.url, ...args)).toMatchObject({ code: 0, output });
+  });
+});
+
+async function conformance(...args: string[]): Promise<{ readonly code: number | null; readonly output: string }> {
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json');
+  const child = spawn(process.execPath, [join(manifest, '..', 'dist/index.js'), 'server', ...args], {
+    cwd: folder,
+    timeout: 25_000,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+  }
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('close', resolve);
+  });
+  return { code, output };
+}

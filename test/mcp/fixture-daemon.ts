@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { admit } from '../../src/daemon/access.ts';
+import { respond } from '../../src/daemon/respond.ts';
+import { readBody } from '../../src/daemon/read-body.ts';
+import type { Tokens } from '../../src/daemon/tokens.ts';
+import { createMcpHttp } from '../../src/mcp/http.ts';
+import { goneSignal, sendResponse, webRequest } from '../../src/mcp/node-http.ts';
+import { fixtureServer } from './fixture-server.ts';
+
+export interface FixtureDaemon extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** The daemon's guards and transport, with the tools of the conformance suite behind them instead of Baton's. */
+export async function startFixtureDaemon(tokens: Tokens): Promise<FixtureDaemon> {
+  const http = createMcpHttp(fixtureServer);
+  const server = createServer((request, response) => {
+    const serve = async (): Promise<void> => {
+      const admitted = admit(request, { port: portOf() }, tokens);
+      if (!admitted.ok) return respond(response, admitted);
+      const body = request.method === 'POST' ? await readBody(request) : undefined;
+      if (body === 'gone' || body?.ok === false) return respond(response, { ok: true, result: null });
+      const gone = goneSignal(response);
+      const text = body === undefined ? undefined : Buffer.from(body.bytes).toString('utf8');
+      const parsed: unknown = text === undefined ? undefined : JSON.parse(text);
+      const guarded = { request: webRequest(request, text, gone), body: parsed, token: 'x', projectPath: undefined };
+      await sendResponse(await http.handle(guarded), response, gone);
+    };
+    void serve();
+  });
+  const portOf = (): number => (server.address() as AddressInfo).port; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: portOf(),
+    [Symbol.asyncDispose]: async () => {
+      await http.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
