@@ -20,7 +20,7 @@ export class Fences {
   }
 
   /** From here on this task has a fence. */
-  add(taskId: string, claim: LiveClaim): void {
+  add(taskId: string, claim: LiveClaim | null): void {
     this.#fenced.add(taskId);
     writeFence(this.#stateDir, this.#project, taskId, claim);
   }

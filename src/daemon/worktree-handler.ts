@@ -1,18 +1,20 @@
 import { taskWorktree } from '../api/agent-operations.ts';
 import { branchName } from '../git/branch-name.ts';
 import { createWorktree } from '../git/create-worktree.ts';
-import { installFence } from '../git/install-fence.ts';
+import { findFence, installFence } from '../git/install-fence.ts';
 import { findMainBranch } from '../git/repository.ts';
+import { takeOver } from '../git/take-over.ts';
 import { findWorktree } from '../git/worktrees.ts';
-import type { GitFailure } from '../git/run-git.ts';
+import type { GitFailure, GitResult } from '../git/run-git.ts';
 import type { Answer } from '../api/answer.ts';
 import { requireClaim } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
 import { answerOf, handle } from './handler.ts';
 
 /**
- * A worktree for the claimed task, on a branch of its own, in which git itself refuses whoever has lost the claim. A worktree that
- * an earlier claim on the same task left behind is taken over as it stands: its work is what there is to go on with.
+ * A worktree for the claimed task, on a branch of its own, in which git itself refuses whoever has lost the claim. Where an earlier
+ * claim left one behind, the branch is gone on with in another beside it: whoever had that claim may still be at work there, and two
+ * who write in one folder cannot be told apart.
  */
 export const worktreeHandler = handle(taskWorktree, async ({ caller, project }) => {
   const settled = await project.keeper.submit({
@@ -31,22 +33,55 @@ export const worktreeHandler = handle(taskWorktree, async ({ caller, project }) 
   const { id, title, epoch, sessionId, holder } = settled.answer;
   const branch = branchName({ id, title });
   if (!branch.ok) return failure(branch);
-  const existing = await findWorktree(project.path, branch.value);
-  if (!existing.ok) return failure(existing);
-  const made = existing.value === null ? await makeWorktree(project.path, branch.value, { taskId: id, holder }) : null;
-  if (made !== null && !made.ok) return failure(made);
-  const path = made?.value.path ?? existing.value?.path ?? '';
+  const found = await findPlace(project.path, branch.value, { taskId: id, epoch, holder });
+  if (!found.ok) return failure(found);
+  const { path, isNew, earlier } = found.value;
   const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch: branch.value };
   const installed = await installFence(path, fence);
   if (!installed.ok) return failure(installed);
-  project.fences.add(id, { epoch, sessionId });
-  return { ok: true, result: { task_id: id, path, branch: branch.value, is_new: made !== null } };
+  // Git took its time. What the fence says is what holds now, not what held when we were asked.
+  const live = await project.keeper.read(({ state }) => state.tasks.get(id)?.claim ?? null);
+  if (!live.ok) return answerOf(live, () => null);
+  project.fences.add(id, live.answer);
+  if (live.answer?.sessionId !== sessionId) {
+    const hint = 'Stop working on this task.';
+    return answerOf(refusal('claim-ended', `the claim on ${id} ended while its worktree was made`, hint), () => null);
+  }
+  const before = earlier === null ? {} : { earlier_path: earlier };
+  return { ok: true, result: { task_id: id, path, branch: branch.value, is_new: isNew, ...before } };
 });
 
-async function makeWorktree(path: string, branch: string, owner: { taskId: string; holder: string }) {
-  const main = await findMainBranch(path);
+interface Place {
+  readonly path: string;
+  readonly isNew: boolean;
+  /** Where whoever had the task before was at work: what they did not commit is there. */
+  readonly earlier: string | null;
+}
+
+interface Owner {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly holder: string;
+}
+
+async function findPlace(repository: string, branch: string, owner: Owner): Promise<GitResult<Place>> {
+  const existing = await findWorktree(repository, branch);
+  if (!existing.ok) return existing;
+  const earlier = existing.value?.path ?? null;
+  // A worktree without our fence is somebody's own: it is not taken from them, and the error says whose it is.
+  const fence = earlier === null ? null : await findFence(earlier);
+  if (fence?.ok === false) return fence;
+  if (earlier === null || fence === null || fence.value === null) return makePlace(repository, branch, owner);
+  if (fence.value.epoch === owner.epoch) return { ok: true, value: { path: earlier, isNew: false, earlier: null } };
+  const taken = await takeOver(repository, { branch, epoch: owner.epoch });
+  return taken.ok ? { ok: true, value: { path: taken.value.path, isNew: true, earlier } } : taken;
+}
+
+async function makePlace(repository: string, branch: string, owner: Owner): Promise<GitResult<Place>> {
+  const main = await findMainBranch(repository);
   const base = main.ok ? main.value.name : 'HEAD';
-  return createWorktree(path, { branch, base, owner, existingBranch: 'continue' });
+  const made = await createWorktree(repository, { branch, base, owner, existingBranch: 'continue' });
+  return made.ok ? { ok: true, value: { path: made.value.path, isNew: true, earlier: null } } : made;
 }
 
 function failure({ problem: { code, message, hint } }: GitFailure): Answer {
