@@ -38,7 +38,7 @@ export async function perform(operation: Operation, call: Call): Promise<Answer>
     };
   }
   if (!mayCall(operation, call.caller)) {
-    const message = `a ${call.caller.kind} may not call ${operation.name}`;
+    const message = `${call.caller.kind === 'operator' ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
     return { ok: false, error: { code: 'forbidden', message, hint: `Only for: ${operation.access.join(', ')}.` } };
   }
   return handler(call);
