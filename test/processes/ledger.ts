@@ -1,0 +1,56 @@
+import { parseEntry, type Entry } from '../../src/ledger/entry.ts';
+import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
+import { OutsideFile } from '../../src/ledger/outside-file.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import type { World } from './world.ts';
+
+/** Every entry, read from the file itself: what the daemon says about it plays no part. */
+export async function readLedger(world: World): Promise<Entry[]> {
+  const opened = openSqliteStore(world.ledgerFile, { mode: 'read' });
+  if (!opened.ok) throw new Error(opened.problem.message);
+  const entries: Entry[] = [];
+  try {
+    const { size } = await opened.store.head();
+    for await (const batch of opened.store.entries({ from: 1, to: size })) {
+      for (const { bytes, seq } of batch) {
+        const entry = parseEntry(bytes);
+        if (!entry.ok) throw new Error(`entry ${seq} cannot be read`);
+        entries.push(entry.value);
+      }
+    }
+    return entries;
+  } finally {
+    await opened.store.close();
+  }
+}
+
+/** The first thing that is wrong with the ledger, in words; undefined where all of it verifies. */
+export async function findLedgerFault(world: World): Promise<string | undefined> {
+  const { ledgerFile } = world;
+  const opened = openSqliteStore(ledgerFile, { mode: 'read' });
+  if (!opened.ok) return opened.problem.message;
+  try {
+    const [first] = await readLedger(world);
+    const outside = new OutsideFile(ledgerFile.replace(/\.db$/, '.checkpoint')).read();
+    const options = { project: first?.project ?? '', verifier: nodeVerifier, allSignatures: true, outside };
+    const verified = await verifyLedger(opened.store, options);
+    return verified.ok ? undefined : `${verified.findings[0].seq}: ${verified.findings[0].problem.message}`;
+  } finally {
+    await opened.store.close();
+  }
+}
+
+/** What an operator or an agent did to the ledger: the types of the entries that came since. */
+export async function since(world: World, before: readonly Entry[]): Promise<Entry[]> {
+  return (await readLedger(world)).slice(before.length);
+}
+
+export function typesOf(entries: readonly Entry[]): string[] {
+  return entries.map(({ type }) => type);
+}
+
+/** Entries of one type about one task. */
+export function about(entries: readonly Entry[], taskId: string, type?: string): Entry[] {
+  return entries.filter(({ data, type: its }) => data['task_id'] === taskId && (type === undefined || its === type));
+}

@@ -1,0 +1,221 @@
+import { execFileSync, fork, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, openSync, closeSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client as McpClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Client } from '../../src/api/client.ts';
+import { createClient } from '../../src/api/connect.ts';
+import { stateFiles } from '../../src/api/state-folder.ts';
+import { Agent } from './agent.ts';
+import { Peer } from './peers.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const QUIET = '--disable-warning=ExperimentalWarning';
+
+export interface DaemonProcessOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Modules that the daemon's process loads first. */
+  readonly imports?: readonly string[];
+}
+
+/**
+ * One machine in small: a folder with a git repository, a state folder, a daemon that is a process of its own, and other processes
+ * that talk to it. Whatever was started is ended with it, by its process id.
+ */
+export class World implements AsyncDisposable {
+  readonly folder: string = realpathSync(mkdtempSync(join(tmpdir(), 'baton-world-')));
+  readonly repository: string = join(this.folder, 'repo');
+  readonly stateDir: string = join(this.folder, 'state');
+  readonly env: Readonly<Record<string, string>>;
+  readonly #children = new Set<ChildProcess>();
+  readonly #closing: (() => unknown)[] = [];
+  #daemon: ChildProcess | undefined;
+  #operator: Client | undefined;
+
+  constructor(settings: Readonly<Record<string, string>> = {}) {
+    this.env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: this.folder,
+      TMPDIR: tmpdir(),
+      ...AUTHOR,
+      BATON_STATE_DIR: this.stateDir,
+      ...settings,
+    };
+    this.git(this.folder, 'init', '--quiet', '--initial-branch=main', this.repository);
+    this.commit(this.repository, { 'README.md': 'hello\n' }, 'first');
+  }
+
+  /** A world whose daemon runs. */
+  static async open(settings: Readonly<Record<string, string>> = {}): Promise<World> {
+    const world = new World(settings);
+    await world.startDaemon();
+    return world;
+  }
+
+  async startDaemon({ env = {}, imports = [] }: DaemonProcessOptions = {}): Promise<void> {
+    mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
+    const log = openSync(join(this.folder, 'daemon.out'), 'a');
+    const args = [QUIET, ...imports.map((path) => `--import=${path}`), join(ROOT, 'src/daemon/main.ts')];
+    const child = spawn(process.execPath, args, {
+      cwd: this.folder,
+      env: { ...this.env, ...env, BATON_READY_FD: '3' },
+      stdio: ['ignore', log, log, 'pipe', 'ipc'],
+    });
+    closeSync(log);
+    // Nobody waits for it: it is ended at the end.
+    child.channel?.unref();
+    this.#children.add(child);
+    this.#daemon = child;
+    const report = child.stdio[3];
+    if (!report || !('setEncoding' in report)) throw new Error('the daemon has no pipe');
+    const said = (await report.setEncoding('utf8').toArray()).join('');
+    if (!said.startsWith('ready')) throw new Error(`the daemon does not listen: ${said}`);
+  }
+
+  get daemonPid(): number {
+    return this.#daemon?.pid ?? 0;
+  }
+
+  /** A word for whatever was loaded into the daemon's process. */
+  tellDaemon(message: string | number): void {
+    this.#daemon?.send(message);
+  }
+
+  async endDaemon(signal: 'SIGKILL' | 'SIGTERM' = 'SIGTERM'): Promise<void> {
+    const child = this.#daemon;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+
+  /** Whoever has the folder's token of the operator; `given` is another token. */
+  client(given?: string): Client {
+    return this.#connect(given === undefined ? {} : { token: given });
+  }
+
+  /** Whoever has the folder's token of workers. */
+  workerClient(): Client {
+    return this.#connect({ as: 'worker' });
+  }
+
+  #connect(who: { readonly token?: string; readonly as?: 'worker' }): Client {
+    const client = createClient({ env: this.env, projectPath: this.repository, autostart: false, ...who });
+    this.#closing.push(() => client.close());
+    return client;
+  }
+
+  /** What an operator asks; a refusal fails the test. */
+  async order(operation: string, input: unknown): Promise<Record<string, unknown>> {
+    this.#operator ??= this.client();
+    const answer = await this.#operator.call(operation, input);
+    if (!answer.ok) throw new Error(`${operation}: ${answer.error.code}: ${answer.error.message}`);
+    return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  }
+
+  /** An agent: the MCP client of the SDK, and Baton's MCP server as a process on its standard input and output. */
+  async agent(name: string, env: Readonly<Record<string, string>> = {}): Promise<Agent> {
+    const client = new McpClient({ name, version: '0' });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [QUIET, join(ROOT, 'test/mcp/stdio-main.ts')],
+      env: { ...this.env, ...env },
+      cwd: this.repository,
+      stderr: 'ignore',
+    });
+    await client.connect(transport);
+    this.#closing.push(async () => client.close());
+    return new Agent(name, client);
+  }
+
+  /** A long-lived process that does what it is told. */
+  peer(program = 'peer.ts', env: Readonly<Record<string, string>> = {}): Peer {
+    const child = fork(join(import.meta.dirname, program), [], {
+      cwd: this.repository,
+      env: { ...this.env, ...env, WORLD_REPOSITORY: this.repository },
+      execArgv: [QUIET],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.#children.add(child);
+    return new Peer(child);
+  }
+
+  git(cwd: string, ...args: string[]): string {
+    return execFileSync('git', args, {
+      cwd,
+      env: this.env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim();
+  }
+
+  /** Git as somebody would type it, who may be refused. */
+  tryGit(cwd: string, ...args: string[]): { readonly code: number | null; readonly said: string } {
+    const ran = spawnSync('git', args, { cwd, env: this.env, encoding: 'utf8' });
+    return { code: ran.status, said: ran.stderr };
+  }
+
+  write(folder: string, files: Readonly<Record<string, string>>): void {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+  }
+
+  /** Writes files and commits them; gives back the commit. */
+  commit(folder: string, files: Readonly<Record<string, string>>, message: string): string {
+    this.write(folder, files);
+    this.git(folder, 'add', '--all');
+    this.git(folder, 'commit', '--quiet', '--message', message);
+    return this.git(folder, 'rev-parse', 'HEAD');
+  }
+
+  /** `baton`, as it is typed. */
+  baton(args: readonly string[], { env = {}, cwd = this.repository, input = '' } = {}): Typed {
+    const ran = spawnSync(process.execPath, [join(ROOT, 'bin/baton.cjs'), ...args], {
+      cwd,
+      env: { ...this.env, ...env },
+      input,
+      encoding: 'utf8',
+    });
+    return { code: ran.status, out: ran.stdout, err: ran.stderr };
+  }
+
+  /** The file of the ledger; there is one project in a world. */
+  get ledgerFile(): string {
+    const { projects } = stateFiles(this.stateDir);
+    const name = readdirSync(projects).find((each) => each.endsWith('.db'));
+    if (name === undefined) throw new Error('there is no ledger yet');
+    return join(projects, name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#closing.map(async (close) => close()));
+    const exits = [...this.#children]
+      .filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+      .map(async (child) => {
+        const exited = once(child, 'exit');
+        child.kill('SIGKILL');
+        await exited;
+      });
+    await Promise.all(exits);
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+export interface Typed {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+const AUTHOR = {
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.org',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.org',
+};
