@@ -7,7 +7,7 @@ import { hideWorktrees, WORKTREES } from './hide-worktrees.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 import { findRepository, findSha } from './repository.ts';
 import { failed, git, type GitFailure, type GitResult } from './run-git.ts';
-import { findWorktree, type Worktree } from './worktrees.ts';
+import { findWorktree, listWorktrees, type Worktree } from './worktrees.ts';
 
 export interface WorktreeRequest {
   readonly branch: string;
@@ -19,6 +19,8 @@ export interface WorktreeRequest {
   readonly existingBranch?: 'refuse' | 'continue';
   /** The folder below `.worktrees`, where the branch's own name is not to be used. */
   readonly folder?: string;
+  /** Whether a worktree that has the branch is left out of account: its holder has lost the task, and a fence keeps it off. */
+  readonly beside?: boolean;
 }
 
 export interface BranchOwner {
@@ -43,7 +45,7 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
   const repository = await findRepository(folder);
   if (!repository.ok) return repository;
   const { mainTop, commonDir } = repository.value;
-  const path = join(mainTop, WORKTREES, place);
+  const path = await findFreePath(mainTop, join(mainTop, WORKTREES, place));
   const taken = await findTaken(mainTop, path, request);
   if (taken !== null) return taken;
   const existing = await findSha(mainTop, `refs/heads/${branch}`);
@@ -54,18 +56,29 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
   }
   await hideWorktrees(commonDir);
   await mkdir(dirname(path), { recursive: true });
+  const force = request.beside === true ? ['--force'] : [];
   const how = existing === null ? ['-b', branch, '--no-track', '--', path, head] : ['--', path, branch];
-  const added = await git(['worktree', 'add', '--quiet', ...how], { cwd: mainTop, timeoutMs: 600_000 });
+  const added = await git(['worktree', 'add', '--quiet', ...force, ...how], { cwd: mainTop, timeoutMs: 600_000 });
   if (added.ok) return { ok: true, value: { path, branch, head } };
   // Somebody may have been faster between the look and the act: the same words then as before.
   return (await findTaken(mainTop, path, request)) ?? conflict(branch, added);
+}
+
+/** A worktree of ours that somebody has switched to another branch keeps its folder; the next one gets a number. */
+async function findFreePath(mainTop: string, path: string): Promise<string> {
+  const all = await listWorktrees(mainTop);
+  const taken = new Set(all.ok ? all.value.map((worktree) => worktree.path) : []);
+  let free = path;
+  for (let number = 2; taken.has(free); number++) free = `${path}-${number}`;
+  return free;
 }
 
 async function findTaken(mainTop: string, path: string, request: WorktreeRequest): Promise<GitFailure | null> {
   const { branch, owner } = request;
   const found = await findWorktree(mainTop, branch);
   if (!found.ok) return found;
-  if (found.value !== null) return checkedOut(branch, found.value, owner ?? (await findOwner(found.value)));
+  if (found.value !== null && request.beside !== true)
+    return checkedOut(branch, found.value, owner ?? (await findOwner(found.value)));
   const exists = (await findSha(mainTop, `refs/heads/${branch}`)) !== null;
   if (exists && request.existingBranch !== 'continue') {
     const message = `branch '${branch}' already exists${ownedBy(owner ?? null)}`;

@@ -64,8 +64,9 @@ export async function uninstallFence(worktree: string): Promise<GitResult<void>>
   return { ok: true, value: undefined };
 }
 
-/** The fence that stands in a worktree; null where there is none, or a part of it was taken away. */
+/** The fence that stands in a worktree; null where there is none, a part of it was taken away, or the whole worktree. */
 export async function findFence(worktree: string): Promise<GitResult<Fence | null>> {
+  if (!existsSync(worktree)) return { ok: true, value: null };
   const found = await findRepository(worktree);
   if (!found.ok) return found;
   const hooksPath = join(found.value.gitDir, HOOKS_FOLDER);

@@ -19,6 +19,6 @@ export async function takeOver(
     const detached = await git([...detach, earlier.value.head], { cwd: earlier.value.path });
     if (!detached.ok) return detached;
   }
-  const place = earlier.value === null ? {} : { folder: `${worktreeFolder(branch)}-e${epoch}` };
-  return createWorktree(folder, { branch, base: branch, existingBranch: 'continue', ...place });
+  const beside = earlier.value === null ? {} : { folder: `${worktreeFolder(branch)}-e${epoch}`, beside: true };
+  return createWorktree(folder, { branch, base: branch, existingBranch: 'continue', ...beside });
 }

@@ -1,10 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { git, type GitResult } from './run-git.ts';
 
 export interface Worktree {
   readonly path: string;
   /** The commit that is checked out; null in a bare repository and before the first commit. */
   readonly head: string | null;
-  /** Null where HEAD is detached. */
+  /** Null where HEAD is detached; in a rebase, the branch that is rebased: git counts it as in use. */
   readonly branch: string | null;
   readonly isMain: boolean;
   readonly isBare: boolean;
@@ -18,7 +20,8 @@ export async function listWorktrees(repository: string): Promise<GitResult<Workt
   const list = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: repository });
   if (!list.ok) return list;
   const blocks = list.value.stdout.split('\0\0').filter((block) => block !== '');
-  return { ok: true, value: blocks.map((block, index) => worktreeOf(block, index === 0)) };
+  const worktrees = blocks.map((block, index) => worktreeOf(block, index === 0));
+  return { ok: true, value: await Promise.all(worktrees.map(withRebasedBranch)) };
 }
 
 /** The worktree that has a branch checked out. */
@@ -44,4 +47,19 @@ function worktreeOf(block: string, isMain: boolean): Worktree {
     isLocked: fields.has('locked'),
     isMissing: fields.has('prunable'),
   };
+}
+
+async function withRebasedBranch(worktree: Worktree): Promise<Worktree> {
+  if (worktree.branch !== null || worktree.isBare || worktree.isMissing) return worktree;
+  const link = await readOrEmpty(join(worktree.path, '.git'));
+  const gitDir = resolve(worktree.path, /^gitdir: (.*)\n?$/.exec(link)?.[1] ?? '.git');
+  for (const folder of ['rebase-merge', 'rebase-apply']) {
+    const [, branch] = /^refs\/heads\/(.+)\n?$/.exec(await readOrEmpty(join(gitDir, folder, 'head-name'))) ?? [];
+    if (branch !== undefined) return { ...worktree, branch };
+  }
+  return worktree;
+}
+
+async function readOrEmpty(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
 }
