@@ -66,22 +66,22 @@ function undoneWork(task: TaskView, { work, mainBranch }: Facts): Finding[] {
   const commit = short(task.record.commitSha);
   switch (fact.state) {
     case 'missing':
-      return [finding('commit-missing', `commit ${commit}, which its record names, is not in the repository`)];
+      return [contradiction('commit-missing', `commit ${commit}, which its record names, is not in the repository`)];
     case 'reverted': {
       const by = fact.by === null ? 'its files are as they were before' : `by ${short(fact.by)}`;
-      return [finding('commit-reverted', `commit ${commit} was reverted on ${mainBranch}: ${by}`)];
+      return [contradiction('commit-reverted', `commit ${commit} was reverted on ${mainBranch}: ${by}`)];
     }
     case 'elsewhere':
       // Done and not merged yet is no contradiction: a reviewer may still have it before them.
       if (!fact.wasOnMain) return [];
-      return [finding('commit-gone', `commit ${commit} was on ${mainBranch}, and is not any more`)];
+      return [contradiction('commit-gone', `commit ${commit} was on ${mainBranch}, and is not any more`)];
     case 'nowhere':
-      return [finding('commit-gone', `commit ${commit} is on no branch`)];
+      return [contradiction('commit-gone', `commit ${commit} is on no branch`)];
     case 'on-main':
       return [];
   }
 
-  function finding(kind: FindingKind, what: string): Finding {
+  function contradiction(kind: FindingKind, what: string): Finding {
     const hint = `If the work is to be done again: baton task update ${task.id} --status todo`;
     const action: FindingAction = { do: 'reinstate', reason: what };
     return { kind, task_id: task.id, message: `${task.id} is done, but ${what}`, hint, safe: false, action };
