@@ -1,6 +1,7 @@
 import { PHASES, type Phase } from '../protocol/phase.ts';
 import { taskId as taskIdShape } from '../protocol/shared-fields.ts';
 import { requireClaim, type Caller } from './caller.ts';
+import { dependantsOf } from './dependants.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import type { State } from './state.ts';
@@ -91,7 +92,7 @@ function findWay(state: State, from: string, to: string): string[] | undefined {
   const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
   for (const id of cameFrom.keys()) {
     if (id === to) return trail(cameFrom, id);
-    for (const next of state.dependants.get(id) ?? []) if (!cameFrom.has(next)) cameFrom.set(next, id);
+    for (const next of dependantsOf(state, id)) if (!cameFrom.has(next)) cameFrom.set(next, id);
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isClaimable } from './claim-task.ts';
+import { dependantsOf } from './dependants.ts';
 import type { Recorded } from './event.ts';
 import { OPEN } from './given.cases.ts';
 import { readyTasks, type Ready } from './ready.ts';
@@ -77,7 +78,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
   function naive(state: State): string[] {
     const chain = (id: string): number => {
       if (state.tasks.get(id)?.phase === 'COMPLETED') return 0;
-      return 1 + Math.max(0, ...(state.dependants.get(id) ?? []).map(chain));
+      return 1 + Math.max(0, ...[...dependantsOf(state, id)].map(chain));
     };
     return [...state.tasks.values()]
       .filter((task) => isClaimable(state, task, OPEN))

@@ -85,25 +85,29 @@ describe('a hundred thousand tasks', () => {
       );
     const ready = readyTasks(story.state, OPEN);
     const say = follow(story, ready);
-    ready.first(story.state, 10);
-    const began = performance.now();
-    const rounds = 500;
-    for (let i = 0; i < rounds; i += 1) {
-      const [first] = ready.first(story.state, 10);
-      const id = first?.id ?? '';
+    const durations: number[] = [];
+    const ask = (): readonly Task[] => {
+      const began = performance.now();
+      const first = ready.first(story.state, 10);
+      durations.push(performance.now() - began);
+      return first;
+    };
+    for (let i = 0; i < 200; i += 1) {
+      const id = ask()[0]?.id ?? '';
       say(claim(id, `s${i}`), worker);
-      expect(ready.first(story.state, 10)).toHaveLength(10);
+      const next = ask();
+      expect([next.length, ids(next).includes(id)]).toEqual([10, false]);
       say(operate('waive', 'x', id), operator);
-      expect(ready.first(story.state, 10)).toHaveLength(10);
     }
-    // Three questions and two decisions a round: about a tenth of this on a laptop.
-    expect((performance.now() - began) / rounds).toBeLessThan(3);
+    // The median: a machine that is busy with something else must not fail the test. It is about 0.03 ms on one that is not.
+    const median = durations.sort((a, b) => a - b)[durations.length >> 1];
+    expect(median).toBeLessThan(0.5);
   });
 
   it('one that everybody waits for wakes them all in one go', () => {
     const story = createStory(OPEN);
     story.say(create('hub'), operator);
-    for (let i = 0; i < 5_000; i += 1) story.say(create(`t${i}`, { after: ['hub'] }), operator);
+    for (let i = 0; i < 20_000; i += 1) story.say(create(`t${i}`, { after: ['hub'] }), operator);
     const ready = readyTasks(story.state, OPEN);
     const say = follow(story, ready);
     expect(ids(ready.first(story.state, 10))).toEqual(['hub']);

@@ -1,4 +1,5 @@
 import { isClaimable } from './claim-task.ts';
+import { dependantsOf } from './dependants.ts';
 import type { Recorded } from './event.ts';
 import { compareUrgency, createQueue, type Place } from './ready-queue.ts';
 import type { Rules } from './rules.ts';
@@ -35,7 +36,7 @@ export function readyTasks(state: State, rules: Rules): Ready {
       if (type === 'DependencyAdded') markChains(id, data.after);
       if (type !== 'PhaseMoved' || (data.from === 'COMPLETED') === (data.to === 'COMPLETED')) return;
       markChains(id);
-      for (const dependant of current.dependants.get(id) ?? []) stale.places.add(dependant);
+      for (const dependant of dependantsOf(current, id)) stale.places.add(dependant);
     },
     first(current, count) {
       settleChains(current);
@@ -71,8 +72,7 @@ export function readyTasks(state: State, rules: Rules): Ready {
   function chainOf(current: State, task: Task): number {
     if (task.phase === 'COMPLETED') return 0;
     let longest = 0;
-    for (const dependant of current.dependants.get(task.id) ?? [])
-      longest = Math.max(longest, chains.get(dependant) ?? 0);
+    for (const dependant of dependantsOf(current, task.id)) longest = Math.max(longest, chains.get(dependant) ?? 0);
     return longest + 1;
   }
 

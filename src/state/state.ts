@@ -1,4 +1,5 @@
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
+import { addDependant, type Dependants } from './dependants.ts';
 import { createTask, evolveTask } from './evolve-task.ts';
 import type { Recorded, Settles } from './event.ts';
 import type { Task } from './task.ts';
@@ -7,7 +8,7 @@ import type { Task } from './task.ts';
 export interface State {
   readonly tasks: Map<string, Task>;
   /** Who waits for a task: the edges of `after`, turned around. */
-  readonly dependants: Map<string, readonly string[]>;
+  readonly dependants: Map<string, Dependants>;
   readonly sessions: Map<string, Session>;
   /** Audit sessions that owe a thought record: nobody seals before it is there. */
   readonly openAudits: Map<string, Audit>;
@@ -92,10 +93,6 @@ function evolveWithTask(state: State, recorded: Recorded): void {
   }
   if (recorded.type === 'AgentSessionCompleted') closeSession(state, recorded);
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
-}
-
-function addDependant(state: State, before: string, taskId: string): void {
-  state.dependants.set(before, [...(state.dependants.get(before) ?? []), taskId]);
 }
 
 function closeSession(state: State, { data }: Extract<Recorded, { type: 'AgentSessionCompleted' }>): void {

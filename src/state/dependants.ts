@@ -1,0 +1,21 @@
+import type { State } from './state.ts';
+
+/**
+ * Who waits for a task, in chunks: thousands may wait for the same one, and adding to a list that is never changed in place copies
+ * it. So only the last chunk is copied.
+ */
+export type Dependants = readonly (readonly string[])[];
+
+const CHUNK = 256;
+
+export function addDependant({ dependants }: State, before: string, taskId: string): void {
+  const chunks = dependants.get(before) ?? [];
+  const last = chunks.at(-1) ?? [];
+  const more = last.length < CHUNK ? [...chunks.slice(0, -1), [...last, taskId]] : [...chunks, [taskId]];
+  dependants.set(before, more);
+}
+
+/** The oldest edge first. */
+export function* dependantsOf({ dependants }: State, id: string): Generator<string> {
+  for (const chunk of dependants.get(id) ?? []) yield* chunk;
+}
