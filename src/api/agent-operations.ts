@@ -3,7 +3,8 @@ import { operation } from './operation.ts';
 
 export const missionGet = operation({
   name: 'mission_get',
-  about: 'Your mission: what you are asked to do, which files to read, and what you must not do.',
+  about:
+    'The mission of the task that you hold: what you are asked to do, which files to read, and what you must not do. Claim a task first, unless you were started with one.',
   access: ['session'],
   kind: 'read',
   shape: { kind: 'object', fields: {} },

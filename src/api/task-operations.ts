@@ -18,8 +18,8 @@ const waitMs = {
 export const taskCreate = operation({
   name: 'task_create',
   about:
-    'Create a task. Use it when you find work that is not part of your own task. Gives back its id and serial number.',
-  access: ALL,
+    'Create a task, under an id that you choose. Use it when you find work that is not part of your own task, instead of doing it. Gives back its id and serial number.',
+  access: HOLDER,
   kind: 'write',
   shape: {
     kind: 'object',
@@ -105,7 +105,7 @@ export const taskNextActions = operation({
 export const taskClaim = operation({
   name: 'task_claim',
   about:
-    'Claim a task before you work on it: nobody else can have it while you do. Without task_id you get the next one. Gives back a token: everything you say about the task afterwards is said with it. Renew the claim with task_heartbeat if you work for longer than a few minutes.',
+    'Claim a task before you work on it: nobody else can have it while you do. Without task_id you get the most urgent one; with wait_ms you wait until there is one. From then on you speak for this task: an MCP connection remembers that, elsewhere pass the token that comes back. Then call task_brief. Renew the claim with task_heartbeat if you work for longer than a few minutes.',
   access: ['operator', 'worker'],
   kind: 'write',
   shape: {
@@ -123,7 +123,8 @@ const ofTask = { kind: 'object', fields: { task_id: taskId } } as const;
 
 export const taskHeartbeat = operation({
   name: 'task_heartbeat',
-  about: 'Renew your claim. Call it at least every few minutes while you work.',
+  about:
+    'Renew your claim. Call it at least every few minutes while you work: a claim that nobody renews expires, and somebody else gets the task. If it is refused, stop working on the task: it is not yours any more.',
   access: ['session'],
   kind: 'read',
   shape: ofTask,

@@ -52,7 +52,7 @@ export const thoughtList = operation({
 export const exitSignal = operation({
   name: 'exit_signal',
   about:
-    'End your session: say which phase you completed, or that you are blocked or failed. Send it last, after result, thought record and handoff. Do not poll for CI afterwards; the next agent takes over.',
+    'End your session: say which phase you completed (the one that task_get shows), or that you are blocked or failed. Your claim ends with it, and the task moves on. Send it last, after result, thought record and handoff. Do not poll for CI afterwards; the next agent takes over.',
   access: ['session'],
   kind: 'write',
   shape: exitSignalShape,
@@ -60,7 +60,8 @@ export const exitSignal = operation({
 
 export const resultSubmit = operation({
   name: 'result_submit',
-  about: 'Hand in the result of your mission: status, files, log. Send it before the exit signal.',
+  about:
+    'Hand in the result of your mission, where you have one (mission_get): how it ended, which files you changed, and a log of at least two lines. Send it before the exit signal.',
   access: ['session'],
   kind: 'write',
   shape: resultShape,
@@ -69,7 +70,7 @@ export const resultSubmit = operation({
 export const handoffSend = operation({
   name: 'handoff_send',
   about:
-    'Pass your work on to the next role with an XML handoff. It waits until your exit signal says completed, and is dropped otherwise.',
+    'Pass your work on to the next role with an XML handoff. You need a role, given when the task was claimed. It waits until your exit signal says completed, and is dropped otherwise.',
   access: HOLDER,
   kind: 'write',
   shape: {
@@ -83,8 +84,9 @@ export const handoffSend = operation({
 
 export const auditSessionStart = operation({
   name: 'audit_session_start',
-  about: 'Begin proof-grade work. Before you seal it with merkle_finalize you owe a thought_record.',
-  access: ['operator', 'worker', 'session'],
+  about:
+    'Begin proof-grade work: work whose record is checked and sealed. Then work, audit_verify_chain, thought_record, merkle_finalize, merkle_root. Only needed where you are asked for it. Gives back the id of the audit session; until you have called thought_record, merkle_finalize is refused.',
+  access: HOLDER,
   kind: 'write',
   shape: { kind: 'object', fields: { task_id: { ...taskId, optional: true } } },
 });
@@ -107,7 +109,7 @@ export const merkleFinalize = operation({
   name: 'merkle_finalize',
   about:
     'Seal the ledger: sign its Merkle root, for good. Does nothing where nothing is new. Record your thoughts first.',
-  access: ['operator', 'worker', 'session'],
+  access: HOLDER,
   kind: 'write',
   shape: nothing,
 });
