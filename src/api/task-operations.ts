@@ -113,7 +113,9 @@ export const taskClaim = operation({
     fields: {
       task_id: { ...taskId, optional: true },
       as: { kind: 'text', notEmpty: true, about: 'Who you are: a name that people recognise.' },
-      role: text('The role you play, where the task has one; without it you cannot send handoffs.'),
+      role: text(
+        'The role you play, as next_role of the task names it: implementer, reviewer, fixer, … Without it you cannot send handoffs.',
+      ),
       wait_ms: waitMs,
     },
   },

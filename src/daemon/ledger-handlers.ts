@@ -4,7 +4,6 @@ import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { findLastSeal, sealLedger, type Seal } from '../ledger/seal.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import { actorOf } from '../state/caller.ts';
-import { event } from '../state/event.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { order } from './task-handlers.ts';
 
@@ -16,7 +15,7 @@ export const LEDGER_HANDLERS: Readonly<Record<string, Handler>> = {
   }),
 
   audit_verify_chain: handle(operations.auditVerifyChain, async (call) => {
-    const { project, input, caller } = call;
+    const { project, input } = call;
     await project.keeper.idle();
     const verified = await verifyLedger(project.ledger.store, { project: project.id, verifier: nodeVerifier });
     if (!verified.ok) {
@@ -25,12 +24,8 @@ export const LEDGER_HANDLERS: Readonly<Record<string, Handler>> = {
     }
     const result = { size: verified.size, root: toHex(verified.root) };
     if (input.audit_id === undefined) return { ok: true, result };
-    const checked = event('AuditChainVerified', { audit_id: input.audit_id, ...result });
-    const settled = await project.keeper.submit({
-      actor: actorOf(caller),
-      decide: () => ({ ok: true, events: [checked], answer: result }),
-    });
-    return answerOf(settled, (answer) => answer);
+    const settled = await order(call, { kind: 'verify-audit', command: { auditId: input.audit_id, ...result } });
+    return answerOf(settled, () => result);
   }),
 
   merkle_finalize: handle(operations.merkleFinalize, async (call) => {

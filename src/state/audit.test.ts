@@ -45,7 +45,7 @@ describe('proof-grade work', () => {
   });
 
   it('binds only whoever audits; operators and the workflow may always seal', () => {
-    for (const caller of [operator, system, worker, session('s2', 'B')]) given(audited).when(seal, caller).then([]);
+    for (const caller of [operator, system, session('s2', 'B')]) given(audited).when(seal, caller).then([]);
     given([...held, [startAudit(), operator]])
       .when(seal, operator)
       .then([]);

@@ -7,7 +7,7 @@ import * as say from './say.cases.ts';
 import { claim, create, operator, session, system, worker } from './say.cases.ts';
 
 const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['kind'][]]>> = {
-  'create-task': [create('Z'), 'operator', 'system', 'session', 'worker'],
+  'create-task': [create('Z'), 'operator', 'system', 'session'],
   'add-dependency': [say.depend('A', 'B'), 'operator', 'system'],
   'claim-task': [claim('B', 's2'), 'operator', 'system', 'worker'],
   'release-claim': [say.release(), 'operator', 'session'],
@@ -19,14 +19,9 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'exit-session': [say.exit(), 'session'],
   'submit-result': [say.result(), 'session'],
   'send-handoff': [say.handoff(), 'operator', 'session'],
-  'start-audit': [say.startAudit(), 'operator', 'session', 'worker'],
-  'verify-audit': [
-    { kind: 'verify-audit', command: { auditId: 'a0', size: 1, root: '' } },
-    'operator',
-    'session',
-    'worker',
-  ],
-  seal: [say.seal, 'operator', 'system', 'session', 'worker'],
+  'start-audit': [say.startAudit(), 'operator', 'session'],
+  'verify-audit': [{ kind: 'verify-audit', command: { auditId: 'a0', size: 1, root: '' } }, 'operator', 'session'],
+  seal: [say.seal, 'operator', 'system', 'session'],
 };
 
 describe('who may ask for what', () => {

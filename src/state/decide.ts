@@ -35,7 +35,7 @@ export type Command =
 
 /** Who may ask for what; a session asks only for what concerns its own claim, which each decision checks. */
 export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> = {
-  'create-task': ['operator', 'system', 'session', 'worker'],
+  'create-task': ['operator', 'system', 'session'],
   'add-dependency': ['operator', 'system'],
   'claim-task': ['operator', 'system', 'worker'],
   'release-claim': ['operator', 'session'],
@@ -47,9 +47,9 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'exit-session': ['session'],
   'submit-result': ['session'],
   'send-handoff': ['operator', 'session'],
-  'start-audit': ['operator', 'session', 'worker'],
-  'verify-audit': ['operator', 'session', 'worker'],
-  seal: ['operator', 'system', 'session', 'worker'],
+  'start-audit': ['operator', 'session'],
+  'verify-audit': ['operator', 'session'],
+  seal: ['operator', 'system', 'session'],
 };
 
 /** (state, command) → entries to record, or a refusal. */

@@ -45,7 +45,7 @@ const create = fc
   .map(([id, after, phase, nextRole, n]) =>
     speech((model) => {
       const more = { ...(phase === null || n % 3 > 0 ? {} : { phase }), ...(nextRole === null ? {} : { nextRole }) };
-      const caller = n % 4 === 0 ? someSession(model, n) : n % 4 === 1 ? say.worker : say.operator;
+      const caller = n % 4 === 0 ? someSession(model, n) : say.operator;
       return [say.create(id, { after: n % 2 === 0 ? [] : after, ...more }), caller];
     }),
   );
