@@ -39,6 +39,9 @@ export const RARE_HOOK_NAMES = [
   'update',
 ] as const;
 
+/** Transactions are many: only where this file is, which marks that the user has a hook for them, is it looked for. */
+export const PASS_ON = 'pass-on-transactions';
+
 /**
  * The one script behind all of them: it is called by the name of the hook. It is plain `sh` and starts no process on the
  * way to a yes, but the one that asks git where the user's hooks are, and that can change at any time.
@@ -105,6 +108,7 @@ case $hook in
       input=$(cat) was_read=1
       moves && refuse "moving $name"
     fi
+    [ -e "$here/${PASS_ON}" ] || exit 0
     ;;
 esac
 

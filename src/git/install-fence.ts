@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FENCE_FILE, fencePath, readFence, renderFence, writeWhole, type Fence } from './fence.ts';
-import { FENCE_SCRIPT, HOOK_NAMES, RARE_HOOK_NAMES } from './fence-hooks.ts';
+import { FENCE_SCRIPT, HOOK_NAMES, PASS_ON, RARE_HOOK_NAMES } from './fence-hooks.ts';
 import { findRepository, type Repository } from './repository.ts';
 import { failed, gitLines, type GitResult } from './run-git.ts';
 import { changeConfig, enableWorktreeConfig, readConfig } from './worktree-config.ts';
@@ -43,7 +43,8 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
     return failed('git/odd-path', `a line break in '${odd}'`, 'Choose a path without line breaks.');
   const rare = await findRareHooks(worktree, fence);
   if (!rare.ok) return rare;
-  writeHooks(hooksPath, [...HOOK_NAMES, ...rare.value]);
+  const passOn = rare.value.includes('reference-transaction') ? [PASS_ON] : [];
+  writeHooks(hooksPath, [...HOOK_NAMES, ...rare.value, ...passOn]);
   writeWhole(join(gitDir, FENCE_FILE), renderFence(fence));
   if (before.value === hooksPath) return { ok: true, value: fence };
   const set = await changeConfig(worktree, ['--worktree', '--replace-all', 'core.hooksPath', hooksPath]);
@@ -102,5 +103,8 @@ async function findRareHooks(worktree: string, fence: Fence): Promise<GitResult<
   if (!lines.ok) return lines;
   const configured = lines.value.map((line) => line.split('\t')).findLast(([scope]) => scope !== 'worktree');
   const folder = resolve(worktree, fence.ownHooksPath || (configured?.[1] ?? fence.hooksDir));
-  return { ok: true, value: RARE_HOOK_NAMES.filter((name) => existsSync(join(folder, name))) };
+  return {
+    ok: true,
+    value: [...RARE_HOOK_NAMES, 'reference-transaction'].filter((name) => existsSync(join(folder, name))),
+  };
 }

@@ -82,7 +82,7 @@ function undoneWork(task: TaskView, { work, mainBranch }: Facts): Finding[] {
   }
 
   function contradiction(kind: FindingKind, what: string): Finding {
-    const hint = `If the work is to be done again: baton task update ${task.id} --status todo`;
+    const hint = `If it is to be done again, reinstate it: baton thought record, with "status": "todo"`;
     const action: FindingAction = { do: 'reinstate', reason: what };
     return { kind, task_id: task.id, message: `${task.id} is done, but ${what}`, hint, safe: false, action };
   }
