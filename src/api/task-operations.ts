@@ -116,6 +116,14 @@ export const taskClaim = operation({
       role: text(
         'The role you play, as next_role of the task names it: implementer, reviewer, fixer, … Without it you cannot send handoffs.',
       ),
+      pid: {
+        kind: 'number',
+        min: 1,
+        whole: true,
+        optional: true,
+        about:
+          'Your process on this machine, if its end is the end of your work: reconciling ends the claims of the dead.',
+      },
       wait_ms: waitMs,
     },
   },

@@ -4,6 +4,7 @@ import { exitHandler } from './exit-handler.ts';
 import type { Handler } from './handler.ts';
 import { handoffHandler } from './handoff-handler.ts';
 import { LEDGER_HANDLERS } from './ledger-handlers.ts';
+import { reconcileHandler } from './reconcile-handler.ts';
 import { resultHandler } from './result-handler.ts';
 import { TASK_HANDLERS } from './task-handlers.ts';
 import { worktreeHandler } from './worktree-handler.ts';
@@ -18,6 +19,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...AGENT_HANDLERS,
     task_brief: briefHandler,
     task_worktree: worktreeHandler,
+    reconcile: reconcileHandler,
     exit_signal: exitHandler,
     handoff_send: handoffHandler,
     result_submit: resultHandler,

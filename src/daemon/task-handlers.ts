@@ -7,6 +7,7 @@ import { statusOf, type Task } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { LATER, type View } from './keeper.ts';
 import type { Call } from './perform.ts';
+import { identifyProcess } from './process-identity.ts';
 import { expiresAt, taskView } from './task-view.ts';
 
 export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
@@ -70,6 +71,8 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
     const { input, project, services } = call;
     const { as: holder, role, wait_ms: ms = 0 } = input;
     const sessionId = services.newId();
+    const identity = input.pid === undefined ? undefined : identifyProcess(input.pid);
+    const process = identity === undefined ? {} : { process: identity };
     const settled = await project.keeper.submit<{ task_id: string; epoch: number; session_id: string }>({
       actor: `session:${sessionId}`,
       ...keyOf(call),
@@ -77,7 +80,7 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
       decide: (view) => {
         const id = input.task_id ?? findWork(view, role, 1)[0]?.id;
         if (id === undefined) return ms > 0 ? LATER : NO_WORK;
-        const command = { id, sessionId, holder, ...(role === undefined ? {} : { role }) };
+        const command = { id, sessionId, holder, ...(role === undefined ? {} : { role }), ...process };
         const outcome = decide(view.state, { kind: 'claim-task', command }, call.caller, view.rules);
         if (!outcome.ok)
           return ms > 0 && input.task_id !== undefined && MAY_PASS.has(outcome.refusal.code) ? LATER : outcome;

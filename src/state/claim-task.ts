@@ -15,6 +15,7 @@ export interface ClaimTask {
   readonly holder: string;
   readonly role?: string;
   readonly requires?: readonly Requirement[];
+  readonly process?: string;
 }
 
 /** The exclusive right to work on a task. Its epoch is larger than that of every claim before it. */
@@ -31,7 +32,9 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
     return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
   }
   const epoch = task.epoch + 1;
-  const claimed = event('TaskClaimed', { task_id: task.id, epoch, session_id: sessionId, holder, role, requires });
+  const process = command.process === undefined ? {} : { process: command.process };
+  const claim = { task_id: task.id, epoch, session_id: sessionId, holder, role, requires, ...process };
+  const claimed = event('TaskClaimed', claim);
   const inReview = task.phase === 'READY_FOR_REVIEW' ? [moveTo(task, 'REVIEW', 'claimed for review')] : [];
   return decided([claimed, ...inReview], { epoch });
 }

@@ -30,6 +30,8 @@ export interface Events {
     readonly role: string | null;
     /** What the session owes before it may complete. */
     readonly requires: readonly Requirement[];
+    /** The process whose end is the end of the session, where one is known: see `daemon/process-identity`. */
+    readonly process?: string;
   };
   PhaseMoved: {
     readonly task_id: string;

@@ -85,6 +85,7 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
     requires: data.requires,
     at,
     from: task.phase,
+    process: data.process ?? null,
     resultStatus: null,
     handoff: null,
   };

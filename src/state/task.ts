@@ -42,6 +42,7 @@ export interface Claim {
   readonly at: string;
   /** A review that ends uncompleted goes back to this phase. */
   readonly from: Phase;
+  readonly process: string | null;
   readonly resultStatus: string | null;
   readonly handoff: HeldHandoff | null;
 }
