@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Answer } from '../../src/api/answer.ts';
+import { Client } from '../../src/api/client.ts';
+import { startDaemon } from '../../src/api/start-daemon.ts';
+import type { Contender, Seat, Venue } from './contender.ts';
+
+/**
+ * A baton is a chain of tasks, each after the one before. A task passes through all its phases: five sessions, each of which
+ * claims, and ends with an exit signal that wakes the next; the last one makes the thought record first, without which there
+ * is no done. Every worker waits in `task_claim`.
+ */
+export const baton: Contender = {
+  key: 'baton',
+  name: 'Baton (SQLite)',
+  findMissing: () => [],
+  open: openDaemon,
+  async fill(seat) {
+    const client = clientOf(seat, 'operator');
+    const tasks = Math.ceil((seat.handoffs * 1.2) / (seat.batons * PHASES.length)) + 1;
+    const createChain = async (_: unknown, chain: number): Promise<void> => {
+      for (let n = 0; n < tasks; n++) {
+        const after = n === 0 ? {} : { after: [idOf(chain, n - 1)] };
+        const task = { task_id: idOf(chain, n), title: 'a task', phase: PHASES[0], ...after };
+        require(await client.call('task_create', task));
+      }
+    };
+    await Promise.all(Array.from({ length: seat.batons }, createChain));
+    client.close();
+  },
+  async join(seat) {
+    const client = clientOf(seat, 'worker');
+    const leaving = new AbortController();
+    const hands = Array.from({ length: seat.batons }, async () => workOn(client, seat, leaving.signal));
+    return async () => {
+      leaving.abort();
+      await Promise.all(hands);
+      client.close();
+    };
+  },
+};
+
+/** Where the exit signal of a task's nth session finds it. A claim moves READY_FOR_REVIEW to REVIEW. */
+const PHASES = ['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'REVIEW', 'READY_FOR_MERGE'] as const;
+const WAIT_MS = 60_000;
+
+async function workOn(client: Client, seat: Seat, signal: AbortSignal): Promise<void> {
+  const { commit } = parseAddress(seat.address);
+  while (!signal.aborted) {
+    const claimed = await client.call('task_claim', { as: seat.mine, wait_ms: WAIT_MS }, { signal });
+    if (!claimed.ok && signal.aborted) return;
+    const { task_id, epoch, token } = require(claimed);
+    const round = Number(/\d+$/.exec(task_id)) * PHASES.length + epoch - 1;
+    await seat.work(round);
+    const phase_completed = PHASES[epoch - 1];
+    if (phase_completed === PHASES.at(-1)) {
+      require(await client.call('thought_record', { ...RECORD, task_id, commit_sha: commit }, { token }));
+    }
+    if (!seat.handOn(round)) return;
+    const exit = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed, exit_reason: 'completed' };
+    require(await client.call('exit_signal', exit, { token }));
+  }
+}
+
+const RECORD = {
+  branch: 'main',
+  tests_run: ['all'],
+  summary: 'Done.',
+  blockers: [],
+  files_changed: ['a'],
+  related_thought_records: [],
+};
+
+async function openDaemon(): Promise<Venue> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'));
+  const [stateDir, repository] = [join(folder, 'state'), join(folder, 'repository')];
+  const commit = createRepository(repository);
+  const env = { ...process.env, AGENT_EXIT_PROTOCOL_ENABLED: 'true' };
+  const start = await startDaemon({ stateDir, env, deadlineMs: 20_000 });
+  if (start.kind !== 'listens') throw new Error(start.kind === 'failed' ? start.error.message : start.kind);
+  const address = JSON.stringify({ stateDir, repository, commit });
+  return {
+    address,
+    async close() {
+      await clientOf({ address }, 'operator').stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function createRepository(path: string): string {
+  mkdirSync(path);
+  const git = (...args: string[]): string => execFileSync('git', args, { cwd: path, encoding: 'utf8' }).trim();
+  git('init', '--quiet');
+  git('-c', 'user.name=b', '-c', 'user.email=b@example.org', 'commit', '--quiet', '--allow-empty', '-m', 'first');
+  return git('rev-parse', 'HEAD');
+}
+
+function clientOf({ address }: Pick<Seat, 'address'>, ofFolder: 'operator' | 'worker'): Client {
+  const { stateDir, repository: projectPath } = parseAddress(address);
+  return new Client({ stateDir, env: process.env, token: { ofFolder }, projectPath, autostart: false, reachMs: 5000 });
+}
+
+function parseAddress(text: string): { stateDir: string; repository: string; commit: string } {
+  return JSON.parse(text) as ReturnType<typeof parseAddress>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+function require(answer: Answer): Claimed {
+  if (!answer.ok) throw new Error(`${answer.error.code}: ${answer.error.message}`);
+  return answer.result as Claimed; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+interface Claimed {
+  readonly task_id: string;
+  readonly epoch: number;
+  readonly token: string;
+}
+
+function idOf(chain: number, n: number): string {
+  return `C${chain}-T${n}`;
+}

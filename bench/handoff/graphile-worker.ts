@@ -1,0 +1,62 @@
+import type { Contender, Seat } from './contender.ts';
+import { importPeer, missingPeers } from './peers.ts';
+import { openPostgres } from './postgres-venue.ts';
+
+/**
+ * A task name a seat; the task adds the other's job with the worker's own connection and returns. NOTIFY wakes the other worker.
+ * With many batons it is set up as its page on performance says: jobs are fetched and completed in batches.
+ */
+export const graphileWorker: Contender = {
+  key: 'graphile-worker',
+  name: 'graphile-worker 0.18.0 (PostgreSQL)',
+  findMissing: () => missingPeers('graphile-worker'),
+  open: openPostgres,
+  async fill(seat) {
+    const { makeWorkerUtils } = await importPeer<GraphileWorker>('graphile-worker');
+    const utils = await makeWorkerUtils({ preset: await preset(seat) });
+    await utils.migrate();
+    await utils.addJobs(Array.from({ length: seat.batons }, () => ({ identifier: seat.mine, payload: { n: 0 } })));
+    await utils.release();
+  },
+  async join(seat) {
+    const { run } = await importPeer<GraphileWorker>('graphile-worker');
+    const work: Task = async ({ n }, { addJob }) => {
+      await seat.work(n);
+      if (seat.handOn(n)) await addJob(seat.theirs, { n: n + 1 });
+    };
+    const runner = await run({ preset: await preset(seat), taskList: { [seat.mine]: work }, noHandleSignals: true });
+    return async () => runner.stop();
+  },
+};
+
+async function preset({ address, batons }: Seat) {
+  const { Logger } = await importPeer<GraphileWorker>('graphile-worker');
+  const batches = { localQueue: { size: batons + 1 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+  return {
+    worker: {
+      connectionString: address,
+      concurrentJobs: batons,
+      maxPoolSize: batons + 2,
+      crontabFile: '/dev/null',
+      // It writes a line about every job otherwise.
+      logger: new Logger(() => () => {}),
+      ...(batons > 1 ? batches : {}),
+    },
+  };
+}
+
+type Task = (
+  payload: { n: number },
+  helpers: { addJob: (name: string, payload: unknown) => Promise<unknown> },
+) => Promise<void>;
+
+/** What we use of it. */
+interface GraphileWorker {
+  Logger: new (factory: () => () => void) => unknown;
+  makeWorkerUtils: (options: unknown) => Promise<{
+    migrate(): Promise<void>;
+    addJobs(jobs: readonly { identifier: string; payload: unknown }[]): Promise<unknown>;
+    release(): Promise<void>;
+  }>;
+  run: (options: unknown) => Promise<{ stop(): Promise<void> }>;
+}

@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasProgram, PEERS_FOLDER, PEER_VERSIONS } from './peers.ts';
+
+/** `node bench/handoff/install-peers.ts`: everything that the handoff benchmark compares Baton with. Run it again at will. */
+mkdirSync(PEERS_FOLDER, { recursive: true });
+const dependencies = { ...PEER_VERSIONS };
+writeFileSync(join(PEERS_FOLDER, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
+// None of them needs its install script (one reports home).
+execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], {
+  cwd: PEERS_FOLDER,
+  stdio: 'inherit',
+});
+
+if (!hasProgram('redis-server')) {
+  if (process.getuid?.() === 0 && hasProgram('apt-get')) {
+    execFileSync('apt-get', ['update'], { stdio: 'inherit' });
+    // Only the program: the service that the package would start is not ours.
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'inherit' });
+  } else {
+    console.error('redis-server is missing: sudo apt-get install redis-server');
+    process.exitCode = 1;
+  }
+}
