@@ -15,6 +15,8 @@ export const DOOR_LIMITS = {
   requestsTogether: 8192,
   requestsPerConnection: 128,
   idempotencyKeyLength: 128,
+  /** Sessions of MCP clients over HTTP; the one that was silent longest makes room for a new one. */
+  mcpSessions: 1000,
   /** Streams of events, all together. */
   eventStreams: 512,
   /** What is waiting to be sent on one stream of events; then the reader must catch up first. */
@@ -29,6 +31,8 @@ export const DOOR_LIMITS = {
   settleMs: 10_000,
   /** How long the last answer may take to reach who asked for the end. */
   farewellMs: 1000,
+  /** How often the daemon looks whether its folder is still its own. */
+  folderCheckMs: 5000,
   logBytes: 5 * 1024 * 1024,
   logLinesPerSecond: 100,
   /** How long a path is remembered to belong to a repository before git is asked again. */

@@ -5,6 +5,7 @@ import { createMcpHttp, type McpHttp } from '../mcp/http.ts';
 import { goneSignal, sendResponse, webRequest } from '../mcp/node-http.ts';
 import { createMcpServer } from '../mcp/server.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
+import { DOOR_LIMITS } from './limits.ts';
 import { readBody } from './read-body.ts';
 import { respond } from './respond.ts';
 import { pathIn, type Exchange } from './route.ts';
@@ -22,8 +23,10 @@ export class McpDoor {
 
   constructor(options: McpDoorOptions) {
     this.#options = options;
-    this.#http = createMcpHttp((connection, projectPath) =>
-      createMcpServer(this.#backend(projectPath), { connection, version: VERSION, takesToken: true }),
+    this.#http = createMcpHttp(
+      (connection, projectPath) =>
+        createMcpServer(this.#backend(projectPath), { connection, version: VERSION, takesToken: true }),
+      { maxSessions: DOOR_LIMITS.mcpSessions },
     );
   }
 
@@ -42,8 +45,11 @@ export class McpDoor {
     await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
   }
 
+  /** Those who wait are answered at once. A moment later all streams end, also those that only listen. */
   #stop(): void {
+    if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
+    setTimeout(() => void this.#http.close(), ANSWERING_MS).unref();
   }
 
   #backend(projectPath: string | undefined): Backend {
@@ -66,6 +72,8 @@ export class McpDoor {
     };
   }
 }
+
+const ANSWERING_MS = 500;
 
 const NOTHING = { ok: true, bytes: new Uint8Array() } as const;
 

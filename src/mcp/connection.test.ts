@@ -37,14 +37,27 @@ describe('a connection', () => {
 
   it('does a request that is sent twice once', async () => {
     const send = await rawConnection();
-    const params = { name: 'task_create', arguments: { task_id: 'T2', title: 'Two' } };
-    const first = await send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
+    const params = { name: 'task_claim', arguments: { task_id: 'T1', as: 'a' } };
+    const claimed = { result: { structuredContent: { task_id: 'T1', epoch: 1 } } };
+    expect(await send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params })).toMatchObject(claimed);
     const size = backend.project.ledger.head.size;
-    expect(await send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params })).toEqual(first);
+    expect(await send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params })).toMatchObject(claimed);
     expect(backend.project.ledger.head.size).toBe(size);
-    const other = { ...params, arguments: { task_id: 'T3', title: 'Three' } };
-    await send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: other });
-    expect(backend.project.ledger.head.size).toBe(size + 1);
+    const other = { ...params, arguments: { task_id: 'T9', as: 'a' } };
+    const refused = { result: { structuredContent: { error: { code: 'no-such-task' } } } };
+    expect(await send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: other })).toMatchObject(refused);
+  });
+
+  it('creates tasks under the claim that it has', async () => {
+    const client = await connect(backend);
+    const created = { task_id: 'T2', title: 'Found on the way' };
+    expect((await say(client, 'task_create', created)).text).toBe('a worker may not call task_create');
+    await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
+    expect((await say(client, 'task_create', created)).result).toMatchObject({ task_id: 'T2' });
+    expect((await say(client, 'task_update', { task_id: 'T2', status: 'blocked', notes: 'x' })).text).toBe(
+      'this session works on T1, not on T2',
+    );
+    await client.close();
   });
 });
 

@@ -16,8 +16,8 @@ export class Connection {
     this.#token = token;
   }
 
-  tokenFor(operation: Operation, input: unknown): { readonly token?: string } {
-    const token = (operation.access.includes('session') ? this.#claimFor(input) : undefined) ?? this.#token;
+  tokenFor({ access }: Operation, input: unknown): { readonly token?: string } {
+    const token = (access.includes('session') ? this.#claimFor(access, input) : undefined) ?? this.#token;
     return token === undefined ? {} : { token };
   }
 
@@ -39,9 +39,11 @@ export class Connection {
     return `mcp:${this.id}:${createHash('sha256').update(request).digest('base64url')}`;
   }
 
-  #claimFor(input: unknown): string | undefined {
+  #claimFor(access: Operation['access'], input: unknown): string | undefined {
     const taskId = textOf(input, 'task_id');
-    return taskId === undefined ? this.#newest : this.#claims.get(taskId);
+    if (taskId === undefined) return this.#newest;
+    // About a task that is not ours: what needs no claim is asked without one, the rest is said under the claim we have.
+    return this.#claims.get(taskId) ?? (access.includes('worker') ? undefined : this.#newest);
   }
 }
 

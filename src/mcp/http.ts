@@ -33,8 +33,8 @@ export interface McpHttp {
  * MCP over streamable HTTP. Clients of the 2025 revisions open a session, and what they claim belongs to it. The 2026-07-28
  * revision has no sessions: such a client brings the token of its claim with every call, as an argument.
  */
-export function createMcpHttp(serve: ServeConnection, options: { readonly maxSessions?: number } = {}): McpHttp {
-  const sessions = new HttpSessions(options.maxSessions ?? 1000);
+export function createMcpHttp(serve: ServeConnection, options: { readonly maxSessions: number }): McpHttp {
+  const sessions = new HttpSessions(options.maxSessions);
   const modern = createMcpHandler(
     ({ authInfo }) => serve(new Connection(authInfo?.token), textOf(authInfo?.extra?.['projectPath'])),
     { legacy: 'reject' },

@@ -14,7 +14,7 @@ export interface FixtureDaemon extends AsyncDisposable {
 
 /** The daemon's guards and transport, with the tools of the conformance suite behind them instead of Baton's. */
 export async function startFixtureDaemon(tokens: Tokens): Promise<FixtureDaemon> {
-  const http = createMcpHttp(fixtureServer);
+  const http = createMcpHttp(fixtureServer, { maxSessions: 100 });
   const server = createServer((request, response) => {
     const serve = async (): Promise<void> => {
       const admitted = admit(request, { port: portOf() }, tokens);
