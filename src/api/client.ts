@@ -1,7 +1,8 @@
 import type { Answer, ApiError } from './answer.ts';
-import type { HttpConnection, HttpRequest } from './http-connection.ts';
+import { pause, type HttpConnection, type HttpRequest } from './http-connection.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept } from './outbox.ts';
-import { findDaemon, pause, reachDaemon } from './reach.ts';
+import { notHeard, parseAnswer } from './parse-answer.ts';
+import { findDaemon, reachDaemon } from './reach.ts';
 import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
 import { readToken, stateFiles } from './state-folder.ts';
 import { VERSION } from './version.ts';
@@ -32,6 +33,8 @@ export interface CallOptions {
 export class Client {
   readonly #options: ClientOptions;
   readonly #idle: HttpConnection[] = [];
+  #reaching: ReturnType<typeof reachDaemon> | undefined;
+  #foldersToken: string | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -117,6 +120,9 @@ export class Client {
         await pause(30);
       } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
         return { ok: false, error: notHeard(received.lost) };
+      } else {
+        // The others that lie idle led to the same daemon.
+        this.close();
       }
     }
   }
@@ -125,7 +131,23 @@ export class Client {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.isOpen) return { ok: true, connection };
     }
-    return reachDaemon({ ...this.#options, until });
+    for (;;) {
+      const connection = await findDaemon(this.#options.stateDir);
+      if (connection !== undefined) return { ok: true, connection };
+      // One of the calls of this client looks for a daemon, or starts it; the others wait for that.
+      if (this.#reaching === undefined) return this.#reach(until);
+      const reached = await this.#reaching;
+      if (!reached.ok) return reached;
+    }
+  }
+
+  async #reach(until: number): ReturnType<typeof reachDaemon> {
+    this.#reaching = reachDaemon({ ...this.#options, until });
+    try {
+      return await this.#reaching;
+    } finally {
+      this.#reaching = undefined;
+    }
   }
 
   #release(connection: HttpConnection): void {
@@ -141,8 +163,6 @@ export class Client {
       ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
     };
   }
-
-  #foldersToken: string | undefined;
 
   #token(): string | undefined {
     const { token, stateDir } = this.#options;
@@ -163,30 +183,4 @@ const ANSWER_MS = 30_000;
 function sendOptions({ body = '' }: HttpRequest, { signal, timeoutMs = ANSWER_MS }: CallOptions) {
   const waitMs = Number(/"wait_ms"\s*:\s*(\d{1,9})/.exec(body)?.[1] ?? 0);
   return { timeoutMs: timeoutMs + waitMs, ...(signal === undefined ? {} : { signal }) };
-}
-
-function parseAnswer(body: string): Answer {
-  try {
-    const answer: unknown = JSON.parse(body);
-    if (isAnswer(answer)) return answer;
-  } catch {
-    // Said below.
-  }
-  return { ok: false, error: notHeard('garbled') };
-}
-
-function isAnswer(value: unknown): value is Answer {
-  if (typeof value !== 'object' || value === null || !('ok' in value)) return false;
-  return value.ok === true ? 'result' in value : 'error' in value;
-}
-
-function notHeard(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): ApiError {
-  const messages = {
-    closed: 'the daemon went away before it answered',
-    timeout: 'the daemon did not answer in time',
-    aborted: 'the call was given up',
-    garbled: 'the answer cannot be read: is that a daemon of Baton?',
-  };
-  const code = lost === 'aborted' ? 'aborted' : 'no-answer';
-  return { code, message: messages[lost], hint: 'Look at: baton status' };
 }

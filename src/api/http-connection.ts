@@ -105,11 +105,20 @@ export class HttpConnection {
   }
 }
 
-/** A connection to a Unix socket, or nothing where nobody listens. */
+/** A connection to a Unix socket, or nothing where nobody listens. A crowd at the door is waited for. */
 export async function openConnection(socketPath: string): Promise<HttpConnection | undefined> {
+  for (let tries = 1; ; tries++) {
+    const found = await tryConnect(socketPath);
+    if (found !== 'crowded') return found;
+    if (tries === MAX_TRIES) return undefined;
+    await pause(10);
+  }
+}
+
+async function tryConnect(socketPath: string): Promise<HttpConnection | 'crowded' | undefined> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
-    const fail = (): void => resolve(undefined);
+    const fail = (error: Error): void => resolve('code' in error && error.code === 'EAGAIN' ? 'crowded' : undefined);
     socket.once('error', fail);
     socket.once('connect', () => {
       socket.off('error', fail);
@@ -117,6 +126,14 @@ export async function openConnection(socketPath: string): Promise<HttpConnection
     });
   });
 }
+
+export async function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+const MAX_TRIES = 500;
 
 type Waiting = (received: Received) => void;
 

@@ -48,14 +48,13 @@ export function keepCall(outbox: string, call: KeptCall): boolean {
     mkdirSync(outbox, { recursive: true, mode: 0o700 });
     const names = listKept(outbox);
     if (names.length >= OUTBOX_LIMITS.calls) return false;
-    writeFileSync(draft, text, { mode: 0o600, flush: true });
+    writeDraft(draft, text);
     linkBehind(outbox, draft, Number.parseInt(names.at(-1) ?? '0', 10) + 1);
+    rmSync(draft, { force: true });
     syncFolder(outbox);
     return true;
   } catch {
     return false;
-  } finally {
-    rmSync(draft, { force: true });
   }
 }
 
@@ -114,6 +113,16 @@ export function setAside(outbox: string, name: string, why: 'corrupt' | 'refused
 }
 
 const NAME = /^\d{12}\.json$/;
+
+/** A full disk leaves half a draft behind, and is full enough without it. */
+function writeDraft(draft: string, text: string): void {
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flush: true });
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
 
 /** A link fails where the name is taken: of two that keep at once, one goes behind the other. */
 function linkBehind(outbox: string, draft: string, first: number): void {

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ApiError } from './answer.ts';
-import { type HttpConnection, openConnection } from './http-connection.ts';
+import { type HttpConnection, openConnection, pause } from './http-connection.ts';
 import { readDaemonRecord } from './state-folder.ts';
 
 export interface ReachOptions {
@@ -39,12 +39,6 @@ export async function findDaemon(stateDir: string): Promise<HttpConnection | und
   const record = readDaemonRecord(stateDir);
   if (record === undefined || !isOurs(record.socket, stateDir)) return undefined;
   return openConnection(record.socket);
-}
-
-export async function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }
 
 /** A socket outside of the state folder lies where others can make files: theirs must never hear our token. */

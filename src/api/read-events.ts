@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ApiError } from './answer.ts';
-import { pause, type Reached } from './reach.ts';
+import { pause } from './http-connection.ts';
+import type { Reached } from './reach.ts';
 
 export interface StreamedEntry {
   readonly seq: number;

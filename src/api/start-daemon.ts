@@ -48,7 +48,13 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartOptions): Promise
   const log = openSync(stateFiles(stateDir).log, 'a', 0o600);
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
     cwd: stateDir,
-    env: { ...daemonEnvironment(env), BATON_STATE_DIR: stateDir, BATON_READY_FD: String(READY_FD) },
+    env: {
+      // What was compiled once starts in half the time. In our own folder: nobody else may put code there.
+      NODE_COMPILE_CACHE: join(stateDir, 'cache'),
+      ...daemonEnvironment(env),
+      BATON_STATE_DIR: stateDir,
+      BATON_READY_FD: String(READY_FD),
+    },
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
   });
@@ -87,11 +93,10 @@ async function waitForReport(child: ReturnType<typeof spawn>, report: Readable, 
       if (said.startsWith('ready\n')) settle({ kind: 'listens' });
     });
     child.once('error', (error) => settle({ kind: 'failed', error: cannotStart(error.message) }));
-    child.once('exit', (code) => {
-      // What was said before the end may still be on its way.
+    // After the end of the process and of what it said.
+    child.once('close', (code) => {
       if (code === EXIT_TAKEN) settle({ kind: 'elsewhere' });
-      else
-        report.once('close', () => settle({ kind: 'failed', error: cannotStart(said.trim() || `exit code ${code}`) }));
+      else settle({ kind: 'failed', error: cannotStart(said.trim() || `exit code ${code}`) });
     });
   });
 }

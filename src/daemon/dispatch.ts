@@ -24,6 +24,8 @@ export interface DispatchOptions {
   readonly projects: Projects;
   readonly outbox: string;
   readonly log: Log;
+  /** A call was put into the outbox by the daemon itself. */
+  readonly onKept?: () => void;
 }
 
 /** Finds the project and performs the operation. Whatever goes wrong inside is logged, and told without its insides. */
@@ -67,11 +69,12 @@ function scopeOf({ caller }: Identity): string {
 }
 
 /** A record that the store refuses is work that would be forgotten: it is kept, and delivered when the store is back. */
-function keepRecord(said: Said, error: ApiError, { outbox }: DispatchOptions): Answer {
+function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
   const { operation, token, key, projectPath = null } = said;
   if (key === undefined || said.isKept === true) return { ok: false, error };
   const input = new TextDecoder().decode(said.body);
   const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
+  if (kept) onKept?.();
   const hint = kept
     ? 'It is kept, and will be delivered once when the store is back. The task stays in progress.'
     : error.hint;

@@ -11,6 +11,7 @@ export async function streamEvents(
   feed: EntryFeed,
   after: number,
   signal: AbortSignal,
+  stallMs: number = DOOR_LIMITS.streamStallMs,
 ): Promise<void> {
   const bell = new Bell();
   const ring = (): void => bell.ring();
@@ -24,7 +25,7 @@ export async function streamEvents(
     for (let seq = after; !signal.aborted && !response.destroyed;) {
       const next = await feed.after(seq);
       if (next.seq === seq) await bell.wait();
-      else if (!(await send(response, next.text, signal))) return;
+      else if (!(await send(response, next.text, signal, stallMs))) return;
       seq = next.seq;
     }
   } finally {
@@ -47,7 +48,7 @@ function openStream(response: ServerResponse): void {
 }
 
 /** False where the reader has taken nothing for so long that it is cut off. It resumes with the last id it has seen. */
-async function send(response: ServerResponse, text: string, signal: AbortSignal): Promise<boolean> {
+async function send(response: ServerResponse, text: string, signal: AbortSignal, stallMs: number): Promise<boolean> {
   if (response.write(text)) return true;
   return new Promise((resolve) => {
     const settle = (isTaken: boolean) => (): void => {
@@ -59,7 +60,7 @@ async function send(response: ServerResponse, text: string, signal: AbortSignal)
       resolve(isTaken);
     };
     const [onDrain, onEnd] = [settle(true), settle(false)];
-    const stall = setTimeout(onEnd, DOOR_LIMITS.streamStallMs);
+    const stall = setTimeout(onEnd, stallMs);
     response.once('drain', onDrain);
     response.once('close', onEnd);
     signal.addEventListener('abort', onEnd, { once: true });

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
-import { findStateDir, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
+import { findStateDir, readDaemonRecord, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
 import { findSha } from '../git/repository.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
 import { exitProtocolSetting } from './exit-protocol-setting.ts';
+import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import { causeOf, openLog, type Log } from './log.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
@@ -65,12 +66,14 @@ async function open(stateDir: string, settings: Settings, log: Log, release: () 
   if (!signer.ok) throw new Error(signer.problems[0].message);
   const servicesFor = (path: string): Services => makeServices(path, tokens, settings);
   const projects = new Projects({ stateDir, settings, signer: signer.value, log, servicesFor });
-  const shared = { projects, outbox: files.outbox, log };
-  const delivery = new OutboxDelivery({ ...shared, tokens });
+  const shared = { projects, outbox: files.outbox, log, onKept: () => delivery.comeBack() };
+  const delivery: OutboxDelivery = new OutboxDelivery({ ...shared, tokens });
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
+  let watching: NodeJS.Timeout | undefined;
+  const isOurs = (): boolean => readDaemonRecord(stateDir)?.pid === process.pid;
   const stop = async (): Promise<void> => (stopping ??= close());
-  const routeOptions = { ...shared, delivery, started, stateDir, stop };
+  const routeOptions = { ...shared, delivery, started, stateDir, stop, underWay: () => server.underWay };
   const mcp = lazyMcpDoor({ ...shared, tokens });
   const server = new Server({
     stateDir,
@@ -84,9 +87,12 @@ async function open(stateDir: string, settings: Settings, log: Log, release: () 
     await server.settle();
     await delivery.stop();
     await projects.close();
-    rmSync(files.record, { force: true });
+    clearInterval(watching);
     // In this order: the next daemon may begin as soon as the lock is free, and its socket has the same name as ours.
-    server.closeDoors();
+    if (isOurs()) {
+      rmSync(files.record, { force: true });
+      server.closeDoors();
+    }
     release();
     log.info('stopped');
     void server.farewell().then(ended.resolve);
@@ -96,6 +102,8 @@ async function open(stateDir: string, settings: Settings, log: Log, release: () 
   await delivery.deliver();
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
+  // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
+  watching = setInterval(() => isOurs() || void stop(), DOOR_LIMITS.folderCheckMs).unref();
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };
 }

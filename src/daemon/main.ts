@@ -1,4 +1,5 @@
 import { closeSync, writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { EXIT_TAKEN } from '../api/start-daemon.ts';
 import { runDaemon } from './lifecycle.ts';
 
@@ -22,13 +23,16 @@ async function main(): Promise<void> {
   // The terminal in which it was started may close.
   process.on('SIGHUP', () => undefined);
   report('ready\n');
+  flushCompileCache();
   await daemon.stopped;
   process.exit(0);
 }
 
 function report(line: string): void {
   const { BATON_READY_FD: fd } = process.env;
+  // Meant for this process, not for those that it will start.
   delete process.env['BATON_READY_FD'];
+  delete process.env['NODE_COMPILE_CACHE'];
   try {
     writeSync(fd === undefined ? 2 : Number(fd), line);
     if (fd !== undefined) closeSync(Number(fd));

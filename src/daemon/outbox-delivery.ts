@@ -34,6 +34,14 @@ export class OutboxDelivery {
     return next;
   }
 
+  /** A store that is away does not say when it is back: look again, less and less often. */
+  comeBack(): void {
+    if (this.#isStopped) return;
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => void this.deliver(), this.#delayMs).unref();
+    this.#delayMs = Math.min(this.#delayMs * 2, LAST_DELAY_MS);
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#again);
@@ -59,7 +67,8 @@ export class OutboxDelivery {
       else counts[outcome] += 1;
     }
     if (counts.delivered + counts.refused > 0) log.info('kept calls were delivered', counts);
-    this.#comeBack(held.size > 0);
+    if (held.size > 0) this.comeBack();
+    else this.#delayMs = FIRST_DELAY_MS;
     return { ...counts, waiting: listKept(outbox).length };
   }
 
@@ -94,13 +103,6 @@ export class OutboxDelivery {
     // Without its token: nobody needs it any more.
     setAside(outbox, name, 'refused', JSON.stringify({ ...call, token: undefined, answer }));
     return 'refused';
-  }
-
-  /** A store that is away does not say when it is back: look again, less and less often. */
-  #comeBack(isHeld: boolean): void {
-    clearTimeout(this.#again);
-    this.#delayMs = isHeld ? Math.min(this.#delayMs * 2, LAST_DELAY_MS) : FIRST_DELAY_MS;
-    if (isHeld && !this.#isStopped) this.#again = setTimeout(() => void this.deliver(), this.#delayMs).unref();
   }
 }
 

@@ -23,6 +23,8 @@ export interface RouteOptions extends DispatchOptions {
   readonly delivery: OutboxDelivery;
   readonly started: string;
   readonly stateDir: string;
+  /** How many requests are being answered. */
+  readonly underWay: () => number;
   /** Begins to stop; resolves when everything is closed. */
   readonly stop: () => Promise<void>;
 }
@@ -81,8 +83,10 @@ async function runOperation(
   respond(response, await dispatch(said, options));
 }
 
-async function showHealth({ response }: Exchange, { started, stateDir }: RouteOptions): Promise<void> {
-  respond(response, { ok: true, result: { version: VERSION, pid: process.pid, started, state_dir: stateDir } });
+async function showHealth({ response }: Exchange, { started, stateDir, underWay }: RouteOptions): Promise<void> {
+  // This request itself is none of those that are under way.
+  const result = { version: VERSION, pid: process.pid, started, state_dir: stateDir, requests: underWay() - 1 };
+  respond(response, { ok: true, result });
 }
 
 let streams = 0;

@@ -34,6 +34,10 @@ export class Server {
     this.#options = options;
   }
 
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
   async listen(): Promise<{ readonly socket: string; readonly port: number }> {
     const socket = socketPath(this.#options.stateDir);
     const [onSocket, onPort] = [this.#create(() => undefined), this.#create((server) => portOf(server))];
@@ -150,7 +154,7 @@ const MAX_SOCKET_PATH = 100;
 async function listening(server: HttpServer, where: { path: string } | { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(where, () => {
+    server.listen({ ...where, backlog: DOOR_LIMITS.connections }, () => {
       server.off('error', reject);
       resolve();
     });

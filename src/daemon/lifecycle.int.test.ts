@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClient, type ConnectOptions } from '../api/connect.ts';
+import { EXIT_TAKEN } from '../api/start-daemon.ts';
+import { readDaemonRecord } from '../api/state-folder.ts';
+import { runDaemon } from './lifecycle.ts';
+import { isDaemon, Scene, until } from './running.cases.ts';
+
+let scene: Scene;
+let repository: string;
+
+beforeEach(() => {
+  scene = new Scene();
+  repository = scene.makeRepository();
+});
+afterEach(async () => scene.end());
+
+describe('a daemon', () => {
+  it('is the only one of its state folder, and says who is there', async () => {
+    const first = await scene.spawnDaemon();
+    expect(first.said).toBe('ready');
+    const second = await scene.spawnDaemon();
+    expect(second.said).toContain(`a daemon already runs for ${scene.stateDir}: process ${first.child.pid}`);
+    expect(await second.exited).toBe(EXIT_TAKEN);
+    expect(await client().health()).toMatchObject({ ok: true, result: { pid: first.child.pid } });
+  });
+
+  it('follows one that was killed, whatever that left behind, and keeps its state', async () => {
+    const first = await scene.spawnDaemon();
+    const create = async (id: string, key: string) =>
+      client().call('task_create', { task_id: id, title: 'x' }, { key });
+    const settled = await create('A', 'key-a');
+    expect(settled).toMatchObject({ ok: true });
+    first.child.kill('SIGKILL');
+    await first.exited;
+    expect(existsSync(join(scene.stateDir, 'daemon.sock'))).toBe(true);
+    const second = await scene.spawnDaemon();
+    expect(second.said).toBe('ready');
+    expect(await create('A', 'key-a')).toEqual(settled);
+    expect(await create('A', 'key-b')).toMatchObject({ ok: false, error: { code: 'task-exists' } });
+    expect(await client().call('task_get', { task_id: 'A' })).toMatchObject({ ok: true });
+  });
+
+  it('settles every keyed command once, though it is killed again and again', async () => {
+    const one = client({ autostart: true, reachMs: 30_000 });
+    await one.reach();
+    let sent = 0;
+    let isOver = false;
+    const sendOn = async (): Promise<void> => {
+      while (!isOver) {
+        const id = `T${(sent += 1)}`;
+        expect(await one.call('task_create', { task_id: id, title: 'x' }, { key: id })).toMatchObject({ ok: true });
+      }
+    };
+    const senders = Array.from({ length: 16 }, sendOn);
+    for (let kills = 0, last = 0; kills < 3; kills++) {
+      await until(() => (readDaemonRecord(scene.stateDir)?.pid ?? last) !== last, 'there is another daemon');
+      last = readDaemonRecord(scene.stateDir)?.pid ?? 0;
+      const [before, pid] = [sent, last];
+      await until(() => sent > before + 50, 'some more was sent');
+      if (isDaemon(pid)) process.kill(pid, 'SIGKILL');
+    }
+    isOver = true;
+    await Promise.all(senders);
+    const ledger: string[] = [];
+    for await (const { type, json } of one.events({ signal: AbortSignal.timeout(5000) })) {
+      if (type === 'TaskCreated') ledger.push(json);
+      if (ledger.length === sent) break;
+    }
+    expect(new Set(ledger.map((json) => /"task_id":"(T\d+)"/.exec(json)?.[1])).size).toBe(sent);
+    expect(await one.call('ledger_head', {})).toMatchObject({ ok: true, result: { size: sent + 1 } });
+    await one.stop();
+  });
+
+  it('stops when it is told to: wakes who waits, removes what it made, and lets go', async () => {
+    const { child, exited } = await scene.spawnDaemon();
+    const waiter = client();
+    await waiter.reach();
+    const waiting = waiter.call('task_claim', { as: 'ada', wait_ms: 600_000 });
+    const events = client().events();
+    await events.next();
+    // The claim waits in the daemon once a later request has been answered on a connection made after it.
+    await client().call('task_list', {});
+    child.kill('SIGTERM');
+    expect(await waiting).toMatchObject({ ok: false, error: { code: 'no-work' } });
+    expect(await exited).toBe(0);
+    await events.return(undefined);
+    for (const name of ['daemon.sock', 'daemon.json']) expect(existsSync(join(scene.stateDir, name))).toBe(false);
+    const log = readFileSync(join(scene.stateDir, 'daemon.log'), 'utf8').trim().split('\n');
+    expect(log.map((line) => (JSON.parse(line) as { message: string }).message).at(-1)).toBe('stopped');
+    expect((await scene.spawnDaemon()).said).toBe('ready');
+  });
+
+  it('stops for an operator, who hears it when everything is closed', async () => {
+    const { exited } = await scene.spawnDaemon();
+    await client().call('task_create', { task_id: 'A', title: 'x' });
+    const stops = await Promise.all([client().stop(), client().stop()]);
+    expect(stops).toEqual([1, 2].map(() => ({ ok: true, result: { wasRunning: true } })));
+    expect(existsSync(join(scene.stateDir, 'daemon.json'))).toBe(false);
+    expect(await exited).toBe(0);
+    expect(await client().stop()).toEqual({ ok: true, result: { wasRunning: false } });
+  });
+
+  it('refuses new work while it stops', async () => {
+    const started = await runDaemon({ stateDir: scene.stateDir, env: scene.env });
+    if (!started.ok) throw new Error(started.error.message);
+    const slow = connect(started.daemon.record.socket);
+    const headers = `host: x\r\nauthorization: Bearer ${scene.token()}\r\nbaton-project-path: ${repository}\r\n`;
+    slow.write(`POST /v1/task_list HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{`);
+    const patient = client({ reachMs: 0 });
+    expect(await patient.call('task_list', {})).toMatchObject({ ok: true });
+    const stopping = started.daemon.stop();
+    expect(await patient.call('task_list', {})).toMatchObject({ ok: false, error: { code: 'stopping' } });
+    slow.write('}');
+    await stopping;
+    expect((await slow.toArray()).join('')).toContain('{"ok":true,"result":{"tasks":[]}}');
+  });
+
+  it('listens elsewhere where the state folder has too long a path', async () => {
+    const stateDir = join(scene.folder, 'x'.repeat(120));
+    const { child, said } = await scene.spawnDaemon({ BATON_STATE_DIR: stateDir });
+    expect(said).toBe('ready');
+    const { socket = '' } = readDaemonRecord(stateDir) ?? {};
+    expect(socket.length).toBeLessThan(104);
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    expect(await client({ stateDir }).health()).toMatchObject({ ok: true, result: { pid: child.pid } });
+    expect(await client({ stateDir }).stop()).toMatchObject({ ok: true });
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('closes its folder to others, and refuses secrets that others can read', async () => {
+    mkdirSync(scene.stateDir, { mode: 0o755 });
+    chmodSync(scene.stateDir, 0o755);
+    writeFileSync(join(scene.stateDir, 'operator.token'), 'o.x', { mode: 0o644 });
+    const { said, exited } = await scene.spawnDaemon();
+    expect(said).toContain('operator.token can be read by others. Run: chmod 600');
+    expect(await exited).toBe(1);
+    expect(statSync(scene.stateDir).mode & 0o777).toBe(0o700);
+  });
+
+  it('does not start with settings that it does not understand', async () => {
+    for (const value of ['0', '-1', '1.5', '15m', '1e3', '99999999999']) {
+      const started = await runDaemon({ stateDir: scene.stateDir, env: { BATON_CLAIM_EXPIRY_MS: value } });
+      expect(started).toMatchObject({ ok: false, error: { code: 'bad-setting' } });
+    }
+    const { said } = await scene.spawnDaemon({ BATON_TICK_MS: 'often' });
+    expect(said).toContain(`BATON_TICK_MS must be a whole number of milliseconds from 1 to 2147483647, not 'often'`);
+  });
+
+  it('takes all worktrees of a repository for one project, and reads exit_protocol from its baton.toml', async () => {
+    const worktree = join(scene.folder, 'ein Ärbeitsbaum 100%');
+    execFileSync('git', ['-C', repository, 'worktree', 'add', '-q', '-b', 'there', worktree]);
+    mkdirSync(join(worktree, 'sub'));
+    await scene.spawnDaemon();
+    await client().call('task_create', { task_id: 'A', title: 'x' });
+    const there = client({ projectPath: join(worktree, 'sub') });
+    const claimed = await there.call('task_claim', { as: 'ada' });
+    expect(claimed).toMatchObject({ ok: true, result: { task_id: 'A' } });
+    const { token = '' } = (claimed.ok ? claimed.result : {}) as { token?: string };
+    const session = client({ token });
+    const signal = {
+      protocol: 'apm2_agent_exit',
+      version: '1.0.0',
+      phase_completed: 'CI_PENDING',
+      exit_reason: 'completed',
+    };
+    expect(await session.call('exit_signal', signal)).toMatchObject({
+      error: { message: 'exit signal validation is disabled (AGENT_EXIT_PROTOCOL_ENABLED=false)' },
+    });
+    writeFileSync(join(repository, 'baton.toml'), 'exit_protocol = true\n');
+    expect(await session.call('exit_signal', signal)).toMatchObject({
+      error: { message: "phase mismatch: exit signal claims 'CI_PENDING' but session is in 'IMPLEMENTATION'" },
+    });
+  });
+});
+
+function client(options: ConnectOptions = {}) {
+  return createClient({
+    env: scene.env,
+    stateDir: scene.stateDir,
+    projectPath: repository,
+    autostart: false,
+    reachMs: 5000,
+    ...options,
+  });
+}

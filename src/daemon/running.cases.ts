@@ -1,0 +1,110 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { readDaemonRecord, readToken } from '../api/state-folder.ts';
+
+/** Folders and processes of one test; `end` removes whatever is left of them. */
+export class Scene {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'baton-daemon-'));
+  readonly stateDir: string = join(this.folder, 'state');
+  readonly #children = new Set<ChildProcess>();
+
+  readonly env: Record<string, string | undefined> = {
+    ...process.env,
+    BATON_STATE_DIR: this.stateDir,
+    // Where Node keeps it by itself: daemons of tests then start in half the time.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+    BATON_TOKEN: undefined,
+    AGENT_EXIT_PROTOCOL_ENABLED: undefined,
+  };
+
+  /** A git repository with one commit. */
+  makeRepository(name = 'repo'): string {
+    const path = join(this.folder, name);
+    const git = (...args: string[]): void => void execFileSync('git', ['-c', 'init.defaultBranch=main', ...args]);
+    git('init', '-q', path);
+    git('-C', path, '-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '-q', '--allow-empty', '-m', 'first');
+    return path;
+  }
+
+  /** A daemon as a process of its own, after it has said whether it listens. */
+  async spawnDaemon(env: Record<string, string | undefined> = {}): Promise<SpawnedDaemon> {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+      env: { ...this.env, ...env, BATON_READY_FD: '3' },
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    });
+    this.#children.add(child);
+    const exited = once(child, 'exit').then(([code, signal]: (number | string | null)[]) => code ?? signal);
+    const said = (await (child.stdio[3] as Readable).toArray()).join(''); // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return { child, said: said.trim(), exited };
+  }
+
+  /** Runs a program in a process of its own, and gives back what it prints. */
+  async run(source: string, env: Record<string, string | undefined> = {}): Promise<string> {
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', source], {
+      env: { ...this.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#children.add(child);
+    return (await child.stdout.toArray()).join('');
+  }
+
+  token(kind: 'operator' | 'worker' = 'operator'): string {
+    return readToken(this.stateDir, kind) ?? '';
+  }
+
+  async end(): Promise<void> {
+    for (const child of this.#children) child.kill('SIGKILL');
+    const record = readDaemonRecord(this.stateDir);
+    // One that was started by a client is nobody's child; its name in the folder's record makes it ours.
+    if (record !== undefined && record.pid !== process.pid && isDaemon(record.pid)) process.kill(record.pid, 'SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+export interface SpawnedDaemon {
+  readonly child: ChildProcess;
+  readonly said: string;
+  readonly exited: Promise<number | string | null | undefined>;
+}
+
+export interface Heard {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly answer: { readonly ok: boolean; readonly result?: unknown; readonly error?: { readonly code: string } };
+}
+
+/** One request, with exactly the headers that are given. */
+export async function ask(where: RequestOptions, body?: string | Buffer): Promise<Heard> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ agent: false, ...where }, (response) => {
+      const read = async (): Promise<void> => {
+        const text = (await response.toArray()).join('');
+        resolve({ status: response.statusCode, headers: response.headers, answer: JSON.parse(text) });
+      };
+      read().catch(reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Waits for something that no event tells, with a deadline. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + 15_000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
+  }
+}
+
+export function isDaemon(pid: number): boolean {
+  const path = `/proc/${pid}/cmdline`;
+  return existsSync(path) && readFileSync(path, 'utf8').includes('daemon/main.ts');
+}
