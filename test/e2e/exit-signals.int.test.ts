@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/api/answer.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
-import { exitSignal, record } from '../processes/agent.ts';
+import { exitSignal, record } from '../processes/messages.ts';
 import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
 import { findLedgerFault, readLedger, since, typesOf } from '../processes/ledger.ts';
 import { World } from '../processes/world.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exitSignal, record } from '../processes/agent.ts';
+import { exitSignal, record } from '../processes/messages.ts';
 import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
 import { about, findLedgerFault, readLedger, typesOf } from '../processes/ledger.ts';
 import type { Peer } from '../processes/peers.ts';

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { findFault, findImpossible, keysIn, runDaemonKills } from '../faults/daemon-kill.ts';
+import type { Sent } from '../processes/mixed-worker.ts';
+
+const { rounds, commands } = process.env['BATON_LONG']
+  ? { rounds: 20, commands: 10_000 }
+  : { rounds: 2, commands: 600 };
+
+it(`what 16 clients were told is there once, whatever they said while the daemon was killed ${rounds} times`, async () => {
+  const report = await runDaemonKills({ rounds, commands });
+  expect(report.faults).toEqual([]);
+  expect(report.acknowledged).toBeGreaterThan(commands / 2);
+  // It was killed in the middle: some did not get their answer at once.
+  expect(report.retried + report.unheard.recorded + report.unheard.notRecorded).toBeGreaterThan(0);
+}, 900_000);
+
+it('would notice what is lost, doubled, made up or answered differently', () => {
+  const entry = (seq: number, type: string, data: Entry['data']): Entry => {
+    return { v: 1, project: 'p', seq, prev: '', at: '', actor: 'system:x', type, cause: null, data };
+  };
+  const claim = (seq: number, key: string, epoch: number): Entry =>
+    entry(seq, 'TaskClaimed', { task_id: 'T', epoch, settles: { key: `worker:task_claim:${key}`, answer: { epoch } } });
+  const sent = (answer: Sent['answer']): Sent => {
+    const one = { key: 'k', operation: 'task_claim', input: {}, token: '', losses: 0 };
+    return answer === undefined ? one : { ...one, answer };
+  };
+  const told = (result: object) => sent({ ok: true, result });
+  const refused = (code: string) => sent({ ok: false, error: { code, message: 'no', hint: '' } });
+  const once = keysIn([claim(1, 'k', 1)]);
+  expect(findFault(told({ epoch: 1 }), once)).toEqual([]);
+  expect(findFault(told({ epoch: 2 }), once)).toHaveLength(1);
+  expect(findFault(told({ epoch: 1 }), keysIn([]))).toEqual(['task_claim k was acknowledged, and is there 0 times']);
+  expect(findFault(told({ epoch: 1 }), keysIn([claim(1, 'k', 1), claim(2, 'k', 2)]))).toHaveLength(1);
+  expect(findFault(refused('already-claimed'), once)).toEqual(['task_claim k was refused, and is in the ledger']);
+  expect(findFault(refused('already-claimed'), keysIn([]))).toEqual([]);
+  expect(findFault(refused('internal'), keysIn([]))).toEqual(['task_claim k was refused: internal: no']);
+  expect(findFault(sent(undefined), once)).toEqual(['task_claim k was never answered']);
+  expect(findImpossible([claim(1, 'a', 1), claim(2, 'b', 2)])).toEqual(['2: "T" is claimed twice']);
+  const end = (seq: number) => entry(seq, 'ClaimReleased', { task_id: 'T', epoch: 1 });
+  expect(findImpossible([claim(1, 'a', 1), end(2), claim(3, 'b', 2)])).toEqual([]);
+  expect(findImpossible([claim(1, 'a', 1), end(2), end(3)])).toEqual(['3: the claim on "T" ends twice']);
+});

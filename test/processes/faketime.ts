@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PLACES = [
+  '/usr/lib/*/faketime/libfaketime.so.1',
+  '/usr/lib/faketime/libfaketime.so.1',
+  '/usr/lib64/faketime/libfaketime.so.1',
+];
+const FETCHED = join(tmpdir(), 'baton-libfaketime');
+
+/** libfaketime, where the machine has it. The long run gets it from Debian where it is missing, or fails. */
+export function findFaketime(): string | undefined {
+  const { BATON_FAKETIME: named, BATON_LONG: isLong } = process.env;
+  if (named) return named;
+  const found = globSync([...PLACES, `${FETCHED}${PLACES[0]}`])[0];
+  return found ?? (isLong ? fetchFaketime() : undefined);
+}
+
+function fetchFaketime(): string {
+  mkdirSync(FETCHED, { recursive: true });
+  execFileSync('apt-get', ['download', 'libfaketime'], { cwd: FETCHED, stdio: 'ignore' });
+  for (const file of globSync('libfaketime_*.deb', { cwd: FETCHED })) {
+    execFileSync('dpkg', ['-x', file, FETCHED], { cwd: FETCHED });
+  }
+  const [library] = globSync(`${FETCHED}${PLACES[0]}`);
+  if (library === undefined || !existsSync(library)) throw new Error('libfaketime cannot be had here');
+  return library;
+}

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Answer } from '../../src/api/answer.ts';
+import type { HttpConnection } from '../../src/api/http-connection.ts';
+import { findDaemon } from '../../src/api/reach.ts';
+import { findStateDir, readToken } from '../../src/api/state-folder.ts';
+import { VERSION } from '../../src/api/version.ts';
+import { exitSignal, record } from './messages.ts';
+import { perform } from './deeds.ts';
+
+/** A command, and what its sender knows of it. */
+export interface Sent {
+  readonly key: string;
+  readonly operation: string;
+  readonly input: unknown;
+  readonly token: string;
+  /** How often the connection was lost before an answer came. */
+  losses: number;
+  /** Nothing where the sender never heard. */
+  answer?: Answer;
+}
+
+/**
+ * A client that says all kinds of things about tasks, each with a key. It speaks HTTP itself, without the client's own retries: every
+ * loss is noticed here. After a loss it mostly sends the same again, and sometimes never learns what became of it.
+ */
+const stateDir = findStateDir(process.env);
+const sent: Sent[] = [];
+let connection: HttpConnection | undefined;
+
+perform({
+  run: async (name: string, count: number, commit: string) => {
+    for (let task = 1; sent.length < count; task += 1) await workOn(name, `${name}-${task}`, commit);
+    return sent;
+  },
+  progress: async () => sent.filter(({ answer }) => answer !== undefined).length,
+  /** Sends again, with the same key, whatever was never answered. */
+  settle: async () => {
+    const open = sent.filter(({ answer }) => answer === undefined);
+    for (const each of open) await say(each, true);
+    return open;
+  },
+});
+
+async function workOn(name: string, own: string, commit: string): Promise<void> {
+  const operator = readToken(stateDir, 'operator') ?? '';
+  const worker = readToken(stateDir, 'worker') ?? '';
+  if (!(await tell(name, 'task_create', { task_id: own, title: 'Something to do' }, operator))) return;
+  // Some of what is claimed is claimed by everybody: most of these claims are refused.
+  const id = Math.random() < 0.2 ? `shared-${Math.floor(Math.random() * 4)}` : own;
+  const claim = await tell(name, 'task_claim', { task_id: id, as: name }, worker);
+  if (!claim) return;
+  const { token } = claim as { token: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  for (const progress of [25, 50, 75]) {
+    const update = { task_id: id, status: 'in_progress', progress, notes: `from ${name}` };
+    if (!(await tell(name, 'task_update', update, token))) return;
+  }
+  await end(name, id, token, commit);
+}
+
+async function end(name: string, task_id: string, token: string, commit: string): Promise<void> {
+  const how = task_id.startsWith('shared') ? 0 : Math.random();
+  if (how < 0.4) {
+    await tell(name, 'task_release', { task_id, reason: 'enough' }, token);
+  } else if (how < 0.7) {
+    await tell(name, 'exit_signal', exitSignal('IMPLEMENTATION', how < 0.6 ? 'completed' : 'blocked'), token);
+  } else if (how < 0.85) {
+    await tell(name, 'task_complete', record(task_id, commit), token);
+  } else {
+    const recorded = await tell(name, 'thought_record', record(task_id, commit), token);
+    if (recorded) await tell(name, 'task_update', { task_id, status: 'done' }, token);
+  }
+}
+
+/** What was answered; undefined where it was refused, or never answered. */
+async function tell(name: string, operation: string, input: unknown, token: string): Promise<unknown> {
+  const one: Sent = { key: `${name}.${sent.length + 1}`, operation, input, token, losses: 0 };
+  sent.push(one);
+  await say(one, Math.random() < 0.6);
+  return one.answer?.ok === true ? (one.answer.result ?? {}) : undefined;
+}
+
+async function say(one: Sent, isStubborn: boolean): Promise<void> {
+  do {
+    const open = (connection ??= await reach());
+    const received = await open.send(
+      {
+        method: 'POST',
+        path: `/v1/${one.operation}`,
+        headers: {
+          'baton-version': VERSION,
+          authorization: `Bearer ${one.token}`,
+          'idempotency-key': one.key,
+          'baton-project-path': process.env['WORLD_REPOSITORY'] ?? '',
+        },
+        body: JSON.stringify(one.input),
+      },
+      { timeoutMs: 60_000 },
+    );
+    const answer = received.ok ? (JSON.parse(received.body) as Answer) : undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    if (answer !== undefined && (answer.ok || answer.error.code !== 'stopping')) {
+      one.answer = answer;
+      return;
+    }
+    one.losses += 1;
+    open.close();
+    connection = undefined;
+  } while (isStubborn);
+}
+
+async function reach(): Promise<HttpConnection> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const found = await findDaemon(stateDir);
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error('no daemon came back');
+    await delay(10);
+  }
+}
