@@ -37,7 +37,8 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
   const sessions = new HttpSessions(options.maxSessions);
   const modern = createMcpHandler(
     ({ authInfo }) => serve(new Connection(authInfo?.token), textOf(authInfo?.extra?.['projectPath'])),
-    { legacy: 'reject' },
+    // Streams, since clients give up on a long wait in which not even a header comes.
+    { legacy: 'reject', responseMode: 'sse' },
   );
 
   const openSession = async (guarded: GuardedRequest): Promise<Response> => {

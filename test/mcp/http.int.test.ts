@@ -41,7 +41,7 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
     await daemon.asOperator('task_create', { task_id: id('first'), title: 'Before' });
     await daemon.asOperator('task_create', { task_id: id('B'), title: 'Two', after: [id('first')] });
     const waiting = client.callTool(call, { signal: stop.signal });
-    if (mode === 'legacy') await underWay('task_claim');
+    await underWay('task_claim');
     stop.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
     const woken = say(client, 'task_claim', { task_id: id('B'), as: 'y', wait_ms: 600_000 });
@@ -112,7 +112,7 @@ const noted: typeof fetch = async (...asked) => {
   return response;
 };
 
-/** In a session the stream of an answer opens when the call is taken, long before there is an answer on it. */
+/** The stream of an answer opens when the call is taken, long before there is an answer on it. */
 async function underWay(tool: string): Promise<void> {
   await vi.waitFor(() => expect(opened).toContainEqual(expect.stringContaining(`"${tool}"`)));
 }

@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { say } from './connect.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
+
+const SERVER = join(import.meta.dirname, 'stdio-main.ts');
 
 let daemon: RealDaemon;
 
@@ -48,6 +52,16 @@ describe('over stdio', () => {
     await expect(open({ BATON_TOKEN: daemon.operatorToken })).rejects.toThrow('closed');
   });
 
+  it('ends when its input does, whatever still waits', async () => {
+    const child = spawn(process.execPath, [SERVER], { env: { ...daemon.env }, cwd: daemon.repository });
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '0' } };
+    const wait = { name: 'task_claim', arguments: { task_id: 'A1', as: 'x', wait_ms: 600_000 } };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params })}\n`);
+    await once(child.stdout, 'data');
+    child.stdin.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: wait })}\n`);
+    expect(await once(child, 'close')).toEqual([0, null]);
+  });
+
   it('outlives a daemon, and says what it kept meanwhile', async () => {
     await daemon.asOperator('task_create', { task_id: 'D1', title: 'Four' });
     const client = await open();
@@ -66,7 +80,7 @@ async function open(env: Record<string, string> = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '0' });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'stdio-main.ts')],
+    args: ['--disable-warning=ExperimentalWarning', SERVER],
     env: { ...daemon.env, ...env },
     cwd: daemon.repository,
     stderr: 'ignore',
