@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import type { BuildOptions } from 'esbuild';
+import { cpSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { BuildOptions, Plugin } from 'esbuild';
 import { build } from 'esbuild';
 
 /** The release: a bundle for the command, one for each library that others import, and their types. */
@@ -20,15 +20,32 @@ const shared: BuildOptions = {
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 
-// One CommonJS file: dynamic imports inside it stay lazy, and Node loads it twice as fast as a dozen ES modules.
+/** A bundle is one file in one folder; what asks for its own folder gets the one that it would have in `dist`. */
+const ownFolders: Plugin = {
+  name: 'own-folders',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
+      const folder = JSON.stringify(relative(join(root, 'src'), dirname(path)));
+      const source = readFileSync(path, 'utf8');
+      return { loader: 'ts', contents: source.replaceAll('import.meta.dirname', `(__dirname + '/' + ${folder})`) };
+    });
+  },
+};
+
+// CommonJS files: dynamic imports inside them stay lazy, and Node loads one twice as fast as a dozen ES modules.
 await build({
   ...shared,
-  entryPoints: { baton: 'src/cli/main.ts' },
+  entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' },
+  plugins: [ownFolders],
   format: 'cjs',
   platform: 'node',
   outExtension: { '.js': '.cjs' },
   external: ['pg'],
 });
+
+for (const folder of globSync('src/ledger/*/sql', { cwd: root })) {
+  cpSync(join(root, folder), join(root, folder.replace('src', 'dist')), { recursive: true });
+}
 
 await build({
   ...shared,

@@ -39,8 +39,8 @@ export const READY_FD = 3;
 /** The exit code of a daemon that found another one in its folder. */
 export const EXIT_TAKEN = 75;
 
-/** In a clone the source runs as it stands; in a release both files are bundles beside each other. */
-const ENTRY = [join(import.meta.dirname, '..', 'daemon', 'main.ts'), join(import.meta.dirname, 'daemon.cjs')];
+/** In a clone the source runs as it stands; a release has a bundle. */
+const ENTRY = ['daemon/main.ts', 'daemon.cjs'].map((path) => join(import.meta.dirname, '..', path));
 
 async function spawnDaemon({ stateDir, env, deadlineMs }: StartOptions): Promise<Start> {
   const entry = ENTRY.find((path) => existsSync(path));
