@@ -178,7 +178,7 @@ const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopp
 
 const MAX_LOSSES = 5;
 const MAX_IDLE = 64;
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 60_000;
 
 function sendOptions({ body = '' }: HttpRequest, { signal, timeoutMs = ANSWER_MS }: CallOptions) {
   const waitMs = Number(/"wait_ms"\s*:\s*(\d{1,9})/.exec(body)?.[1] ?? 0);

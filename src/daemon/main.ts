@@ -5,7 +5,9 @@ import { runDaemon } from './lifecycle.ts';
 
 /** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
 async function main(): Promise<void> {
-  const started = await runDaemon();
+  // Whoever starts it in a terminal reads along.
+  const echo = (line: string): void => void process.stderr.write(line);
+  const started = await runDaemon(process.env['BATON_READY_FD'] === undefined ? { echo } : {});
   if (!started.ok) {
     report(`${started.error.message}\n`);
     process.exit(started.isTaken ? EXIT_TAKEN : 1);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import type { ApiError } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
@@ -41,7 +42,8 @@ export class Projects {
   readonly #list: ProjectList;
   readonly #open = new Map<string, OpenProject>();
   readonly #opening = new Map<string, Promise<FoundProject>>();
-  readonly #idOfPath = new Map<string, { readonly id: string; readonly untilMs: number }>();
+  readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
+  readonly #asking = new Map<string, Promise<string | ApiError>>();
 
   constructor(options: ProjectsOptions) {
     this.#options = options;
@@ -53,31 +55,55 @@ export class Projects {
     const open = this.#open.get(id);
     if (open !== undefined) return { ok: true, open };
     const path = this.#list.pathOf(id);
-    if (path === undefined) return noSuchProject(`there is no project ${id}`, 'Check BATON_STATE_DIR.');
+    if (path === undefined) {
+      return { ok: false, error: noSuchProject(`there is no project ${id}`, 'Check BATON_STATE_DIR.') };
+    }
     const opening = this.#opening.get(id) ?? this.#openOnce(id, path);
     this.#opening.set(id, opening);
     return opening;
   }
 
-  /** The project of the repository that a folder is in. All worktrees of a repository are one project. */
+  /**
+   * The project of the repository that a folder is in. All worktrees of a repository are one project. Git is asked once, and again now
+   * and then; nobody but the first waits for it.
+   */
   async findByPath(path: string): Promise<FoundProject> {
     const known = this.#idOfPath.get(path);
-    if (known !== undefined && known.untilMs > performance.now()) return this.find(known.id);
-    if (!isAbsolute(path)) return noSuchProject(`'${path}' is not an absolute path`, 'Send the whole path.');
-    const repository = await findRepository(path);
-    if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
-    const { commonDir, mainTop } = repository.value;
-    const id = projectId(mainTop, realpathSync(commonDir));
-    this.#list.remember(id, mainTop);
-    if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
-    this.#idOfPath.set(path, { id, untilMs: performance.now() + DOOR_LIMITS.repositoryMs });
-    return this.find(id);
+    if (known === undefined) {
+      const id = await this.#askGit(path);
+      return typeof id === 'string' ? this.find(id) : { ok: false, error: id };
+    }
+    if (known.untilMs < performance.now()) {
+      known.untilMs = Number.POSITIVE_INFINITY;
+      void this.#askGit(path);
+    }
+    return this.find(known.id);
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#opening.values());
     await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
     this.#open.clear();
+  }
+
+  async #askGit(path: string): Promise<string | ApiError> {
+    const asking = this.#asking.get(path) ?? this.#identify(path);
+    this.#asking.set(path, asking);
+    const id = await asking.finally(() => this.#asking.delete(path));
+    if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
+    if (typeof id !== 'string') this.#idOfPath.delete(path);
+    else this.#idOfPath.set(path, { id, untilMs: performance.now() + DOOR_LIMITS.repositoryMs });
+    return id;
+  }
+
+  async #identify(path: string): Promise<string | ApiError> {
+    if (!isAbsolute(path)) return noSuchProject(`'${path}' is not an absolute path`, 'Send the whole path.');
+    const repository = await findRepository(path);
+    if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
+    const { commonDir, mainTop } = repository.value;
+    const id = projectId(mainTop, await realpath(commonDir).catch(() => commonDir));
+    this.#list.remember(id, mainTop);
+    return id;
   }
 
   async #openOnce(id: string, path: string): Promise<FoundProject> {
@@ -140,8 +166,8 @@ function projectId(mainTop: string, commonDir: string): string {
   return slug === '' ? hash : `${slug}-${hash}`;
 }
 
-function noSuchProject(message: string, hint: string): FoundProject {
-  return { ok: false, error: { code: 'no-such-project', message, hint } };
+function noSuchProject(message: string, hint: string): ApiError {
+  return { code: 'no-such-project', message, hint };
 }
 
 function unavailable({ message, hint }: { readonly message: string; readonly hint: string }): FoundProject {

@@ -135,7 +135,7 @@ function isKey(key: unknown): key is string {
 }
 
 function refuse(response: ServerResponse, code: string, message: string): void {
-  const answer: Answer = { ok: false, error: { code, message, hint: 'See docs/api.md' } };
+  const answer: Answer = { ok: false, error: { code, message, hint: 'See docs/api.md.' } };
   respond(response, answer);
 }
 

@@ -99,8 +99,7 @@ export class Server {
     const isStop = request.url === '/v1/stop';
     const admitted = this.#isStopping && !isStop ? STOPPING : (this.#busy(request) ?? admit(request, door, tokens));
     if (!admitted.ok) {
-      if (admitted !== STOPPING)
-        log.info('refused', { code: admitted.error.code, path: request.url?.slice(0, 100) ?? '' });
+      if (admitted !== STOPPING) log.info('refused', { code: admitted.error.code, path: pathOf(request) });
       respond(response, admitted, { closes: true });
       return;
     }
@@ -109,7 +108,7 @@ export class Server {
     try {
       await route({ request, response, identity: admitted.identity, token, signal: leave.signal });
     } catch (error) {
-      log.error('a request failed', { path: request.url?.slice(0, 100) ?? '', cause: causeOf(error) });
+      log.error('a request failed', { path: pathOf(request), cause: causeOf(error) });
       respond(response, { ok: false, error: INTERNAL }, { closes: true });
     }
   }
@@ -147,6 +146,11 @@ function socketPath(stateDir: string): string {
   if (before !== undefined && /[/\\]baton-[A-Za-z0-9]{6}[/\\]s$/.test(before))
     rmSync(dirname(before), { recursive: true, force: true });
   return Buffer.byteLength(socket) <= MAX_SOCKET_PATH ? socket : join(mkdtempSync(join(tmpdir(), 'baton-')), 's');
+}
+
+/** Without the query, in which somebody may have put a secret. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  return (url.split('?', 1)[0] ?? '').slice(0, 100);
 }
 
 const MAX_SOCKET_PATH = 100;
