@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { say } from './connect.ts';
+import { recordOf } from './open-stdio.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
 
 let daemon: RealDaemon;
@@ -29,7 +30,9 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
     expect((await say(client, 'task_update', update)).text).toBe(
       'Writeback required: thought_record must be recorded before task completion.',
     );
-    expect(await say(client, 'thought_record', { ...record(id('A')), ...token })).toMatchObject({ isError: false });
+    expect(await say(client, 'thought_record', { ...recordOf(id('A'), daemon.commit), ...token })).toMatchObject({
+      isError: false,
+    });
     expect(await say(client, 'task_update', update)).toMatchObject({ isError: false });
     await client.close();
   });
@@ -139,19 +142,6 @@ function url(): URL {
 
 function headers(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}`, 'baton-project-path': daemon.repository };
-}
-
-function record(taskId: string) {
-  return {
-    task_id: taskId,
-    branch: 'feature/one',
-    commit_sha: daemon.commit,
-    tests_run: [],
-    summary: 'It is done.',
-    blockers: [],
-    files_changed: [],
-    related_thought_records: [],
-  };
 }
 
 function hasToken(value: unknown): value is { token: string } {

@@ -12,6 +12,7 @@ export interface RealDaemon extends AsyncDisposable {
   /** A git repository, and its only commit. */
   readonly repository: string;
   readonly commit: string;
+  readonly git: (folder: string, ...args: string[]) => string;
   readonly workerToken: string;
   readonly operatorToken: string;
   readonly port: number;
@@ -21,21 +22,22 @@ export interface RealDaemon extends AsyncDisposable {
 }
 
 /** A daemon with both of its doors, its own state folder and a repository. */
-export async function startRealDaemon(): Promise<RealDaemon> {
+export async function startRealDaemon(more: Readonly<Record<string, string>> = {}): Promise<RealDaemon> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-mcp-')));
   const repository = join(folder, 'repository');
   const stateDir = join(folder, 'state');
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, BATON_STATE_DIR: stateDir };
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, { env: { ...env, ...AUTHOR }, encoding: 'utf8' }).trim();
-  git('init', '-q', repository);
-  git('-C', repository, 'commit', '-q', '--allow-empty', '-m', 'a commit');
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, BATON_STATE_DIR: stateDir, ...more };
+  const git: RealDaemon['git'] = (cwd, ...args) =>
+    execFileSync('git', args, { cwd, env: { ...env, ...AUTHOR }, encoding: 'utf8', stdio: 'pipe' }).trim();
+  git(folder, 'init', '-q', '-b', 'main', repository);
+  git(repository, 'commit', '-q', '--allow-empty', '-m', 'a commit');
   let daemon = await started(stateDir, env);
   const operator = createClient({ env, projectPath: repository, autostart: false });
   return {
     env,
     repository,
-    commit: git('-C', repository, 'rev-parse', 'HEAD'),
+    commit: git(repository, 'rev-parse', 'HEAD'),
+    git,
     workerToken: readToken(stateDir, 'worker') ?? '',
     operatorToken: readToken(stateDir, 'operator') ?? '',
     get port() {

@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { say } from './connect.ts';
+import { openStdio, recordOf, SERVER } from './open-stdio.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
-
-const SERVER = join(import.meta.dirname, 'stdio-main.ts');
 
 let daemon: RealDaemon;
 
@@ -77,29 +74,11 @@ describe('over stdio', () => {
 });
 
 async function open(env: Record<string, string> = {}): Promise<Client> {
-  const client = new Client({ name: 'test', version: '0' });
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', SERVER],
-    env: { ...daemon.env, ...env },
-    cwd: daemon.repository,
-    stderr: 'ignore',
-  });
-  await client.connect(transport);
-  return client;
+  return openStdio(daemon, env);
 }
 
 function record(taskId: string) {
-  return {
-    task_id: taskId,
-    branch: 'feature/a1-one',
-    commit_sha: daemon.commit,
-    tests_run: [],
-    summary: 'It is done.',
-    blockers: [],
-    files_changed: [],
-    related_thought_records: [],
-  };
+  return recordOf(taskId, daemon.commit);
 }
 
 function tokenIn(answer: unknown): string {
