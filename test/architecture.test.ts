@@ -14,7 +14,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   api: ['protocol'],
   mcp: ['protocol', 'api'],
   daemon: ['protocol', 'ledger', 'state', 'git', 'api', 'mcp'],
-  cli: ['protocol', 'ledger'],
+  // Of the daemon only its program, for `baton up --foreground`.
+  cli: ['protocol', 'ledger', 'api', 'mcp', 'daemon'],
 };
 
 const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));

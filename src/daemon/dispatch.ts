@@ -4,6 +4,7 @@ import { keepCall } from '../api/outbox.ts';
 import { causeOf, type Log } from './log.ts';
 import { perform } from './perform.ts';
 import type { FoundProject, Projects } from './projects.ts';
+import { INTERNAL } from './respond.ts';
 import type { Identity } from './tokens.ts';
 
 /** A call as it came in, over HTTP or from the outbox, after its token was found good. */
@@ -80,12 +81,6 @@ function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOpt
     : error.hint;
   return { ok: false, error: { ...error, hint } };
 }
-
-const INTERNAL: ApiError = {
-  code: 'internal',
-  message: 'something went wrong inside the daemon',
-  hint: 'This is a mistake in Baton; daemon.log in the state folder says more.',
-};
 
 const NO_PROJECT: ApiError = {
   code: 'no-such-project',

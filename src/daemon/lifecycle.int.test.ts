@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -117,6 +117,27 @@ describe('a daemon', () => {
     slow.write('}');
     await stopping;
     expect((await slow.toArray()).join('')).toContain('{"ok":true,"result":{"tasks":[]}}');
+  });
+
+  it('ends at once when it is told twice', async () => {
+    const { child, exited } = await scene.spawnDaemon();
+    const slow = connect(readDaemonRecord(scene.stateDir)?.socket ?? '');
+    const headers = `host: x\r\nauthorization: Bearer ${scene.token()}\r\nbaton-project-path: ${repository}\r\n`;
+    slow.write(`POST /v1/task_list HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{`);
+    const log = (): string => readFileSync(join(scene.stateDir, 'daemon.log'), 'utf8');
+    expect(await client().call('task_list', {})).toMatchObject({ ok: true });
+    child.kill('SIGTERM');
+    await until(() => log().includes('"stopping"'), 'it has begun to stop');
+    child.kill('SIGINT');
+    expect(await exited).toBe(130);
+    expect(log()).not.toContain('"stopped"');
+    slow.destroy();
+  });
+
+  it('ends when its folder is gone', async () => {
+    const { exited } = await scene.spawnDaemon();
+    rmSync(scene.stateDir, { recursive: true });
+    expect(await exited).toBe(0);
   });
 
   it('listens elsewhere where the state folder has too long a path', async () => {

@@ -32,7 +32,7 @@ export const DOOR_LIMITS = {
   /** How long the last answer may take to reach who asked for the end. */
   farewellMs: 1000,
   /** How often the daemon looks whether its folder is still its own. */
-  folderCheckMs: 5000,
+  folderCheckMs: 2000,
   logBytes: 5 * 1024 * 1024,
   logLinesPerSecond: 100,
   /** How long a path is remembered to belong to a repository before git is asked again. */

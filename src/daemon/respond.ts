@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ERROR_STATUS, type Answer } from '../api/answer.ts';
+import { ERROR_STATUS, type Answer, type ApiError } from '../api/answer.ts';
 
 /** Sends an answer in one piece, with the status that its code stands for. */
 export function respond(response: ServerResponse, answer: Answer, options: { readonly closes?: boolean } = {}): void {
@@ -21,3 +21,10 @@ export function respond(response: ServerResponse, answer: Answer, options: { rea
   response.writeHead(status, headers);
   response.end(text);
 }
+
+/** What went wrong inside is for the log, not for callers. */
+export const INTERNAL: ApiError = {
+  code: 'internal',
+  message: 'something went wrong inside the daemon',
+  hint: 'This is a mistake in Baton; daemon.log in the state folder says more.',
+};

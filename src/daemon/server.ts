@@ -8,7 +8,7 @@ import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import { admit, type Door } from './access.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
-import { respond } from './respond.ts';
+import { INTERNAL, respond } from './respond.ts';
 import type { Exchange } from './route.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -179,9 +179,3 @@ const TOO_MANY = {
   ok: false,
   error: { code: 'rate-limited', message: 'too many requests at once', hint: 'Wait for some answers first.' },
 } as const;
-
-const INTERNAL: ApiError = {
-  code: 'internal',
-  message: 'something went wrong inside the daemon',
-  hint: 'This is a mistake in Baton; daemon.log in the state folder says more.',
-};
