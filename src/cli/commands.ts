@@ -99,6 +99,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import('./reconcile.ts')).reconcile,
   },
   {
+    name: 'mcp',
+    summary: 'Serve the tools of Baton to an agent, over standard input and output',
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
+  {
     name: 'up',
     summary: 'Start the daemon',
     load: async () => (await import('./daemon.ts')).up,

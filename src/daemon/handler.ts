@@ -1,6 +1,6 @@
 import type { Answer } from '../api/answer.ts';
 import type { Parsed } from '../protocol/problem.ts';
-import type { Call } from './perform.ts';
+import type { Call } from './call.ts';
 import type { Settled } from './keeper.ts';
 
 export type Handler = (call: Call) => Promise<Answer>;

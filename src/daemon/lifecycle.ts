@@ -11,7 +11,7 @@ import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import { causeOf, openLog, type Log } from './log.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
-import type { Services } from './perform.ts';
+import type { Services } from './call.ts';
 import { Projects } from './projects.ts';
 import type { McpDoor, McpDoorOptions } from './mcp-door.ts';
 import { route, type Exchange } from './route.ts';

@@ -1,32 +1,8 @@
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Caller } from '../state/caller.ts';
-import type { GitPort } from './git-port.ts';
+import type { Call } from './call.ts';
 import { HANDLERS } from './handlers.ts';
-import type { Project } from './project.ts';
-
-/** One call of one operation, with everything that it may look at. */
-export interface Call<I = unknown> {
-  readonly project: Project;
-  readonly input: I;
-  readonly caller: Caller;
-  readonly services: Services;
-  /** A retry with the same key gets the first answer. */
-  readonly key?: string;
-  /** Aborted when the caller has gone away. */
-  readonly signal?: AbortSignal;
-}
-
-/** What calls need besides their project: chance, secrets and git come from outside. */
-export interface Services {
-  readonly newId: () => string;
-  readonly issueToken: (session: { sessionId: string; taskId: string; epoch: number; project: string }) => string;
-  readonly git: GitPort;
-  /** Whether exit signals count in this project: see `exitProtocolEnabled`. */
-  readonly exitProtocol: boolean;
-  readonly monotonicMs: () => number;
-  readonly now: () => Date;
-}
 
 /** Checks the input, asks the operation's handler, and never throws for anything that a caller did. */
 export async function perform(operation: Operation, call: Call): Promise<Answer> {

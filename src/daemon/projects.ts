@@ -12,7 +12,7 @@ import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import type { Log } from './log.ts';
-import type { Services } from './perform.ts';
+import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
 import type { Settings } from './settings.ts';

@@ -6,7 +6,7 @@ import { refusal, type Outcome } from '../state/outcome.ts';
 import { statusOf, type Task } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { LATER, type View } from './keeper.ts';
-import type { Call } from './perform.ts';
+import type { Call } from './call.ts';
 import { identifyProcess } from './process-identity.ts';
 import { expiresAt, taskView } from './task-view.ts';
 

@@ -4,7 +4,7 @@ import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import { noSuchTask } from '../state/create-task.ts';
 import type { RecordThought } from '../state/record-thought.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
-import type { Call } from './perform.ts';
+import type { Call } from './call.ts';
 import { order } from './task-handlers.ts';
 
 export const WRITEBACK_HANDLERS: Readonly<Record<string, Handler>> = {

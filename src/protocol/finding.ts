@@ -82,7 +82,8 @@ function howToAdd({ about }: Spot): string {
 }
 
 export function unknown(spot: Spot, known: readonly string[]): Finding {
-  const hint = didYouMean(spot.field, known) ?? `Remove it; the fields here are: ${known.join(', ')}.`;
+  const fields = known.length === 0 ? 'there are no fields here' : `the fields here are: ${known.join(', ')}`;
+  const hint = didYouMean(spot.field, known) ?? `Remove it; ${fields}.`;
   return finding('unknown-field', 'Unknown field: {path}', spot, '', hint);
 }
 

@@ -1,5 +1,3 @@
-import type { State } from './state.ts';
-
 /**
  * Who waits for a task, in chunks: thousands may wait for the same one, and adding to a list that is never changed in place copies
  * it. So only the last chunk is copied.
@@ -8,7 +6,11 @@ export type Dependants = readonly (readonly string[])[];
 
 const CHUNK = 256;
 
-export function addDependant({ dependants }: State, before: string, taskId: string): void {
+interface Waiting {
+  readonly dependants: Map<string, Dependants>;
+}
+
+export function addDependant({ dependants }: Waiting, before: string, taskId: string): void {
   const chunks = dependants.get(before) ?? [];
   const last = chunks.at(-1) ?? [];
   const more = last.length < CHUNK ? [...chunks.slice(0, -1), [...last, taskId]] : [...chunks, [taskId]];
@@ -16,6 +18,6 @@ export function addDependant({ dependants }: State, before: string, taskId: stri
 }
 
 /** The oldest edge first. */
-export function* dependantsOf({ dependants }: State, id: string): Generator<string> {
+export function* dependantsOf({ dependants }: Waiting, id: string): Generator<string> {
   for (const chunk of dependants.get(id) ?? []) yield* chunk;
 }

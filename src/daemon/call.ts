@@ -1,0 +1,26 @@
+import type { Caller } from '../state/caller.ts';
+import type { GitPort } from './git-port.ts';
+import type { Project } from './project.ts';
+
+/** One call of one operation, with everything that it may look at. */
+export interface Call<I = unknown> {
+  readonly project: Project;
+  readonly input: I;
+  readonly caller: Caller;
+  readonly services: Services;
+  /** A retry with the same key gets the first answer. */
+  readonly key?: string;
+  /** Aborted when the caller has gone away. */
+  readonly signal?: AbortSignal;
+}
+
+/** What calls need besides their project: chance, secrets and git come from outside. */
+export interface Services {
+  readonly newId: () => string;
+  readonly issueToken: (session: { sessionId: string; taskId: string; epoch: number; project: string }) => string;
+  readonly git: GitPort;
+  /** Whether exit signals count in this project: see `exitProtocolEnabled`. */
+  readonly exitProtocol: boolean;
+  readonly monotonicMs: () => number;
+  readonly now: () => Date;
+}
