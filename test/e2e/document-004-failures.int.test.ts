@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  documentProject,
+  nextActions,
+  work,
+  WRITEBACK_FAILED,
+  WRITEBACK_REQUIRED,
+} from '../processes/document-project.ts';
+import { about, findLedgerFault, readLedger, since, typesOf } from '../processes/ledger.ts';
+import { record } from '../processes/messages.ts';
+import { until } from '../processes/until.ts';
+import type { World } from '../processes/world.ts';
+
+/** The failure modes of the handoff protocol (source document 004), each as two agents, the PM and git live through it. */
+describe('failure mode', () => {
+  it('1: agent A finishes, and writeback fails', async () => {
+    await using world = await documentProject();
+    const a = await world.agent('agent-a');
+    await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
+    const { branch, commit } = await work(world, a, 'P0.1.1');
+
+    breakStore(world);
+    const failed = await a.try('thought_record', record('P0.1.1', commit, { branch }));
+    expect(failed).toMatchObject({ isError: true, text: WRITEBACK_FAILED });
+    expect(failed.hint).toContain('kept, and will be delivered once');
+    expect(await a.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'in_progress', latest_record: null });
+    expect(world.git(world.repository, 'ls-remote', 'origin', branch)).toContain(commit);
+
+    mendStore(world);
+    const records = async () => about(await readLedger(world), 'P0.1.1', 'ThoughtRecorded');
+    await until('the record that was kept is delivered', async () => (await records()).length > 0);
+    expect(await a.do('task_update', { task_id: 'P0.1.1', status: 'done', progress: 100 })).toMatchObject({
+      status: 'done',
+    });
+    expect((await records()).map(({ data }) => data['epoch'])).toEqual([1]);
+    expect(await findLedgerFault(world)).toBeUndefined();
+  }, 60_000);
+
+  it('1: or it escalates, and the PM writes the record for it', async () => {
+    await using world = await documentProject();
+    const a = await world.agent('agent-a');
+    await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
+    const { branch, commit } = await work(world, a, 'P0.1.1');
+    const input = JSON.stringify(record('P0.1.1', commit, { branch }));
+    const write = (...options: string[]) => world.baton(['thought', 'record', '-', ...options], { input });
+
+    // A record for nobody in particular does not speak for whoever holds the claim.
+    expect(write()).toMatchObject({ code: 0 });
+    expect(await a.refused('task_update', { task_id: 'P0.1.1', status: 'done' })).toBe(WRITEBACK_REQUIRED);
+    expect(write('--epoch', '2')).toMatchObject({ code: 1 });
+    expect(write('--epoch', '1')).toMatchObject({ code: 0 });
+    expect(await a.do('task_update', { task_id: 'P0.1.1', status: 'done' })).toMatchObject({ status: 'done' });
+    const recorded = about(await readLedger(world), 'P0.1.1', 'ThoughtRecorded');
+    expect(recorded.map(({ data, actor }) => [data['epoch'], actor.split(':')[0]])).toEqual([
+      [null, 'operator'],
+      [1, 'operator'],
+    ]);
+  }, 60_000);
+
+  it('2: agent B picks a task that A is working on', async () => {
+    await using world = await documentProject();
+    const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
+    await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
+    const { branch, commit, tree } = await work(world, a, 'P0.1.1');
+    expect(branch).toBe('feature/p0-1-1-package-setup');
+
+    expect(await b.refused('task_claim', { task_id: 'P0.1.1', as: 'agent-b' })).toBe(
+      'task P0.1.1 is claimed by agent-a',
+    );
+    const added = world.tryGit(world.repository, 'worktree', 'add', '.worktrees/claude/p0-1-1', '-b', branch);
+    expect(added).toMatchObject({
+      code: 255,
+      said: expect.stringMatching(/^fatal: .*'feature\/p0-1-1-package-setup' already exists/m),
+    });
+
+    // B looks again, and takes what is free.
+    const next = await nextActions(b);
+    expect(next).toEqual(['P0.2.2']);
+    expect(await b.do('task_claim', { task_id: next[0], as: 'agent-b' })).toMatchObject({ epoch: 1 });
+
+    // Once A is done and merged, its worktree can go, and with it the branch.
+    await a.do('task_complete', record('P0.1.1', commit, { branch }));
+    world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', branch);
+    world.git(world.repository, 'worktree', 'remove', tree);
+    world.git(world.repository, 'branch', '--quiet', '--delete', branch);
+    expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4']);
+  }, 60_000);
+
+  it('2: a branch that somebody has made by hand is a clear error that says where it is', async () => {
+    await using world = await documentProject();
+    const b = await world.agent('agent-b');
+    const byHand = join(world.folder, 'by-hand');
+    world.git(world.repository, 'worktree', 'add', '--quiet', '-b', 'feature/p0-1-1-package-setup', byHand);
+    await b.do('task_claim', { task_id: 'P0.1.1', as: 'agent-b' });
+    expect(await b.refused('task_worktree')).toContain(
+      `branch 'feature/p0-1-1-package-setup' already exists and is checked out at '${byHand}'`,
+    );
+  }, 60_000);
+
+  it('3: agent B finds a task that is done, and whose work was reverted', async () => {
+    await using world = await documentProject();
+    const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
+    await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
+    const first = await work(world, a, 'P0.1.1');
+    await a.do('task_complete', record('P0.1.1', first.commit, { branch: first.branch, files_changed: [first.file] }));
+    world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', first.branch);
+    expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4', 'P0.2.2']);
+    world.git(world.repository, 'revert', '--no-edit', '-m', '1', 'HEAD');
+
+    // What B sees: it says done, and the files are not there.
+    expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({
+      status: 'done',
+      latest_record: { files_changed: [first.file] },
+    });
+    expect(existsSync(join(world.repository, first.file))).toBe(false);
+    expect(world.git(world.repository, 'log', '--oneline', '-n', '20')).toContain('Revert');
+    expect(world.baton(['reconcile']).out).toMatch(/P0\.1\.1: .*revert/);
+
+    // Without a claim only operators record: the PM reinstates it.
+    const reinstating = record('P0.1.1', first.commit, {
+      status: 'todo',
+      notes: 'Previous PR reverted, task reinstated',
+    });
+    expect(await b.refused('thought_record', reinstating)).not.toBe('');
+    expect(world.baton(['thought', 'record', '-'], { input: JSON.stringify(reinstating) })).toMatchObject({ code: 0 });
+    expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'todo', claimable: true });
+    // Whatever waits for it waits again.
+    expect(await nextActions(b)).toEqual(['P0.1.1', 'P0.2.2']);
+
+    // B does it again, and neither record of the past is a writeback for it.
+    await b.do('task_claim', { task_id: 'P0.1.1', as: 'agent-b' });
+    expect(await b.refused('task_update', { task_id: 'P0.1.1', status: 'done' })).toBe(WRITEBACK_REQUIRED);
+    const again = await work(world, b, 'P0.1.1', 'again');
+    await b.do('thought_record', record('P0.1.1', again.commit, { branch: again.branch }));
+    await b.do('task_update', { task_id: 'P0.1.1', status: 'done', progress: 100 });
+    expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4', 'P0.2.2']);
+    const story = typesOf(about(await readLedger(world), 'P0.1.1')).filter((type) => type !== 'TaskProgressed');
+    const done = 'TaskClaimed ThoughtRecorded ClaimCompleted PhaseMoved';
+    expect(story.slice(1).join(' ')).toBe(`${done} ThoughtRecorded TaskReinstated PhaseMoved ${done}`);
+  }, 60_000);
+
+  it('4: two agents finalize at the same time', async () => {
+    await using world = await documentProject();
+    const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
+    await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
+    await b.do('task_claim', { task_id: 'P0.2.2', as: 'agent-b' });
+    const inProgress = 'Merkle finalization in progress. Retry in 5s.';
+    // Two calls meet only by chance: so they try until they do, and whatever comes of it must be right each time.
+    await until('one was told that the other is at it', async () => {
+      await a.do('task_update', { task_id: 'P0.1.1', status: 'in_progress', notes: 'something new' });
+      const before = await readLedger(world);
+      const both = await Promise.all([a.try('merkle_finalize'), b.try('merkle_finalize')]);
+      const made = both.filter(({ result }) => result['is_new'] === true);
+      expect(made).toHaveLength(1);
+      const { seq, root } = made[0]?.result ?? {};
+      for (const { isError, text, result } of both.filter((each) => each !== made[0])) {
+        expect(isError ? text : result['root']).toBe(isError ? inProgress : root);
+      }
+      // Whoever tries again finds it done: the same seal, and nothing new in the ledger.
+      for (const agent of [a, b]) expect(await agent.do('merkle_finalize')).toMatchObject({ seq, root, is_new: false });
+      expect(await b.do('merkle_root')).toMatchObject({ seq, root });
+      expect(typesOf(await since(world, before))).toEqual(['LedgerSealed']);
+      return both.some(({ isError }) => isError);
+    });
+    expect(await findLedgerFault(world)).toBeUndefined();
+  }, 60_000);
+});
+
+/** No file of the daemon may grow past two pages: small files can be written, a commit cannot. */
+function breakStore(world: World): void {
+  execFileSync('prlimit', ['--pid', String(world.daemonPid), '--fsize=8192:']);
+}
+
+function mendStore(world: World): void {
+  execFileSync('prlimit', ['--pid', String(world.daemonPid), '--fsize=unlimited:']);
+}
