@@ -15,7 +15,9 @@ const given = new Set(
   ),
 );
 const documented = new Set(
-  [...readFileSync(join(root, 'docs/errors.md'), 'utf8').matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1] ?? ''),
+  [...readFileSync(join(root, 'docs/errors.md'), 'utf8').matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>
+    cell.split(', ').map((code) => code.replaceAll('`', '')),
+  ),
 );
 /** Some codes are put together: `handoff/invalid-` and the name of a format. */
 const stems = [...given].filter((code) => code.endsWith('-'));
