@@ -1,5 +1,5 @@
-import { lstat, mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isGitRef, isRelativePath } from '../protocol/text-format.ts';
 import { worktreeFolder } from './branch-name.ts';
 import { readFence, readLiveClaim } from './fence.ts';
@@ -48,21 +48,32 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
   const path = await findFreePath(mainTop, join(mainTop, WORKTREES, place));
   const taken = await findTaken(mainTop, path, request);
   if (taken !== null) return taken;
-  const existing = await findSha(mainTop, `refs/heads/${branch}`);
+  const ref = `refs/heads/${branch}`;
+  const existing = await findSha(mainTop, ref);
   const head = existing ?? (await findSha(mainTop, base));
   if (head === null) {
     const hint = 'Name a commit or a branch that has one. In a new repository, make the first commit.';
     return failed('git/no-base', `no commit to start from: '${base}'`, hint);
   }
-  await hideWorktrees(commonDir);
-  await mkdir(dirname(path), { recursive: true });
+  // Where that file cannot be written, git says better than we could whether the rest can.
+  await hideWorktrees(commonDir).catch(() => undefined);
+  // The branch first, in one step that only one can win: `worktree add -b` may leave it behind where it fails later.
+  const made = existing === null ? await git(['update-ref', ref, head, NOWHERE], { cwd: mainTop }) : null;
+  if (made?.ok === false) return (await findTaken(mainTop, path, request)) ?? conflict(branch, made);
   const force = request.beside === true ? ['--force'] : [];
-  const how = existing === null ? ['-b', branch, '--no-track', '--', path, head] : ['--', path, branch];
-  const added = await git(['worktree', 'add', '--quiet', ...force, ...how], { cwd: mainTop, timeoutMs: 600_000 });
+  const add = ['worktree', 'add', '--quiet', ...force, '--', path, branch];
+  const added = await git(add, { cwd: mainTop, timeoutMs: 600_000, answers: HOOK_COMPLAINED });
   if (added.ok) return { ok: true, value: { path, branch, head } };
+  if (made !== null) await git(['update-ref', '-d', ref, head], { cwd: mainTop });
   // Somebody may have been faster between the look and the act: the same words then as before.
-  return (await findTaken(mainTop, path, request)) ?? conflict(branch, added);
+  return (await findTaken(mainTop, path, request)) ?? added;
 }
+
+/** Git itself fails with 128. Below that, the user's post-checkout hook failed in a worktree that is made and complete. */
+const HOOK_COMPLAINED = Array.from({ length: 127 }, (_, i) => i + 1);
+
+/** The commit of a branch that must not be there yet. */
+const NOWHERE = '0'.repeat(40);
 
 /** A worktree of ours that somebody has switched to another branch keeps its folder; the next one gets a number. */
 async function findFreePath(mainTop: string, path: string): Promise<string> {

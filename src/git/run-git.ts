@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { problem, type Problem } from '../protocol/problem.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 
@@ -37,7 +38,20 @@ const KEPT =
   /^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSH(?:_COMMAND|_VARIANT)?|SSL_\w+|PROXY_\w+|ASKPASS|EXEC_PATH|(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL))$/;
 
 /** Runs the git program. Arguments go as an array, never through a shell; names from outside are checked by the caller. */
-export function git(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
+export async function git(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
+  for (let tries = 1; ; tries++) {
+    const ran = await runOnce(args, options);
+    if (ran.ok || tries === TRIES || !HALF_MADE.test(ran.problem.message)) return ran;
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** While one git adds a worktree, a file of it is empty for an instant, and every other that lists them gives up. */
+const HALF_MADE = /failed to read .*worktrees\/.*\/commondir/;
+const TRIES = 40;
+const PAUSE_MS = 25;
+
+function runOnce(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
   return new Promise((resolve) => {
     const child = execFile(
       'git',

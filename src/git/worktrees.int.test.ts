@@ -117,6 +117,19 @@ describe('createWorktree', () => {
     expect(codes.filter((code) => !/^git\/(?:worktree|branch|path)-exists$/.test(code))).toEqual([]);
   });
 
+  it('stands where the user’s own hook complains about it', async () => {
+    scratch.write(repo, { '.git/hooks/post-checkout': '#!/bin/sh\nexit 3\n' }, 0o755);
+    const { path } = valueOf(await createWorktree(repo, { branch: BRANCH, base: 'main' }));
+    expect(valueOf(await findCurrentBranch(path))).toBe(BRANCH);
+    expect(scratch.git(path, 'status', '--porcelain')).toBe('');
+  });
+
+  it('leaves no branch behind where the worktree cannot be made', async () => {
+    scratch.write(repo, { '.worktrees': 'a file\n' });
+    await expect(createWorktree(repo, { branch: BRANCH, base: 'main' })).resolves.toMatchObject({ ok: false });
+    expect(scratch.git(repo, 'branch', '--list', BRANCH)).toBe('');
+  });
+
   it('says what is in its way', async () => {
     expect(codeOf(await createWorktree(scratch.empty('new'), { branch: BRANCH, base: 'main' }))).toBe('git/no-base');
     expect(codeOf(await createWorktree(repo, { branch: BRANCH, base: '--orphan' }))).toBe('git/no-base');
