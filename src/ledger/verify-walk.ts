@@ -1,9 +1,10 @@
 import { blobName, blobsNamedIn } from './blob.ts';
+import { CheckpointCursor } from './checkpoint-cursor.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { sameBytes } from './hex.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import type { TreeHead } from './proof.ts';
-import type { Store, StoredCheckpoint } from './store.ts';
+import type { Store } from './store.ts';
 import { TileCheck } from './tile-check.ts';
 import type { Finding, Walk } from './walk.ts';
 
@@ -24,7 +25,7 @@ export async function findFirstFault(
 ): Promise<Finding | undefined> {
   const tiles = new TileCheck(store, 0);
   const end = (await store.findCheckpoint())?.size ?? 0;
-  const checkpoints = new Cursor(store.checkpoints(), end);
+  const checkpoints = new CheckpointCursor(store.checkpoints(), end);
   await checkpoints.advance();
   // From far below 1, so that a row smuggled in before the first entry is met.
   for await (const batch of store.entries({ from: Number.MIN_SAFE_INTEGER, to: end })) {
@@ -49,7 +50,11 @@ export async function findFirstFault(
   return findGapAtEnd(walk, checkpoints, outside) ?? (await findUnsigned(store)) ?? findWrongTile(tiles);
 }
 
-function findGapAtEnd(walk: Walk, checkpoints: Cursor, outside: Checkpoint | undefined): Finding | undefined {
+function findGapAtEnd(
+  walk: Walk,
+  checkpoints: CheckpointCursor,
+  outside: Checkpoint | undefined,
+): Finding | undefined {
   const { size } = walk.position.head;
   const beyond = Math.max(checkpoints.current?.size ?? 0, outside?.size ?? 0);
   if (beyond > size) {
@@ -97,39 +102,4 @@ function missingBlob(seq: number, hash: Uint8Array): Finding {
 
 function finding(seq: number, code: string, message: string): Finding {
   return { seq, problem: ledgerProblem(code, message, DO_NOT_WRITE) };
-}
-
-/** One checkpoint at a time, up to a size, and whether it is the last one. */
-class Cursor {
-  readonly #batches: AsyncIterator<readonly StoredCheckpoint[]>;
-  readonly #end: number;
-  #queue: readonly StoredCheckpoint[] = [];
-  #at = 0;
-  #ended = false;
-
-  constructor(batches: AsyncIterable<readonly StoredCheckpoint[]>, end: number) {
-    this.#batches = batches[Symbol.asyncIterator]();
-    this.#end = end;
-  }
-
-  get current(): StoredCheckpoint | undefined {
-    return this.#queue[this.#at];
-  }
-
-  get atLast(): boolean {
-    return this.#ended && this.#at === this.#queue.length - 1;
-  }
-
-  async advance(): Promise<void> {
-    this.#at += this.current ? 1 : 0;
-    while (!this.#ended && this.#queue.length - this.#at < 2) {
-      const next = await this.#batches.next();
-      if (next.done) this.#ended = true;
-      else {
-        const known = next.value.filter(({ size }) => size <= this.#end);
-        this.#queue = [...this.#queue.slice(this.#at), ...known];
-        this.#at = 0;
-      }
-    }
-  }
 }
