@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { GENESIS } from '../../src/ledger/chain.ts';
-import { openPostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
+import { requireStore } from '../postgres/open-store.ts';
 import { headOf, makeCommit } from '../postgres/make-commit.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { runKillRounds } from './postgres-kill.ts';
@@ -20,7 +20,7 @@ it('keeps one chain under 8 writers, by compare-and-swap', async () => {
     const url = await server.createDatabase();
     const writers = startWriters(url, 'demo', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], 25);
     await writers.done();
-    const store = await openPostgresStore({ url, project: 'demo' });
+    const store = await requireStore({ url, project: 'demo' });
     expect(await findFaults(store, 'demo', writers.acknowledged)).toEqual([]);
     expect((await store.head()).size).toBe(200);
     await store.close();
@@ -32,7 +32,7 @@ it('keeps one chain under 8 writers, by compare-and-swap', async () => {
 it('notices what is lost, doubled or acknowledged wrongly', async () => {
   const server = await startPostgres();
   try {
-    const store = await openPostgresStore({ url: await server.createDatabase(), project: 'demo' });
+    const store = await requireStore({ url: await server.createDatabase(), project: 'demo' });
     const commit = makeCommit('demo', GENESIS, { writer: 'a', n: 1 }, { writer: 'a', n: 1 });
     await store.append(commit);
     const hash = Buffer.from(headOf(commit).hash).toString('hex');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../chain.ts';
 import { LIMITS } from '../limits.ts';
@@ -10,7 +11,6 @@ import {
   headOf,
   type StorePlace,
 } from '../store.cases.ts';
-import { openPostgresStore } from './postgres-store.ts';
 
 let server: PostgresServer;
 let url: string;
@@ -32,7 +32,7 @@ describeDurableStore('PostgreSQL', makePlace);
 async function makePlace(): Promise<StorePlace> {
   projects += 1;
   const project = `project-${projects}`;
-  return { open: () => openPostgresStore({ url, project }), remove: async () => {} };
+  return { open: () => requireStore({ url, project }), remove: async () => {} };
 }
 
 it('bounds the bytes of a batch too', async () => {
@@ -63,9 +63,9 @@ it('keeps the chains of projects apart', async () => {
 it('refuses to work after it was closed', async () => {
   const store = await (await makePlace()).open();
   await store.close();
-  await expect(store.head()).rejects.toThrow('The store is closed.');
+  await expect(store.head()).rejects.toThrow('the store is closed');
   expect(await store.append(commitAfter(GENESIS, 1))).toMatchObject({
     ok: false,
-    problem: { code: 'ledger.store_closed' },
+    problem: { code: 'ledger.closed' },
   });
 });
