@@ -17,12 +17,19 @@ import type {
 /** A store that forgets: for tests, for the simulator, and as the plainest statement of what a store does. */
 export class MemoryStore implements Store {
   readonly kind = 'memory';
-  readonly #entries: StoredEntry[] = [];
-  readonly #checkpoints: StoredCheckpoint[] = [];
-  readonly #tiles: Tile[] = [];
+  readonly #entries: StoredEntry[];
+  readonly #checkpoints: StoredCheckpoint[];
+  readonly #tiles: Tile[];
   readonly #blobs = new Map<string, StoredBlob>();
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #listeners = new Set<(head: Head) => void>();
+
+  /** Rows read from elsewhere, taken as they are. */
+  constructor({ entries = [], checkpoints = [], tiles = [] }: Partial<MemoryRows> = {}) {
+    this.#entries = entries;
+    this.#checkpoints = checkpoints;
+    this.#tiles = tiles;
+  }
 
   async head(): Promise<Head> {
     return this.#head();
@@ -116,6 +123,12 @@ export class MemoryStore implements Store {
       range.to === undefined ? undefined : Math.max(0, range.to),
     );
   }
+}
+
+export interface MemoryRows {
+  readonly entries: StoredEntry[];
+  readonly checkpoints: StoredCheckpoint[];
+  readonly tiles: Tile[];
 }
 
 function* batches<T>(items: readonly T[], size: number): Generator<readonly T[]> {

@@ -46,11 +46,10 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
   const frontier = new Frontier(verifier.sha256);
   const walk = new Walk(verifier, project, keyring, { head: GENESIS, frontier });
   const outside = readOutside(options.outside);
-  const [first, ...rest] = [
-    ...(await readable(walk, async () => [await findFirstFault(store, walk, outside, options)])),
-    ...(await readable(walk, () => findKeptFaults(store, verifier.sha256))),
-    ...keyFaults(keyring, options),
-  ].filter((finding) => finding !== undefined);
+  const fault = await readable(walk, async () => [await findFirstFault(store, walk, outside, options)]);
+  const kept = fault[0] ? [] : await readable(walk, () => findKeptFaults(store, verifier.sha256));
+  const findings = [...fault, ...kept, ...keyFaults(keyring, options)];
+  const [first, ...rest] = findings.filter((finding) => finding !== undefined);
   if (first) return { ok: false, findings: [first, ...rest] };
   return {
     ok: true,

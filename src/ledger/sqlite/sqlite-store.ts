@@ -80,7 +80,7 @@ function openFile(
 const BUSY_MS = 10_000;
 
 /** Only a storm of commits without a pause reaches this; it bounds the WAL to about 64 MiB. */
-const WAL_PAGES = 16_384;
+const WAL_PAGES = 4_000;
 
 /** `node:sqlite` works synchronously; the port's promises are already kept when they are given. */
 export class SqliteStore implements Store {
