@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Draft } from './draft.ts';
 import { toHex } from './hex.ts';
 import { openTestLedger, record, testDraft } from './ledger.cases.ts';
 import { MemoryStore } from './memory.ts';
@@ -48,10 +49,7 @@ async function perform(store: Store, list: readonly Command[]): Promise<void> {
   const ledger = await openTestLedger({ store });
   let waiting: Promise<void>[] = [];
   for (const { texts, task, together } of list) {
-    const drafts = texts.map((text, i) => ({
-      ...testDraft(i, task),
-      data: { task_id: task, text, [text]: i },
-    }));
+    const drafts = texts.map((text, i) => makeDraft(task, text, i));
     waiting.push(record(ledger, drafts));
     if (together) continue;
     await Promise.all(waiting);
@@ -63,6 +61,10 @@ async function perform(store: Store, list: readonly Command[]): Promise<void> {
     ledger,
     Array.from({ length: 256 }, (_, i) => testDraft(i)),
   );
+}
+
+function makeDraft(task: string, text: string, number: number): Draft {
+  return { actor: 'session:s-1', type: 'TaskUpdated', data: { task_id: task, text, [text]: number } };
 }
 
 async function contentOf(store: Store): Promise<unknown> {
