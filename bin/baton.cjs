@@ -15,6 +15,11 @@ require('node:module').enableCompileCache();
 // In a clone the working tree runs as it stands; a released package holds only the bundle.
 var source = require('node:path').join(__dirname, '..', 'src', 'cli', 'main.ts');
 var inClone = require('node:fs').existsSync(source);
-void import(inClone ? '../src/cli/main.ts' : '../dist/baton.js').then(function (cli) {
-  return cli.main(process.argv.slice(2));
-});
+var loaded = inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs'));
+void loaded
+  .then(function (cli) {
+    return cli.main(process.argv.slice(2));
+  })
+  .then(function (code) {
+    process.exitCode = code;
+  });

@@ -9,9 +9,7 @@ class ClosingLine implements Reporter {
       for (const test of module.children.allTests()) count[test.result().state] += 1;
     }
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
-    process.on('exit', () =>
-      console.log(`${count.passed} passed, ${count.failed + count.pending} failed${skipped}`),
-    );
+    process.on('exit', () => console.log(`${count.passed} passed, ${count.failed + count.pending} failed${skipped}`));
   }
 }
 

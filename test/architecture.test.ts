@@ -70,7 +70,7 @@ function findCycle(): string[] | undefined {
 
 function importsOf(file: string): string[] {
   return specifiersOf(read(file))
-    .filter((specifier) => specifier.startsWith('.'))
+    .filter((specifier) => specifier.startsWith('.') && specifier.endsWith('.ts'))
     .map((specifier) => normalize(join(dirname(file), specifier)));
 }
 

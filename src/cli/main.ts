@@ -1,3 +1,61 @@
-export function main(argv: readonly string[]): void {
-  process.stdout.write(`${process.version} ${argv.join(' ')}\n`);
+import type { Command, Io } from './command.ts';
+import { EXIT } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { parseArgs } from './parse-args.ts';
+import { processIo } from './process-io.ts';
+
+/** The whole of `baton`: finds the command, loads it, runs it. Resolves to the exit code. */
+export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
+  const listed = COMMANDS.find(({ name }) => isPrefix(name.split(' '), argv));
+  if (listed === undefined) return answerWithoutCommand(argv, io);
+  const command = await listed.load();
+  return run(command, argv.slice(command.name.split(' ').length), io);
+}
+
+async function run(command: Command, argv: readonly string[], io: Io): Promise<number> {
+  const parsed = parseArgs(command, argv);
+  if (parsed.kind === 'given') return command.run(parsed.given, io);
+  const { commandHelp, usageOf } = await import('./help.ts');
+  if (parsed.kind === 'help') {
+    io.out(commandHelp(command));
+    return EXIT.ok;
+  }
+  io.err(`Error: ${parsed.problem}\nUsage: ${usageOf(command)}\nTry: baton ${command.name} --help\n`);
+  return EXIT.usage;
+}
+
+async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<number> {
+  const { overviewHelp } = await import('./help.ts');
+  const [first = '--help', second = '--help'] = argv;
+  if (first === '--version' || first === '-V') {
+    const { VERSION } = await import('./version.ts');
+    io.out(`${VERSION}\n`);
+    return EXIT.ok;
+  }
+  if (isHelp(first)) {
+    io.out(overviewHelp(COMMANDS));
+    return EXIT.ok;
+  }
+  const isGroup = COMMANDS.some(({ name }) => name.startsWith(`${first} `));
+  if (isGroup && isHelp(second)) {
+    io.out(overviewHelp(COMMANDS, first));
+    return EXIT.ok;
+  }
+  const { findNearest } = await import('../protocol/suggest.ts');
+  const typed = isGroup ? `${first} ${second}` : first;
+  const nearest = findNearest(
+    typed,
+    COMMANDS.map(({ name }) => name),
+  );
+  const hint = nearest === undefined ? '' : `Did you mean: baton ${nearest}\n`;
+  io.err(`Error: unknown command: ${typed}\n${hint}Try: baton ${isGroup ? `${first} ` : ''}--help\n`);
+  return EXIT.usage;
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h' || word === 'help';
+}
+
+function isPrefix(words: readonly string[], argv: readonly string[]): boolean {
+  return words.every((word, i) => argv[i] === word);
 }

@@ -18,6 +18,16 @@ export interface Refused {
   readonly problems: readonly [Problem, ...Problem[]];
 }
 
+/** A problem of the whole message, which has no place of its own. */
+export function problem(code: string, message: string, hint: string): Problem {
+  return { code, message, path: '', line: null, column: null, hint };
+}
+
+export function tooLarge(bytes: number, limit: number): Problem {
+  const hint = 'Keep long logs and diffs in files, and name them in the message.';
+  return problem('too-large', `input too large: ${bytes} bytes > ${limit} bytes maximum`, hint);
+}
+
 export function accepted<T>(value: T): Parsed<T> {
   return { ok: true, value };
 }

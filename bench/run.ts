@@ -1,0 +1,26 @@
+import type { Benchmark, Measure } from './measure.ts';
+import { describe } from './measure.ts';
+import { parse } from './parse.ts';
+import { start } from './start.ts';
+
+/** `npm run bench [NAME …] [-- --json]`: one line a measure, each with the limit or peer beside it. */
+const BENCHMARKS: readonly Benchmark[] = [start, parse];
+
+const names = process.argv.slice(2).filter((word) => !word.startsWith('-'));
+const asJson = process.argv.includes('--json');
+const unknown = names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));
+if (unknown.length > 0) {
+  console.error(
+    `Error: no such benchmark: ${unknown.join(', ')}. There are: ${BENCHMARKS.map(({ name }) => name).join(', ')}`,
+  );
+  process.exit(2);
+}
+
+const measures: Measure[] = [];
+for (const benchmark of BENCHMARKS) {
+  if (names.length > 0 && !names.includes(benchmark.name)) continue;
+  const taken = await benchmark.run();
+  measures.push(...taken);
+  if (!asJson) for (const measure of taken) console.log(describe(measure));
+}
+if (asJson) console.log(JSON.stringify(measures, null, 2));

@@ -1,0 +1,100 @@
+import type { JsonSchema } from '../protocol/json-schema.ts';
+import { LIMITS } from '../protocol/limits.ts';
+import type { Parsed } from '../protocol/problem.ts';
+
+/** What `validate` and `schema` need of a dialect, loaded when its name was typed. */
+export interface Dialect {
+  readonly parse: (input: Uint8Array) => Parsed<unknown>;
+  readonly schema: JsonSchema;
+}
+
+export interface ListedDialect {
+  /** As people call it in a sentence. */
+  readonly noun: string;
+  readonly limitBytes: number;
+  readonly load: () => Promise<Dialect>;
+}
+
+export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
+  exit: {
+    noun: 'exit signal',
+    limitBytes: LIMITS.exitSignalBytes,
+    load: async () => {
+      const [{ parseExitSignal }, { exitSignalSchema }] = await Promise.all([
+        import('../protocol/exit-signal.ts'),
+        import('../protocol/exit-signal-shape.ts'),
+      ]);
+      return { parse: parseExitSignal, schema: exitSignalSchema };
+    },
+  },
+  mission: {
+    noun: 'mission',
+    limitBytes: LIMITS.messageBytes,
+    load: async () => {
+      const { parseMission, missionSchema } = await import('../protocol/mission.ts');
+      return { parse: parseMission, schema: missionSchema };
+    },
+  },
+  result: {
+    noun: 'result',
+    limitBytes: LIMITS.messageBytes,
+    load: async () => {
+      const { parseResult, resultSchema } = await import('../protocol/result.ts');
+      return { parse: parseResult, schema: resultSchema };
+    },
+  },
+  handoff: {
+    noun: 'handoff',
+    limitBytes: LIMITS.handoffBytes,
+    load: async () => {
+      const { parseHandoff, handoffSchema } = await import('../protocol/handoff/index.ts');
+      return { parse: parseHandoff, schema: handoffSchema };
+    },
+  },
+  thought: {
+    noun: 'thought record',
+    limitBytes: LIMITS.messageBytes,
+    load: async () => {
+      const { parseThoughtRecord, thoughtRecordSchema } = await import('../protocol/thought-record.ts');
+      return { parse: parseThoughtRecord, schema: thoughtRecordSchema };
+    },
+  },
+  evidence: {
+    noun: 'evidence bundle',
+    limitBytes: LIMITS.messageBytes,
+    load: async () => {
+      const { parseEvidenceBundle, evidenceBundleSchema } = await import('../protocol/evidence.ts');
+      return { parse: parseEvidenceBundle, schema: evidenceBundleSchema };
+    },
+  },
+  'task-update': {
+    noun: 'task update',
+    limitBytes: LIMITS.messageBytes,
+    load: async () => {
+      const { parseTaskUpdate, taskUpdateSchema } = await import('../protocol/task-update.ts');
+      return { parse: parseTaskUpdate, schema: taskUpdateSchema };
+    },
+  },
+  'agent-signal': {
+    noun: 'agent signal',
+    limitBytes: LIMITS.messageBytes,
+    load: async () => {
+      const { parseAgentSignal, agentSignalSchema } = await import('../protocol/agent-signal.ts');
+      return { parse: parseAgentSignal, schema: agentSignalSchema };
+    },
+  },
+  'stop-hook': {
+    noun: 'stop hook input',
+    limitBytes: LIMITS.stopHookBytes,
+    load: async () => {
+      const { parseStopHookInput, stopHookInputSchema } = await import('../protocol/stop-hook.ts');
+      return { parse: parseStopHookInput, schema: stopHookInputSchema };
+    },
+  },
+};
+
+export const KINDS: readonly string[] = Object.keys(DIALECTS);
+
+export function findDialect(kind: string): ListedDialect | undefined {
+  return Object.hasOwn(DIALECTS, kind) ? DIALECTS[kind] : undefined;
+}

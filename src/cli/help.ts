@@ -1,0 +1,59 @@
+import type { Command } from './command.ts';
+
+/** The help of one command. It opens with an example, since that is what most people came for. */
+export function commandHelp(command: Command): string {
+  const sections = [
+    command.examples.map((example) => `  ${example}`).join('\n'),
+    `${command.summary}.`,
+    `Usage: ${usageOf(command)}`,
+    table(
+      'Arguments',
+      command.args.map(({ name, about }) => [name, about]),
+    ),
+    table('Options', [
+      ...command.options.map(({ name, short, value, about }) => [optionText(name, short, value), about] as const),
+      ['-h, --help', 'Show this help'],
+    ]),
+    table('Exit codes', Object.entries(command.exitCodes ?? {})),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+/** What `baton` has to offer, or the part of it that begins with one word. */
+export function overviewHelp(
+  commands: readonly { readonly name: string; readonly summary: string }[],
+  prefix = '',
+): string {
+  const chosen = commands.filter(({ name }) => prefix === '' || name.startsWith(`${prefix} `));
+  const sections = [
+    prefix === '' ? '  baton validate exit signal.json' : `  baton ${chosen[0]?.name ?? prefix} --help`,
+    'Baton is a control plane for coding agents: it starts them, decides whether they may stop, and passes their work on.',
+    `Usage: baton ${prefix === '' ? '' : `${prefix} `}COMMAND [arguments] [options]`,
+    table(
+      'Commands',
+      chosen.map(({ name, summary }) => [name, summary]),
+    ),
+    table('Options', [
+      ['-h, --help', 'Show help; after a command, that of the command'],
+      ['-V, --version', 'Show the version'],
+    ]),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+export function usageOf(command: Command): string {
+  const args = command.args.map(({ name, optional }) => (optional ? `[${name}]` : name));
+  const options = command.options.map(({ name, value }) => `[--${name}${value === undefined ? '' : ` ${value}`}]`);
+  return ['baton', command.name, ...args, ...options].join(' ');
+}
+
+function optionText(name: string, short: string | undefined, value: string | undefined): string {
+  const names = short === undefined ? `    --${name}` : `-${short}, --${name}`;
+  return value === undefined ? names : `${names} ${value}`;
+}
+
+function table(title: string, rows: readonly (readonly [string, string])[]): string {
+  if (rows.length === 0) return '';
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [`${title}:`, ...rows.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`)].join('\n');
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { Command } from './command.ts';
+import { parseArgs } from './parse-args.ts';
+
+const command: Command = {
+  name: 'prove',
+  summary: 'Prove',
+  examples: ['baton prove T1'],
+  args: [
+    { name: 'TASK', about: 'the task' },
+    { name: 'FILE', about: 'the file', optional: true },
+  ],
+  options: [
+    { name: 'json', about: 'as JSON' },
+    { name: 'output', short: 'o', value: 'FILE', about: 'where to' },
+  ],
+  run: () => 0,
+};
+
+const given = (args: string[], options: Record<string, string>) => ({
+  kind: 'given',
+  given: { args, options: new Map(Object.entries(options)) },
+});
+
+describe('what was typed', () => {
+  it.each([
+    [['T1'], given(['T1'], {})],
+    [['T1', '--json'], given(['T1'], { json: '' })],
+    [['--json', 'T1', 'f'], given(['T1', 'f'], { json: '' })],
+    [['T1', '-o', 'x'], given(['T1'], { output: 'x' })],
+    [['T1', '--output', 'x'], given(['T1'], { output: 'x' })],
+    [['T1', '--output=a=b'], given(['T1'], { output: 'a=b' })],
+    [['T1', '-'], given(['T1', '-'], {})],
+    [['--', '--json', '-o'], given(['--json', '-o'], {})],
+    [['T1', '-h'], { kind: 'help' }],
+    [['--help'], { kind: 'help' }],
+  ])('%j is understood', (argv, expected) => {
+    expect(parseArgs(command, argv)).toEqual(expected);
+  });
+
+  it.each([
+    [[], 'missing argument: TASK'],
+    [['a', 'b', 'c'], 'unexpected argument: c'],
+    [['a', '--jsn'], 'unknown option: --jsn (did you mean --json?)'],
+    [['a', '-x'], 'unknown option: -x'],
+    [['a', '--output'], '--output needs a value: --output FILE'],
+    [['a', '--json=yes'], '--json takes no value'],
+  ])('%j is refused with the reason', (argv, problem) => {
+    expect(parseArgs(command, argv)).toEqual({ kind: 'usage', problem });
+  });
+});

@@ -1,0 +1,60 @@
+import { findNearest } from '../protocol/suggest.ts';
+import type { Command, Given, Option } from './command.ts';
+
+export type Arguments =
+  | { readonly kind: 'given'; readonly given: Given }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'usage'; readonly problem: string };
+
+/** Compares what was typed with what the command takes. `--` ends the options; `-` alone is an argument. */
+export function parseArgs(command: Command, argv: readonly string[]): Arguments {
+  const args: string[] = [];
+  const options = new Map<string, string>();
+  const queue = [...argv];
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+    if (word === '--') {
+      args.push(...queue.splice(0));
+    } else if (word === '-' || !word.startsWith('-')) {
+      args.push(word);
+    } else if (word === '--help' || word === '-h') {
+      return { kind: 'help' };
+    } else {
+      const problem = takeOption(command, word, queue, options);
+      if (problem !== undefined) return { kind: 'usage', problem };
+    }
+  }
+  const problem = checkCount(command, args);
+  return problem === undefined ? { kind: 'given', given: { args, options } } : { kind: 'usage', problem };
+}
+
+function takeOption(command: Command, word: string, queue: string[], options: Map<string, string>): string | undefined {
+  const [typed = '', ...inline] = word.split('=');
+  const option = command.options.find(
+    ({ name, short }) => typed === `--${name}` || (short !== undefined && typed === `-${short}`),
+  );
+  if (option === undefined) return unknownOption(typed, command.options);
+  if (option.value === undefined) {
+    if (inline.length > 0) return `${typed} takes no value`;
+    options.set(option.name, '');
+    return undefined;
+  }
+  const value = inline.length > 0 ? inline.join('=') : queue.shift();
+  if (value === undefined) return `${typed} needs a value: ${typed} ${option.value}`;
+  options.set(option.name, value);
+  return undefined;
+}
+
+function unknownOption(typed: string, known: readonly Option[]): string {
+  const nearest = findNearest(
+    typed,
+    known.map(({ name }) => `--${name}`),
+  );
+  return `unknown option: ${typed}${nearest === undefined ? '' : ` (did you mean ${nearest}?)`}`;
+}
+
+function checkCount(command: Command, args: readonly string[]): string | undefined {
+  const missing = command.args.slice(args.length).find(({ optional }) => !optional);
+  if (missing) return `missing argument: ${missing.name}`;
+  const extra = args[command.args.length];
+  return extra === undefined ? undefined : `unexpected argument: ${extra}`;
+}

@@ -1,0 +1,54 @@
+import type { ExitSignal } from './exit-signal-shape.ts';
+import type { ExitReason, Phase } from './phase.ts';
+import { nextPhase } from './phase.ts';
+
+/** The entry that an accepted exit signal leaves in the ledger. */
+export interface AgentSessionCompleted {
+  readonly event_id: string;
+  readonly event_type: 'AgentSessionCompleted';
+  readonly timestamp: string;
+  readonly source: 'agent_exit_protocol';
+  readonly session_id: string;
+  readonly actor_id: string;
+  readonly task_id?: string;
+  readonly epoch?: number;
+  readonly phase_completed: Phase;
+  readonly exit_reason: ExitReason;
+  readonly next_phase: Phase | null;
+  readonly pr_url?: string;
+  readonly evidence_bundle_ref?: string;
+  readonly notes?: string;
+}
+
+/** What the event needs besides the signal. Time and ids come from outside, so that the same call gives the same event. */
+export interface SessionFacts {
+  readonly eventId: string;
+  readonly at: string;
+  readonly taskId?: string;
+  readonly epoch?: number;
+}
+
+export function agentSessionCompleted(
+  sessionId: string,
+  actorId: string,
+  signal: ExitSignal,
+  facts: SessionFacts,
+): AgentSessionCompleted {
+  const { pr_url, evidence_bundle_ref, notes, phase_completed, exit_reason } = signal;
+  return {
+    event_id: facts.eventId,
+    event_type: 'AgentSessionCompleted',
+    timestamp: facts.at,
+    source: 'agent_exit_protocol',
+    session_id: sessionId,
+    actor_id: actorId,
+    ...(facts.taskId === undefined ? {} : { task_id: facts.taskId }),
+    ...(facts.epoch === undefined ? {} : { epoch: facts.epoch }),
+    phase_completed,
+    exit_reason,
+    next_phase: nextPhase(phase_completed, exit_reason) ?? null,
+    ...(pr_url === undefined ? {} : { pr_url }),
+    ...(evidence_bundle_ref === undefined ? {} : { evidence_bundle_ref }),
+    ...(notes === undefined ? {} : { notes }),
+  };
+}

@@ -1,0 +1,30 @@
+import { message } from './message.ts';
+import { renderJson } from './render-json.ts';
+import { readJsonOnly } from './read-json-only.ts';
+import type { ObjectShape, ValueOf } from './shape.ts';
+
+/** What an agent says about its own run: done, in need of a person, or still at work. */
+export const agentSignalShape = {
+  kind: 'object',
+  about: 'What an agent says about its own run.',
+  fields: {
+    kind: {
+      kind: 'choice',
+      values: ['complete', 'escalate', 'continue'],
+      about: '`complete` advances the step, `escalate` asks a person, `continue` says that work goes on.',
+    },
+    message: { kind: 'text', optional: true, about: 'One sentence for whoever reads it.' },
+  },
+} as const satisfies ObjectShape;
+
+export type AgentSignal = ValueOf<typeof agentSignalShape>;
+
+const dialect = message({ title: 'Agent signal', shape: agentSignalShape, read: readJsonOnly });
+
+export const parseAgentSignal = dialect.parse;
+export const validateAgentSignal = dialect.validate;
+export const agentSignalSchema = dialect.schema;
+
+export function renderAgentSignal(signal: AgentSignal): string {
+  return renderJson(signal);
+}

@@ -1,0 +1,59 @@
+import { message } from './message.ts';
+import { renderYaml } from './render-yaml.ts';
+import { readDocument } from './read-document.ts';
+import type { ObjectShape, ValueOf } from './shape.ts';
+import { fileActions, filePath, phase, taskId } from './shared-fields.ts';
+
+const sentences = (about: string) => ({ kind: 'list', optional: true, about, of: { kind: 'text' } }) as const;
+
+/** What a session can show for a phase: what ran with which outcome, what changed, what was decided, what did not work. */
+export const evidenceShape = {
+  kind: 'object',
+  about: 'What a session can show for the phase it completed.',
+  fields: {
+    task_id: taskId,
+    phase,
+    head_sha: {
+      kind: 'text',
+      format: 'git-sha',
+      expected: 'a commit hash',
+      about: 'The commit this is about.',
+    },
+    commands: {
+      kind: 'list',
+      about: 'What was run, and how it ended.',
+      of: {
+        kind: 'object',
+        fields: {
+          run: { kind: 'text', notEmpty: true, about: 'The command line.' },
+          exit_code: { kind: 'number', min: 0, max: 255, whole: true, about: 'Its exit code.' },
+          output_sha256: {
+            kind: 'text',
+            pattern: '^[0-9a-f]{64}$',
+            about: 'SHA-256 of its output, 64 hex digits.',
+          },
+        },
+      },
+    },
+    files: {
+      kind: 'list',
+      about: 'What changed.',
+      of: { kind: 'object', fields: { path: filePath, action: fileActions } },
+    },
+    decisions: sentences('What was decided, and why.'),
+    failed_approaches: sentences('What was tried and did not work.'),
+    next_step: { kind: 'text', notEmpty: true, about: 'What the next session should do first.' },
+  },
+} as const satisfies ObjectShape;
+
+export type EvidenceBundle = ValueOf<typeof evidenceShape>;
+
+const dialect = message({ title: 'Evidence bundle', shape: evidenceShape, read: readDocument });
+
+export const parseEvidenceBundle = dialect.parse;
+export const validateEvidenceBundle = dialect.validate;
+export const evidenceBundleSchema = dialect.schema;
+
+export function renderEvidenceBundle(bundle: EvidenceBundle): string {
+  return renderYaml(bundle);
+}

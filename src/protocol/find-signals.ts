@@ -1,0 +1,63 @@
+import { parseExitSignal } from './exit-signal.ts';
+import type { ExitSignal } from './exit-signal-shape.ts';
+import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
+import type { Problem } from './problem.ts';
+import { readJson } from './read-json.ts';
+import { createObjectScanner } from './scan-objects.ts';
+
+/** What an agent's words came to, as far as exit signals go. */
+export type Found =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'signal'; readonly signal: ExitSignal }
+  /** The last thing that called itself an exit signal is not a valid one: its sender should hear why. */
+  | { readonly kind: 'invalid'; readonly problem: Problem };
+
+export interface SignalFinder {
+  /** Takes the next piece of what the agent says, cut anywhere, as text or as bytes. */
+  push(chunk: string | Uint8Array): void;
+  /** The turn or the process has ended: only now does the last complete signal count. The next turn begins anew. */
+  end(): Found;
+}
+
+/**
+ * Finds exit signals in a stream of what an agent says: in one line or many, fenced or between prose. Only whole JSON
+ * objects that stand by themselves count; one inside another object is part of a document, not a signal.
+ */
+export function createSignalFinder(): SignalFinder {
+  let last: Found = { kind: 'none' };
+  const scanner = createObjectScanner((text) => {
+    last = judge(text) ?? last;
+  });
+  const decoder = new TextDecoder();
+  return {
+    push(chunk) {
+      scanner.push(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
+    },
+    end() {
+      scanner.push(decoder.decode());
+      scanner.end();
+      const found = last;
+      last = { kind: 'none' };
+      return found;
+    },
+  };
+}
+
+/** For text that is there as a whole. */
+export function findSignal(text: string): Found {
+  const finder = createSignalFinder();
+  finder.push(text);
+  return finder.end();
+}
+
+/** Most objects in an agent's prose are no signals: only what names the protocol itself, not in some inner part, is one. */
+function judge(text: string): Found | undefined {
+  const read = readJson(text);
+  if (!read.ok) return undefined;
+  const protocol = read.node.kind === 'object' ? read.node.fields.get('protocol')?.value : undefined;
+  if (protocol?.kind !== 'text' || protocol.text !== EXIT_PROTOCOL) return undefined;
+  const parsed = parseExitSignal(text);
+  if (parsed.ok) return { kind: 'signal', signal: parsed.value };
+  const [problem] = parsed.problems;
+  return { kind: 'invalid', problem };
+}

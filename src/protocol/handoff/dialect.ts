@@ -1,0 +1,76 @@
+import type { JsonSchema } from '../json-schema.ts';
+import { accepted, type Parsed } from '../problem.ts';
+import { extendWorkflow, type Workflow } from './extend-workflow.ts';
+import { elementsOf, type Edge, type Role } from './edge.ts';
+import { BASE_ELEMENTS, EDGES, ROLES, WORKFLOW_COMPLETE } from './edges.ts';
+import type { HandoffMessage } from './handoff.ts';
+import { handoffSchemaOf } from './handoff-schema.ts';
+import { InvalidHandoff } from './invalid-handoff.ts';
+import { parseMessage, renderMessage, type Expect } from './parse-message.ts';
+import { findEdge, findRoute, noEdge, type Route } from './route-handoff.ts';
+
+/** Handoffs between a given set of roles: the built-in ones, and those that a runbook adds. */
+export interface HandoffDialect {
+  readonly roles: readonly Role[];
+  readonly edges: readonly Edge[];
+  /** XML (text or UTF-8 bytes) or an object in value form, to a typed value or all that is wrong with it. Never throws. */
+  readonly parse: (input: unknown) => Parsed<HandoffMessage>;
+  /** The texts of all problems; empty where there are none. Never throws. */
+  readonly validate: (input: unknown) => string[];
+  /** As XML, which parses to the same value. Throws `InvalidHandoff` rather than write what would be refused. */
+  readonly render: (message: HandoffMessage) => string;
+  /** Where a handoff takes its task, or a problem where no edge leads that way. */
+  readonly route: (message: HandoffMessage) => Parsed<Route>;
+  /** JSON Schema (draft 2020-12) of the value form. */
+  readonly schema: JsonSchema;
+}
+
+/**
+ * The built-in dialect and whatever a runbook declares: `roles` (`name`, and `agent`, its name on the wire), `edges` (`from`,
+ * `to`, `phase`, `elements`, `when`, `next`), and `without`, built-in edges that no longer exist.
+ */
+export function handoffDialect(declaration: unknown): Parsed<HandoffDialect> {
+  const workflow = extendWorkflow({ roles: ROLES, edges: EDGES }, declaration);
+  return workflow.ok ? accepted(dialectOf(workflow.value)) : workflow;
+}
+
+export const HANDOFF_DIALECT = dialectOf({ roles: ROLES, edges: EDGES });
+
+function dialectOf({ roles, edges }: Workflow): HandoffDialect {
+  const expect = expectOn(edges);
+  const parse = (input: unknown) => parseMessage(input, expect);
+  return {
+    roles,
+    edges,
+    parse,
+    validate: (input) => {
+      const parsed = parse(input);
+      return parsed.ok ? [] : parsed.problems.map(({ message }) => message);
+    },
+    render: (message) => {
+      const parsed = parse(message);
+      if (!parsed.ok) throw new InvalidHandoff(parsed.problems);
+      const { kind, ...fields } = parsed.value;
+      const ends = parsed.value.kind === 'handoff' ? parsed.value : { from: null, to: null };
+      return renderMessage(kind, fields, expect(kind, ends.from, ends.to).elements);
+    },
+    route: (message) => findRoute(message, edges, roles),
+    schema: handoffSchemaOf(edges),
+  };
+}
+
+/** Who is on an edge says what the edge asks for; everybody else says what the base form asks for. */
+function expectOn(edges: readonly Edge[]): Expect {
+  const workflowComplete = { elements: elementsOf(WORKFLOW_COMPLETE) };
+  const base = { elements: elementsOf({ to: '', elements: BASE_ELEMENTS }) };
+  const byEdge = new Map(edges.map((edge) => [edge, { elements: elementsOf(edge) }]));
+  const agents = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  return (kind, from, to) => {
+    if (kind === 'workflow-complete') return workflowComplete;
+    const edge = findEdge(edges, from, to);
+    const expected = edge && byEdge.get(edge);
+    if (expected) return expected;
+    if (typeof from !== 'string' || typeof to !== 'string') return base;
+    return agents.has(from) || agents.has(to) ? { ...base, otherwise: noEdge(from, to, edges) } : base;
+  };
+}

@@ -1,0 +1,232 @@
+import { STATUSES, type Edge, type Role } from './edge.ts';
+import type { Elements } from './element.ts';
+
+/** The roles of the built-in workflow, by the names their agents have on the wire. */
+export const ROLES = [
+  { name: 'issue-manager', agent: 'issue-manager' },
+  { name: 'prep', agent: 'prep-agent' },
+  { name: 'implementer', agent: 'implementer-agent' },
+  { name: 'ci-gate', agent: 'ci-gate' },
+  { name: 'reviewer', agent: 'reviewer-agent' },
+  { name: 'fixer', agent: 'fixer-agent' },
+  { name: 'validator', agent: 'validator-agent' },
+  { name: 'closer', agent: 'closer-agent' },
+] as const satisfies readonly Role[];
+
+const text = { kind: 'text' } as const;
+const count = { kind: 'count' } as const;
+const url = { kind: 'text', format: 'url' } as const;
+const digits = { kind: 'text', format: 'digits' } as const;
+const branch = { kind: 'text', format: 'branch' } as const;
+const location = { kind: 'text', about: 'Path and line, such as src/auth/login.ts:42.' } as const;
+
+const issue = { issue_url: url, issue_number: digits } as const satisfies Elements;
+const pullRequest = { pr_url: url, pr_number: digits, issue_number: digits } as const satisfies Elements;
+
+const validationFailed = {
+  ...pullRequest,
+  validation_status: { kind: 'choice', values: ['failed'] },
+  failures: { kind: 'list', item: 'failure', attributes: { type: text }, min: 1 },
+} as const satisfies Elements;
+
+const countOf = <const S extends string>(value: S) =>
+  ({
+    kind: 'count',
+    optional: true,
+    counts: { list: 'blocking_issues', attribute: 'severity', value },
+  }) as const;
+
+const noneWhenApproved = {
+  kind: 'count',
+  max: 0,
+  because: '`approved` means no such finding is left',
+} as const;
+
+/** The table of the specification, row by row; the elements are those of the document's example for the row. */
+export const EDGES = [
+  {
+    from: 'issue-manager',
+    to: 'prep-agent',
+    when: 'issue written',
+    phase: 'DRAFT',
+    next: 'prep',
+    elements: {
+      ...issue,
+      issue_title: text,
+      type: { kind: 'choice', values: ['feature', 'bug', 'enhancement', 'refactor', 'chore'] },
+      priority: { kind: 'choice', values: ['critical', 'high', 'medium', 'low'] },
+      summary: text,
+      requirements: { kind: 'list', item: 'requirement' },
+    },
+  },
+  {
+    from: 'prep-agent',
+    to: 'implementer-agent',
+    when: 'workspace ready',
+    phase: 'IMPLEMENTATION',
+    next: 'implementer',
+    elements: {
+      ...issue,
+      branch,
+      workspace_path: text,
+      workspace_type: { kind: 'choice', values: ['worktree', 'in-place', 'cloud'] },
+      port: { kind: 'count', min: 1, max: 65_535, because: 'it is a TCP port', optional: true },
+      status: { kind: 'choice', values: [...STATUSES, 'ready'], optional: true },
+      validation: { kind: 'group', elements: { dependencies: text, build: text, dev_server: text } },
+    },
+  },
+  {
+    from: 'implementer-agent',
+    to: 'reviewer-agent',
+    when: 'pull request open',
+    phase: 'CI_PENDING',
+    next: 'reviewer',
+    elements: {
+      ...issue,
+      pr_url: url,
+      pr_number: digits,
+      branch,
+      summary: text,
+      files_changed: count,
+      tests_added: count,
+      coverage: text,
+      commits: { kind: 'list', item: 'commit', attributes: { sha: { kind: 'text', format: 'sha' } } },
+    },
+  },
+  {
+    from: 'ci-gate',
+    to: 'fixer-agent',
+    when: 'a required check failed',
+    phase: 'IMPLEMENTATION',
+    next: 'fixer',
+    elements: validationFailed,
+  },
+  {
+    from: 'reviewer-agent',
+    to: 'fixer-agent',
+    when: 'changes requested',
+    phase: 'IMPLEMENTATION',
+    next: 'fixer',
+    elements: {
+      ...pullRequest,
+      review_status: { kind: 'choice', values: ['changes_requested'] },
+      critical_count: countOf('critical'),
+      important_count: countOf('important'),
+      suggestion_count: countOf('suggestion'),
+      blocking_issues: {
+        kind: 'list',
+        item: 'issue',
+        attributes: {
+          location,
+          severity: { kind: 'choice', values: ['critical', 'important', 'suggestion'] },
+        },
+        min: 1,
+      },
+    },
+  },
+  {
+    from: 'reviewer-agent',
+    to: 'validator-agent',
+    when: 'approved',
+    phase: 'READY_FOR_MERGE',
+    next: 'validator',
+    elements: {
+      ...pullRequest,
+      review_status: { kind: 'choice', values: ['approved'] },
+      critical_count: noneWhenApproved,
+      important_count: noneWhenApproved,
+      summary: text,
+    },
+  },
+  {
+    from: 'fixer-agent',
+    to: 'reviewer-agent',
+    when: 'fixes made',
+    phase: 'CI_PENDING',
+    next: 'reviewer',
+    elements: {
+      ...pullRequest,
+      status: { kind: 'choice', values: [...STATUSES, 'ready-for-re-review'], optional: true },
+      fixes_applied: { kind: 'list', item: 'fix', attributes: { location } },
+      commits_added: count,
+    },
+  },
+  {
+    from: 'validator-agent',
+    to: 'fixer-agent',
+    when: 'validation or merge failed',
+    phase: 'IMPLEMENTATION',
+    next: 'fixer',
+    elements: validationFailed,
+  },
+  {
+    from: 'validator-agent',
+    to: 'closer-agent',
+    when: 'merged',
+    phase: 'COMPLETED',
+    next: 'closer',
+    elements: {
+      ...pullRequest,
+      merge_status: { kind: 'choice', values: ['merged'], optional: true },
+      merge_sha: { kind: 'text', format: 'sha', optional: true },
+      merge_strategy: { kind: 'choice', values: ['squash', 'merge', 'rebase'], optional: true },
+      validation_summary: {
+        kind: 'group',
+        elements: { tests: text, coverage: text, lint: text, type_check: text, security: text },
+      },
+    },
+  },
+  {
+    from: '*',
+    to: 'orchestrator',
+    when: 'failure',
+    phase: 'BLOCKED',
+    next: 'same',
+    retry_after_ms: [1_000, 2_000, 4_000],
+    elements: {
+      status: { kind: 'choice', values: ['failure'] },
+      error: {
+        kind: 'group',
+        elements: {
+          type: text,
+          message: text,
+          details: { kind: 'text', may_be_empty: true },
+          recoverable: { kind: 'flag' },
+          suggested_action: text,
+        },
+      },
+    },
+  },
+] as const satisfies readonly Edge[];
+
+/** The last row: a message with a root element of its own, since nobody receives it. */
+export const WORKFLOW_COMPLETE = {
+  from: 'closer-agent',
+  to: null,
+  when: 'closed',
+  phase: 'COMPLETED',
+  next: null,
+  elements: {
+    issue_number: digits,
+    issue_url: url,
+    pr_number: digits,
+    pr_url: url,
+    status: { kind: 'choice', values: ['completed'], optional: true },
+    cycle_time: text,
+    summary: text,
+    metrics: {
+      kind: 'group',
+      elements: { review_iterations: count, total_commits: count, tests_added: count, coverage: text },
+    },
+    actions_taken: { kind: 'list', item: 'action' },
+  },
+} as const satisfies Edge;
+
+/** What agents that are on no edge may say to each other: it parses, but it goes nowhere. */
+export const BASE_ELEMENTS = {
+  timestamp: { kind: 'text', format: 'timestamp' },
+  issue_number: digits,
+  pr_number: { ...digits, optional: true },
+  status: { kind: 'choice', values: STATUSES, optional: true },
+  summary: text,
+} as const satisfies Elements;

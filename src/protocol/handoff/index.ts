@@ -1,0 +1,36 @@
+import { HANDOFF_DIALECT } from './dialect.ts';
+
+/** Reads a handoff or a `workflow-complete` from XML (text or UTF-8 bytes), or from an object in value form. */
+export const parseHandoff = HANDOFF_DIALECT.parse;
+
+/** All errors of a handoff, empty when it is valid. Never throws. */
+export const validateHandoff = HANDOFF_DIALECT.validate;
+
+/** Writes a handoff as XML, which parses to the same value. */
+export const renderHandoff = HANDOFF_DIALECT.render;
+
+/** Where a handoff takes its task: the edge, the phase afterwards and the next role. */
+export const routeHandoff = HANDOFF_DIALECT.route;
+
+export const handoffSchema = HANDOFF_DIALECT.schema;
+
+export { handoffDialect, type HandoffDialect } from './dialect.ts';
+export { STATUSES as HANDOFF_STATUSES, type Edge as HandoffEdge, type Role as HandoffRole } from './edge.ts';
+export { EDGES as HANDOFF_EDGES, ROLES as HANDOFF_ROLES, WORKFLOW_COMPLETE } from './edges.ts';
+export type {
+  Data as HandoffData,
+  DataElement as HandoffDataElement,
+  Element as HandoffElement,
+  Elements as HandoffElements,
+} from './element.ts';
+export {
+  isHandoffOn,
+  type BaseHandoff,
+  type ErrorHandoff,
+  type Handoff,
+  type HandoffMessage,
+  type HandoffOf,
+  type WorkflowComplete,
+} from './handoff.ts';
+export { InvalidHandoff } from './invalid-handoff.ts';
+export type { Route as HandoffRoute } from './route-handoff.ts';

@@ -1,0 +1,69 @@
+import { message } from './message.ts';
+import { renderYaml } from './render-yaml.ts';
+import { readDocument } from './read-document.ts';
+import type { ObjectShape, ValueOf } from './shape.ts';
+import { epicId, missionTaskId, prdId, protocolVersion } from './shared-fields.ts';
+
+const path = (about: string) => ({ kind: 'text', notEmpty: true, about }) as const;
+const optionalPath = (about: string) => ({ ...path(about), optional: true }) as const;
+
+/** What a session is asked to do (source document 002, version 1). */
+export const missionShape = {
+  kind: 'object',
+  about: 'What an agent session is asked to do.',
+  fields: {
+    version: protocolVersion,
+    task_id: missionTaskId,
+    epic_id: epicId,
+    prd_id: prdId,
+    instruction: { kind: 'text', about: 'The task in natural language.' },
+    context: {
+      kind: 'object',
+      about: 'Paths of the files the agent should read.',
+      fields: {
+        dev_md: optionalPath('DEV.md, where the project has one.'),
+        epic_file: path('The epic this task belongs to.'),
+        task_file: path('The task itself.'),
+        memory: optionalPath('What earlier sessions of this epic left behind.'),
+        toolset: optionalPath('TOOLSET.md, where the project has one.'),
+      },
+    },
+    constraints: {
+      kind: 'object',
+      optional: true,
+      about: 'Limits that are measured when the session ends.',
+      fields: {
+        max_files: {
+          kind: 'number',
+          min: 0,
+          optional: true,
+          about: 'How many files may differ from the base.',
+        },
+        no_git_commit: { kind: 'flag', optional: true, about: 'The agent must not commit.' },
+        no_new_deps: { kind: 'flag', optional: true, about: 'The agent must not add dependencies.' },
+      },
+    },
+    timeout: {
+      kind: 'number',
+      min: 0,
+      optional: true,
+      about: 'Seconds until the session is ended; 0 is none.',
+    },
+  },
+} as const satisfies ObjectShape;
+
+export type Mission = ValueOf<typeof missionShape>;
+
+const dialect = message({ title: 'Mission', shape: missionShape, read: readDocument });
+
+/** Reads a mission from YAML or JSON text, or from a value. */
+export const parseMission = dialect.parse;
+
+/** All errors of a mission, empty when it is valid. Never throws. */
+export const validateMission = dialect.validate;
+
+export const missionSchema = dialect.schema;
+
+export function renderMission(mission: Mission): string {
+  return renderYaml(mission);
+}

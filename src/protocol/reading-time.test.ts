@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { HOSTILE_JSON, HOSTILE_YAML } from '../../test/fuzz/hostile-texts.ts';
+import { readJson } from './read-json.ts';
+import { readYaml } from './read-yaml.ts';
+
+describe.each([
+  { name: 'JSON', read: readJson, texts: textsOf(HOSTILE_JSON) },
+  { name: 'YAML', read: readYaml, texts: textsOf(HOSTILE_YAML) },
+])('the time to read $name', ({ read, texts }) => {
+  it.each(texts)('does not grow with the square of the length: $name', { retry: 3 }, ({ text }) => {
+    const small = timeOf(() => read(text.slice(0, text.length / 16)));
+    const large = timeOf(() => read(text));
+    // Sixteen times the text: linear is 16 times as long, quadratic 256. What takes next to no time cannot be compared.
+    expect(large).toBeLessThan(Math.max(64 * small, 100));
+  });
+});
+
+function textsOf(hostile: typeof HOSTILE_JSON): { name: string; text: string }[] {
+  return hostile.flatMap(({ name, make }) => {
+    const text = make({ json: '{"a":"b"}', field: 'a' });
+    return typeof text === 'string' && text.length > 50_000 ? [{ name, text: text.slice(0, 262_144) }] : [];
+  });
+}
+
+function timeOf(work: () => unknown): number {
+  const times = [0, 0].map(() => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}

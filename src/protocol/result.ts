@@ -1,0 +1,68 @@
+import { message } from './message.ts';
+import { renderYaml } from './render-yaml.ts';
+import { readDocument } from './read-document.ts';
+import type { ObjectShape, ValueOf } from './shape.ts';
+import { fileActions, filePath, missionTaskId, protocolVersion, timestamp } from './shared-fields.ts';
+
+/** What a session reports back (source document 002, version 1). */
+export const resultShape = {
+  kind: 'object',
+  about: 'What an agent session reports back.',
+  fields: {
+    version: protocolVersion,
+    task_id: missionTaskId,
+    status: { kind: 'choice', values: ['completed', 'failed', 'blocked'], about: 'How the session ended.' },
+    files_modified: {
+      kind: 'list',
+      about: 'Every file that the session created, modified or deleted.',
+      of: { kind: 'object', fields: { path: filePath, action: fileActions } },
+    },
+    log: {
+      kind: 'list',
+      min: 2,
+      says: 'Log must contain at least 2 entries',
+      about: 'What happened, for whoever takes the work up next.',
+      of: {
+        kind: 'object',
+        fields: {
+          level: {
+            kind: 'choice',
+            values: ['info', 'tip', 'warn', 'error', 'critical'],
+            about: 'How much it matters.',
+          },
+          message: { kind: 'text', notEmpty: true, about: 'One sentence.' },
+          timestamp,
+        },
+      },
+    },
+    issues: {
+      kind: 'list',
+      optional: true,
+      about: 'What needs somebody else.',
+      of: {
+        kind: 'object',
+        fields: {
+          type: { kind: 'choice', values: ['blocker', 'question', 'concern'], about: 'What it is.' },
+          description: { kind: 'text', notEmpty: true, about: 'What, and what would solve it.' },
+        },
+      },
+    },
+    completed_at: timestamp,
+  },
+} as const satisfies ObjectShape;
+
+export type Result = ValueOf<typeof resultShape>;
+
+const dialect = message({ title: 'Result', shape: resultShape, read: readDocument });
+
+/** Reads a result from YAML or JSON text, or from a value. */
+export const parseResult = dialect.parse;
+
+/** All errors of a result, empty when it is valid. Never throws. */
+export const validateResult = dialect.validate;
+
+export const resultSchema = dialect.schema;
+
+export function renderResult(result: Result): string {
+  return renderYaml(result);
+}

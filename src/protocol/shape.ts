@@ -1,0 +1,83 @@
+/**
+ * The one source of what a message looks like. A shape is plain data, so the same declaration is checked (`check-shape.ts`),
+ * published as JSON Schema (`json-schema.ts`), typed (`ValueOf`), and may come from a file that a user wrote.
+ */
+export type Shape = TextShape | ChoiceShape | NumberShape | FlagShape | ListShape | ObjectShape | AnyShape;
+
+interface Described {
+  /** One sentence for people: it becomes the description in the JSON Schema. */
+  readonly about?: string;
+  /** A field that may be missing; null counts as missing. */
+  readonly optional?: boolean;
+  /** The text of the problem where the value does not fit: `{value}`, `{path}`, `{item}`, `{field}` are filled in. */
+  readonly says?: string;
+}
+
+export interface TextShape extends Described {
+  readonly kind: 'text';
+  readonly pattern?: string;
+  readonly format?: TextFormat;
+  readonly notEmpty?: boolean;
+  /** What a fitting text looks like, in a word or two, for the default problem text. */
+  readonly expected?: string;
+  /** Text only where it was written as text: an unquoted 1 in YAML stays a number and is refused. */
+  readonly quoted?: boolean;
+}
+
+export type TextFormat = 'iso-8601' | 'relative-path' | 'git-ref' | 'git-sha';
+
+export interface ChoiceShape extends Described {
+  readonly kind: 'choice';
+  readonly values: readonly string[];
+}
+
+export interface NumberShape extends Described {
+  readonly kind: 'number';
+  readonly min?: number;
+  readonly max?: number;
+  readonly whole?: boolean;
+}
+
+export interface FlagShape extends Described {
+  readonly kind: 'flag';
+}
+
+export interface ListShape extends Described {
+  readonly kind: 'list';
+  readonly of: Shape;
+  readonly min?: number;
+}
+
+export interface ObjectShape extends Described {
+  readonly kind: 'object';
+  readonly fields: Readonly<Record<string, Shape>>;
+  /** Other fields are kept as they are instead of being refused. */
+  readonly open?: boolean;
+}
+
+export interface AnyShape extends Described {
+  readonly kind: 'any';
+}
+
+/** The TypeScript type of the values that a shape accepts. */
+export type ValueOf<S> = S extends { kind: 'text' }
+  ? string
+  : S extends { kind: 'choice'; values: readonly (infer V)[] }
+    ? V
+    : S extends { kind: 'number' }
+      ? number
+      : S extends { kind: 'flag' }
+        ? boolean
+        : S extends { kind: 'list'; of: infer I }
+          ? readonly ValueOf<I>[]
+          : S extends { kind: 'object'; fields: infer F }
+            ? ObjectOf<F, S extends { open: true } ? true : false>
+            : unknown;
+
+type ObjectOf<F, Open> = Flat<
+  { readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: ValueOf<F[K]> } & {
+    readonly [K in keyof F as F[K] extends { optional: true } ? K : never]?: ValueOf<F[K]>;
+  } & (Open extends true ? { readonly [other: string]: unknown } : unknown)
+>;
+
+type Flat<T> = { [K in keyof T]: T[K] };

@@ -1,0 +1,106 @@
+import { jsonSchemaOf } from './json-schema.ts';
+import { LIMITS } from './limits.ts';
+import { message } from './message.ts';
+import { accepted, problem, refused, tooLarge } from './problem.ts';
+import type { Parsed } from './problem.ts';
+import { readJsonOnly } from './read-json-only.ts';
+import type { ObjectShape, ValueOf } from './shape.ts';
+import { decodeUtf8, sizeOf } from './utf8.ts';
+
+const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
+
+/** What a client tells its stop hook. Clients add fields of their own with every version, so other fields are let in. */
+export const stopHookInputShape = {
+  kind: 'object',
+  open: true,
+  about: 'What a client tells its stop hook.',
+  fields: {
+    stop_hook_active: {
+      kind: 'flag',
+      optional: true,
+      about: 'The agent goes on because a stop hook blocked it before.',
+    },
+    session_id: text("The client's own id of the conversation."),
+    hook_event_name: text('Stop, SubagentStop, AfterAgent.'),
+    cwd: text('Where the agent works.'),
+    transcript_path: text('The conversation on disk; not always complete at this moment.'),
+    last_assistant_message: text('What the agent said last.'),
+  },
+} as const satisfies ObjectShape;
+
+export type StopHookInput = ValueOf<typeof stopHookInputShape>;
+
+export const stopHookInputSchema = jsonSchemaOf('Stop hook input', stopHookInputShape);
+
+/**
+ * The one lenient reader: clients cut texts through the middle of a character and repeat fields, and a hook that refused
+ * such input would lose the loop guard over somebody else's slip. Only what Baton reads must be right, and only that is
+ * handed on: whatever else a client or its user put there (`__proto__`, a tower of brackets) stays outside.
+ */
+export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookInput> {
+  const bytes = sizeOf(input);
+  if (bytes > LIMITS.stopHookBytes) return refused(tooLarge(bytes, LIMITS.stopHookBytes));
+  const value = jsonOrUndefined(decodeUtf8(input));
+  if (!isObject(value)) return refused(problem('invalid-json', 'Stop hook input must be a JSON object', HINT));
+  const read: Record<string, unknown> = {};
+  for (const [name, { kind }] of Object.entries(stopHookInputShape.fields)) {
+    const type = kind === 'flag' ? 'boolean' : 'string';
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (given === undefined || given === null) continue;
+    if (typeof given !== type)
+      return refused({ ...problem('wrong-type', `Field ${name} must be a ${type}`, HINT), path: name });
+    read[name] = typeof given === 'string' ? given.toWellFormed() : given;
+  }
+  return accepted(read);
+}
+
+/** Whether the client says that it is already going on because of a block. What cannot be read says nothing. */
+export function isStopHookActive(input: string | Uint8Array): boolean {
+  const parsed = parseStopHookInput(input);
+  return parsed.ok && parsed.value.stop_hook_active === true;
+}
+
+export function renderStopHookInput(input: StopHookInput): string {
+  return JSON.stringify(input);
+}
+
+const HINT = 'A stop hook gets one JSON object on standard input, as Claude Code sends it.';
+
+function jsonOrUndefined(json: string | undefined): unknown {
+  try {
+    return json === undefined ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The answer of a stop hook that keeps the agent going. */
+export const stopHookBlockShape = {
+  kind: 'object',
+  about: 'The answer of a stop hook that keeps the agent going; an empty answer lets it stop.',
+  fields: {
+    decision: { kind: 'choice', values: ['block'], about: 'Always `block`.' },
+    reason: { kind: 'text', notEmpty: true, about: 'What the agent is told.' },
+  },
+} as const satisfies ObjectShape;
+
+export type StopHookBlock = ValueOf<typeof stopHookBlockShape>;
+
+/** Allow says nothing at all: clients take an empty answer with exit code 0 for a yes. */
+export type StopHookOutput = { readonly decision: 'allow' } | StopHookBlock;
+
+const block = message({ title: 'Stop hook output', shape: stopHookBlockShape, read: readJsonOnly });
+
+export const stopHookOutputSchema = block.schema;
+
+export function parseStopHookOutput(output: string | Uint8Array): Parsed<StopHookOutput> {
+  return decodeUtf8(output)?.trim() === '' ? accepted({ decision: 'allow' }) : block.parse(output);
+}
+
+export function renderStopHookOutput(output: StopHookOutput): string {
+  return output.decision === 'allow' ? '' : JSON.stringify({ decision: output.decision, reason: output.reason });
+}

@@ -1,0 +1,44 @@
+import { message } from './message.ts';
+import { renderJson } from './render-json.ts';
+import { readJsonOnly } from './read-json-only.ts';
+import type { ObjectShape, ValueOf } from './shape.ts';
+import { TASK_STATUSES, taskId } from './shared-fields.ts';
+
+/** What a worker says about the task it holds (source document 004). */
+export const taskUpdateShape = {
+  kind: 'object',
+  about: 'What a worker says about the task it holds.',
+  fields: {
+    task_id: taskId,
+    status: {
+      kind: 'choice',
+      values: TASK_STATUSES,
+      about: '`done` needs a thought record first; `blocked` needs notes.',
+    },
+    progress: { kind: 'number', min: 0, max: 100, optional: true, about: 'Per cent.' },
+    notes: { kind: 'text', optional: true, about: 'One or two sentences.' },
+  },
+} as const satisfies ObjectShape;
+
+export type TaskUpdate = ValueOf<typeof taskUpdateShape>;
+
+const dialect = message({
+  title: 'Task update',
+  shape: taskUpdateShape,
+  read: readJsonOnly,
+  rules: blockedNeedsNotes,
+});
+
+export const parseTaskUpdate = dialect.parse;
+export const validateTaskUpdate = dialect.validate;
+export const taskUpdateSchema = dialect.schema;
+
+export function renderTaskUpdate(update: TaskUpdate): string {
+  return renderJson(update);
+}
+
+function blockedNeedsNotes({ status, notes }: TaskUpdate) {
+  if (status !== 'blocked' || (notes ?? '').trim() !== '') return [];
+  const hint = 'Say in `notes` what blocks the task and who could unblock it.';
+  return [{ code: 'missing-field', message: 'Missing required field: notes', path: 'notes', at: 0, hint }];
+}

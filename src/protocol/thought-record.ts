@@ -1,0 +1,56 @@
+import { message } from './message.ts';
+import { renderJson } from './render-json.ts';
+import { readDocument } from './read-document.ts';
+import type { ObjectShape, ValueOf } from './shape.ts';
+import { TASK_STATUSES, taskId } from './shared-fields.ts';
+
+const texts = (about: string) => ({ kind: 'list', about, of: { kind: 'text', notEmpty: true } }) as const;
+
+/** The durable account of what was done (source document 004): no task is done without one. */
+export const thoughtRecordShape = {
+  kind: 'object',
+  about: 'The durable account of what was done; no task is done without one.',
+  fields: {
+    task_id: taskId,
+    branch: {
+      kind: 'text',
+      format: 'git-ref',
+      expected: 'a branch name that git accepts',
+      about: 'The branch with the work.',
+    },
+    commit_sha: {
+      kind: 'text',
+      pattern: '^[0-9a-f]{40}$',
+      expected: '40 hex digits',
+      about: 'The full hash of the commit with the work.',
+    },
+    tests_run: texts('Test files or suites that were run.'),
+    summary: {
+      kind: 'text',
+      pattern: '\\S',
+      says: 'Field summary must not be empty',
+      about: 'What was done: a paragraph.',
+    },
+    blockers: {
+      kind: 'list',
+      about: 'What stands in the way; empty where nothing does.',
+      of: { kind: 'object', open: true, fields: {} },
+    },
+    files_changed: texts('Paths created or modified.'),
+    related_thought_records: texts('Ids of earlier records this one builds on.'),
+    status: { kind: 'choice', values: TASK_STATUSES, optional: true, about: '`todo` reinstates the task.' },
+    notes: { kind: 'text', optional: true, about: 'Anything else.' },
+  },
+} as const satisfies ObjectShape;
+
+export type ThoughtRecord = ValueOf<typeof thoughtRecordShape>;
+
+const dialect = message({ title: 'Thought record', shape: thoughtRecordShape, read: readDocument });
+
+export const parseThoughtRecord = dialect.parse;
+export const validateThoughtRecord = dialect.validate;
+export const thoughtRecordSchema = dialect.schema;
+
+export function renderThoughtRecord(record: ThoughtRecord): string {
+  return renderJson(record);
+}

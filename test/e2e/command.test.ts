@@ -1,0 +1,85 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/** The command as people meet it: the working tree through its bin, and the bundle as an installed package has it. */
+const root = join(import.meta.dirname, '../..');
+const sample = join(root, 'examples/messages/exit-signal.json');
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-built-'));
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: root });
+  for (const part of ['bin', 'dist', 'package.json']) cpSync(join(root, part), join(folder, part), { recursive: true });
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each([
+  ['the working tree', () => join(root, 'bin/baton.cjs')],
+  ['the bundle', () => join(folder, 'bin/baton.cjs')],
+])('%s', (_, bin) => {
+  it('validates a file', () => {
+    const { status, stdout, stderr } = run(process.execPath, [bin(), 'validate', 'exit', sample]);
+    expect({ status, stdout, stderr }).toEqual({
+      status: 0,
+      stdout: `${sample}: valid exit signal\n`,
+      stderr: '',
+    });
+  });
+
+  it('validates standard input, in every dialect', () => {
+    for (const [kind, name] of [
+      ['mission', 'mission.yaml'],
+      ['handoff', 'handoff.xml'],
+      ['thought', 'thought-record.json'],
+    ] as const) {
+      const input = readFileSync(join(root, 'examples/messages', name));
+      const { status, stdout } = run(process.execPath, [bin(), 'validate', kind, '-', '--json'], input);
+      expect({ status, verdict: JSON.parse(stdout) }).toEqual({
+        status: 0,
+        verdict: { valid: true, problems: [] },
+      });
+    }
+  });
+
+  it('goes away quietly when its reader does', () => {
+    const { status, stderr } = run('bash', [
+      '-c',
+      `"${process.execPath}" "${bin()}" schema result | head -c 1; exit \${PIPESTATUS[0]}`,
+    ]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+describe('an old Node', () => {
+  const old = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((entry) => join(entry, 'node'))
+    .find((node) => existsSync(node) && majorOf(node) < 24);
+
+  it.runIf(old !== undefined)('gets a sentence instead of a syntax error', () => {
+    const { status, stderr } = run(old ?? '', [join(root, 'bin/baton.cjs'), 'validate', 'exit', sample]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Error: Baton needs Node 24\.11 or newer, and this is Node \d+/);
+  });
+
+  it('is recognised by the guard, whatever this machine has', () => {
+    const guard = readFileSync(join(root, 'bin/baton.cjs'), 'utf8');
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '24.10.0' });`;
+    const { status, stderr } = run(process.execPath, ['-e', pretend + guard.replace(/^#!.*/, '')]);
+    expect({ status, first: stderr.split('\n')[0] }).toEqual({
+      status: 1,
+      first: 'Error: Baton needs Node 24.11 or newer, and this is Node 24.10.0.',
+    });
+  });
+});
+
+function run(command: string, args: readonly string[], input?: Uint8Array) {
+  return spawnSync(command, args, { encoding: 'utf8', ...(input === undefined ? {} : { input }) });
+}
+
+function majorOf(node: string): number {
+  return Number(/^v(\d+)/.exec(run(node, ['--version']).stdout)?.[1] ?? Infinity);
+}

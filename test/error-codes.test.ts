@@ -1,0 +1,30 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+/** Where codes are given in the source: as a field, as the first argument of what makes a problem, or under a room's name. */
+const CODE =
+  /(?:code: |(?:[pP]roblem|[fF]inding|refusal)\(\s*)'([a-z][a-z0-9/-]+)'|['`]((?:xml|handoff|ledger)\/[a-z0-9-]+)/g;
+
+const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
+const given = new Set(
+  sources.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(CODE)].map((match) => match[1] ?? match[2] ?? ''),
+  ),
+);
+const documented = new Set(
+  [...readFileSync(join(root, 'docs/errors.md'), 'utf8').matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1] ?? ''),
+);
+/** Some codes are put together: `handoff/invalid-` and the name of a format. */
+const stems = [...given].filter((code) => code.endsWith('-'));
+
+it('every code has an entry in docs/errors.md', () => {
+  expect([...given].filter((code) => !code.endsWith('-') && !documented.has(code))).toEqual([]);
+});
+
+it('every entry in docs/errors.md is a code that can come up', () => {
+  const unknown = [...documented].filter((code) => !given.has(code) && !stems.some((stem) => code.startsWith(stem)));
+  expect(unknown).toEqual([]);
+});

@@ -1,0 +1,26 @@
+import { main } from '../src/cli/main.ts';
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `baton` in this process, with an Io that keeps what it is given. */
+export async function runCli(argv: readonly string[], input: string | Uint8Array = ''): Promise<Ran> {
+  let out = '';
+  let err = '';
+  const code = await main(argv, {
+    env: {},
+    cwd: process.cwd(),
+    isTerminal: false,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    readInput: async () => (typeof input === 'string' ? new TextEncoder().encode(input) : input),
+  });
+  return { code, out, err };
+}
