@@ -33,9 +33,7 @@ describe('the pure part of the ledger', () => {
   it('uses no global that only Node has', async () => {
     const { outputFiles = [] } = await bundle(PURE.map((name) => `export * from './${name}.ts';`).join('\n'));
     const code = outputFiles.map(({ text }) => text).join('');
-    expect(code.match(/\b(?:Buffer|process|require|setImmediate|__dirname)\b(?!\w|['":])/g) ?? []).toEqual(
-      [],
-    );
+    expect(code.match(/\b(?:Buffer|process|require|setImmediate|__dirname)\b(?!\w|['":])/g) ?? []).toEqual([]);
   });
 });
 

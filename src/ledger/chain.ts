@@ -51,18 +51,18 @@ export function linkDrafts(
 export function checkLink(sha256: Sha256, project: string, head: Head, stored: StoredEntry): Parsed<Entry> {
   const expected = head.size + 1;
   if (stored.seq !== expected) {
-    return broken('wrong_seq', `entry ${expected} is missing: the next one stored is ${stored.seq}`);
+    return broken('ledger/wrong-seq', `entry ${expected} is missing: the next one stored is ${stored.seq}`);
   }
   if (!sameBytes(leafHash(sha256, stored.bytes), stored.hash)) {
-    return broken('wrong_hash', `entry ${expected} is not what was recorded: its hash does not match`);
+    return broken('ledger/wrong-hash', `entry ${expected} is not what was recorded: its hash does not match`);
   }
   const entry = parseEntry(stored.bytes);
   if (!entry.ok) return entry;
   if (entry.value.project !== project) {
-    return broken('wrong_project', `entry ${expected} belongs to the project ${entry.value.project}`);
+    return broken('ledger/wrong-project', `entry ${expected} belongs to the project ${entry.value.project}`);
   }
   if (entry.value.seq !== expected || entry.value.prev !== toHex(head.hash)) {
-    return broken('wrong_link', `entry ${expected} does not follow entry ${head.size}`);
+    return broken('ledger/wrong-link', `entry ${expected} does not follow entry ${head.size}`);
   }
   return entry;
 }

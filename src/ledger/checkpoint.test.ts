@@ -42,26 +42,18 @@ describe('a checkpoint', () => {
   });
 
   it('passes over the signatures of unknown keys', async () => {
-    const both = `${note}— witness.example ${Buffer.from('0123456789').toString('base64')}==\n`.replace(
-      '==\n',
-      '\n',
-    );
+    const both = `${note}— witness.example ${Buffer.from('0123456789').toString('base64')}==\n`.replace('==\n', '\n');
     const parsed = parseNote(both);
     expect(parsed.ok && parsed.value.signatures.length).toBe(2);
     expect(parsed.ok && (await findSigningKey(nodeVerifier, parsed.value, [key]))).toEqual(key);
   });
 
-  it.each([
-    '',
-    '\n',
-    '\n\n',
-    'a\n1\nb\n',
-    `${note}x`,
-    `x${note.replaceAll('\n\n', '\n')}`,
-    'x'.repeat(9_000),
-  ])('is not found in %j', (text) => {
-    expect(parseCheckpoint(text).ok).toBe(false);
-  });
+  it.each(['', '\n', '\n\n', 'a\n1\nb\n', `${note}x`, `x${note.replaceAll('\n\n', '\n')}`, 'x'.repeat(9_000)])(
+    'is not found in %j',
+    (text) => {
+      expect(parseCheckpoint(text).ok).toBe(false);
+    },
+  );
 
   it('never makes the parser throw', () => {
     fc.assert(

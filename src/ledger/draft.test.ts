@@ -27,9 +27,7 @@ describe('a draft', () => {
       const most = largest(letter);
       const prepared = prepareDraft({ ...draft, data: { t: letter.repeat(most) } }, place);
       if (!prepared.ok) throw new Error('the largest one that fits is refused');
-      const [linked] = linkDrafts(sha256, 'p'.repeat(64), '2026-01-01T00:00:00.000Z', GENESIS, [
-        prepared.value,
-      ]);
+      const [linked] = linkDrafts(sha256, 'p'.repeat(64), '2026-01-01T00:00:00.000Z', GENESIS, [prepared.value]);
       expect(linked?.stored.bytes.length).toBeLessThanOrEqual(LIMITS.entryBytes);
       expect(linked?.stored.bytes.length).toBeGreaterThan(LIMITS.entryBytes - 100);
     }

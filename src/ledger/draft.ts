@@ -51,7 +51,7 @@ export function prepareDraft(draft: Draft, place: Place): Parsed<PreparedDraft> 
   if (bytes > LIMITS.entryBytes) {
     return refused(
       ledgerProblem(
-        'entry_too_large',
+        'ledger/entry-too-large',
         `entry too large: about ${bytes} bytes > ${LIMITS.entryBytes} bytes maximum`,
         'Keep the large part as a blob, and its name in the entry.',
         'data',
@@ -104,7 +104,5 @@ function byteBound(type: string, actor: string, data: string): number {
 }
 
 function badDraft(path: string, what: string): Parsed<never> {
-  return refused(
-    ledgerProblem('bad_draft', what, 'This is a mistake in the caller, not in the ledger.', path),
-  );
+  return refused(ledgerProblem('ledger/bad-draft', what, 'This is a mistake in the caller, not in the ledger.', path));
 }

@@ -17,9 +17,7 @@ const entry: Entry = {
 describe('an entry', () => {
   it('is written in canonical order and read back', () => {
     const text = renderEntry(entry);
-    expect(
-      text.startsWith('{"actor":"operator:ada","at":"2026-01-01T00:00:00.000Z","cause":1,"data":{'),
-    ).toBe(true);
+    expect(text.startsWith('{"actor":"operator:ada","at":"2026-01-01T00:00:00.000Z","cause":1,"data":{')).toBe(true);
     expect(parse(text)).toEqual({ ok: true, value: entry });
   });
 

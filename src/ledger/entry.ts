@@ -45,8 +45,7 @@ export function parseEnvelope(value: unknown): Parsed<Entry> {
   if (v !== 1) return notAnEntry('v is not 1');
   if (!isProject(project)) return notAnEntry('project is not a project id');
   if (!isSeq(seq)) return notAnEntry('seq is not a number from 1');
-  if (typeof prev !== 'string' || !/^[0-9a-f]{64}$/.test(prev))
-    return notAnEntry('prev is not a hash in hex');
+  if (typeof prev !== 'string' || !/^[0-9a-f]{64}$/.test(prev)) return notAnEntry('prev is not a hash in hex');
   if (!isTime(at)) return notAnEntry('at is not a time in UTC with milliseconds');
   if (!isActor(actor)) return notAnEntry('actor is not session:…, operator:… or system:…');
   if (!isType(type)) return notAnEntry('type is not in PascalCase');
@@ -117,7 +116,7 @@ function isJsonObject(value: unknown): value is JsonObject {
 function notAnEntry(what: string): Parsed<Entry> {
   return refused(
     ledgerProblem(
-      'bad_entry',
+      'ledger/bad-entry',
       `this is not an entry: ${what}`,
       'Run `baton ledger verify` to see where it starts.',
     ),

@@ -47,9 +47,7 @@ describe('append', () => {
   it('splits what is too much for one commit, and never a call', async () => {
     const store = new CountingStore();
     const ledger = await openTestLedger({ store });
-    const calls = Array.from({ length: 5 }, () =>
-      ledger.append(Array.from({ length: 400 }, (_, i) => testDraft(i))),
-    );
+    const calls = Array.from({ length: 5 }, () => ledger.append(Array.from({ length: 400 }, (_, i) => testDraft(i))));
     const answers = await Promise.all(calls);
     expect(answers.every((answer) => answer.ok)).toBe(true);
     expect(store.sizes.slice(1)).toEqual([800, 800, 400]);
@@ -61,7 +59,7 @@ describe('append', () => {
     const bad: Draft = { ...testDraft(2), data: { half: 0.5 } };
     const [good, refusal] = await Promise.all([ledger.append([testDraft(1)]), ledger.append([bad])]);
     expect(good.ok).toBe(true);
-    expect(refusal).toMatchObject({ ok: false, problem: { code: 'ledger.not_integer' } });
+    expect(refusal).toMatchObject({ ok: false, problem: { code: 'ledger/not-integer' } });
     expect(ledger.head.size).toBe(2);
   });
 
@@ -107,9 +105,7 @@ describe('append', () => {
       }),
     );
     expect((await all(store.entries({ from: 1 }))).length).toBe(101);
-    expect(
-      (await verifyLedger(store, { project: 'demo', verifier: nodeVerifier, allSignatures: true })).ok,
-    ).toBe(true);
+    expect((await verifyLedger(store, { project: 'demo', verifier: nodeVerifier, allSignatures: true })).ok).toBe(true);
   });
 });
 
@@ -120,7 +116,7 @@ describe('a store that fails', () => {
     store.fail = 'before';
     expect(await ledger.append([testDraft(1)])).toMatchObject({
       ok: false,
-      problem: { code: 'ledger.full' },
+      problem: { code: 'ledger/full' },
     });
     store.fail = undefined;
     await record(ledger, [testDraft(2)]);
@@ -147,11 +143,11 @@ describe('a store that fails', () => {
     const ledger = await openTestLedger({ store });
     await record(ledger, [testDraft(1)]);
     store.forgetful = true;
-    expect(await ledger.catchUp()).toMatchObject({ code: 'ledger.rolled_back' });
+    expect(await ledger.catchUp()).toMatchObject({ code: 'ledger/rolled-back' });
     store.forgetful = false;
     expect(await ledger.append([testDraft(2)])).toMatchObject({
       ok: false,
-      problem: { code: 'ledger.rolled_back' },
+      problem: { code: 'ledger/rolled-back' },
     });
     expect((await store.head()).size).toBe(2);
   });
@@ -195,7 +191,7 @@ describe('opening again', () => {
     const other = testOptions();
     await record(await openTestLedger(other), [testDraft(1), testDraft(2), testDraft(3)]);
     const refusal = await openLedger({ ...options, outside: other.outside });
-    expect(refusal).toMatchObject({ ok: false, problem: { code: 'ledger.rolled_back' } });
+    expect(refusal).toMatchObject({ ok: false, problem: { code: 'ledger/rolled-back' } });
   });
 
   it('refuses a fork of the same length, and an empty store', async () => {
@@ -203,10 +199,10 @@ describe('opening again', () => {
     await record(await openTestLedger(here), [testDraft(1)]);
     await record(await openTestLedger(there), [testDraft(2)]);
     const fork = await openLedger({ ...here, store: there.store });
-    expect(fork).toMatchObject({ ok: false, problem: { code: 'ledger.forked' } });
+    expect(fork).toMatchObject({ ok: false, problem: { code: 'ledger/forked' } });
     const empty = new MemoryStore();
     expect(await openLedger({ ...here, store: empty })).toMatchObject({
-      problem: { code: 'ledger.rolled_back' },
+      problem: { code: 'ledger/rolled-back' },
     });
     expect(await empty.head()).toEqual(GENESIS);
   });
@@ -217,7 +213,7 @@ describe('opening again', () => {
     const stranger = { ...options, signer: testSigner(2), outside: new MemoryOutside() };
     expect(await openLedger(stranger)).toMatchObject({
       ok: false,
-      problem: { code: 'ledger.key_not_trusted' },
+      problem: { code: 'ledger/key-not-trusted' },
     });
     await record(ledger, [keyAdded(nodeVerifier.sha256, 'demo', stranger.signer, 'operator:ada')]);
     const guest = await openTestLedger(stranger);
@@ -271,7 +267,7 @@ class CountingStore extends MemoryStore {
   }
 
   override async append(commit: Commit): Promise<Appended> {
-    const problem = ledgerProblem('full', 'there is no room', 'Make room.');
+    const problem = ledgerProblem('ledger/full', 'there is no room', 'Make room.');
     if (this.fail === 'before') return { ok: false, problem };
     this.sizes.push(commit.entries.length);
     const answer = await super.append(commit);

@@ -107,7 +107,7 @@ export class Ledger {
   /** Waits for the callers that are still in the queue, then lets go of the store. */
   async close(): Promise<void> {
     await this.#draining;
-    this.#stopped ??= ledgerProblem('closed', 'the ledger is closed', 'Open it again.');
+    this.#stopped ??= ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
     this.#options.outside.sync();
     await this.#options.store.close();
   }
@@ -223,7 +223,7 @@ type NotRecorded = Exclude<Recorded, { ok: true }>;
 
 function endGone(head: Head): Problem {
   return ledgerProblem(
-    'rolled_back',
+    'ledger/rolled-back',
     `entry ${head.size}, which was recorded, is missing or another one: the store was rolled back`,
     DO_NOT_WRITE,
   );
@@ -231,7 +231,7 @@ function endGone(head: Head): Problem {
 
 function tooMuch(): Problem {
   return ledgerProblem(
-    'too_much',
+    'ledger/too-much',
     `more than ${LIMITS.draftsPerAppend} drafts in one call, or ${LIMITS.waitingCallers} callers waiting`,
     'Record in smaller groups, and wait for the answers.',
   );
@@ -240,10 +240,10 @@ function tooMuch(): Problem {
 function unavailable(error: unknown): { readonly ok: false; readonly problem: Problem } {
   const what = error instanceof Error ? error.message : String(error);
   const hint = 'Nothing is lost: try again when the store is back.';
-  return { ok: false, problem: ledgerProblem('unavailable', `the store does not answer: ${what}`, hint) };
+  return { ok: false, problem: ledgerProblem('ledger/unavailable', `the store does not answer: ${what}`, hint) };
 }
 
 function unexpected(error: unknown): Problem {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return ledgerProblem('unexpected', `the ledger has stopped: ${what}`, 'This is a mistake in Baton.');
+  return ledgerProblem('ledger/unexpected', `the ledger has stopped: ${what}`, 'This is a mistake in Baton.');
 }

@@ -58,9 +58,7 @@ export class MemoryStore implements Store {
   }
 
   async tiles(level: number, range: Range): Promise<readonly Uint8Array[]> {
-    return this.#tiles
-      .filter((tile) => tile.level === level && isIn(range, tile.index))
-      .map((tile) => tile.hash);
+    return this.#tiles.filter((tile) => tile.level === level && isIn(range, tile.index)).map((tile) => tile.hash);
   }
 
   async findCheckpoint(size = Number.MAX_SAFE_INTEGER): Promise<StoredCheckpoint | undefined> {
@@ -118,10 +116,7 @@ export class MemoryStore implements Store {
   }
 
   #slice(range: Range): StoredEntry[] {
-    return this.#entries.slice(
-      Math.max(0, range.from - 1),
-      range.to === undefined ? undefined : Math.max(0, range.to),
-    );
+    return this.#entries.slice(Math.max(0, range.from - 1), range.to === undefined ? undefined : Math.max(0, range.to));
   }
 }
 

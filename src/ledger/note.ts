@@ -92,7 +92,7 @@ function parseSignatureLine(line: string): NoteSignature | undefined {
 function notANote(what: string): Parsed<Note> {
   return refused(
     ledgerProblem(
-      'bad_note',
+      'ledger/bad-note',
       `this is not a signed note: ${what}`,
       'Compare it with a copy from another place.',
     ),
@@ -102,7 +102,7 @@ function notANote(what: string): Parsed<Note> {
 function notAKey(): Parsed<NoteKey> {
   return refused(
     ledgerProblem(
-      'bad_key',
+      'ledger/bad-key',
       'this is not a public key of a ledger',
       'It has the form name+id+base64; `baton ledger root --json` prints it.',
     ),

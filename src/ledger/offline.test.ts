@@ -78,10 +78,7 @@ describe('an export', () => {
   it('carries the checkpoints that make further keys trusted', async () => {
     const options = testOptions();
     const ledger = await openTestLedger(options);
-    await record(ledger, [
-      testDraft(1),
-      keyAdded(nodeVerifier.sha256, 'demo', testSigner(2), 'operator:ada'),
-    ]);
+    await record(ledger, [testDraft(1), keyAdded(nodeVerifier.sha256, 'demo', testSigner(2), 'operator:ada')]);
     const guest = await openTestLedger({ ...options, signer: testSigner(2), outside: new MemoryOutside() });
     await record(guest, [testDraft(2)]);
     const lines = await exportOf(guest);

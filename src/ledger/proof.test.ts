@@ -31,13 +31,8 @@ describe('the public vectors', () => {
   it('of inclusion hold', () => {
     const wrong = inclusion.filter(
       ({ leafHash, leafIdx, treeSize, root, proof, wantErr = false }) =>
-        verifyInclusion(
-          sha256,
-          bytes(leafHash),
-          leafIdx,
-          { size: treeSize, root: bytes(root) },
-          list(proof),
-        ) === wantErr,
+        verifyInclusion(sha256, bytes(leafHash), leafIdx, { size: treeSize, root: bytes(root) }, list(proof)) ===
+        wantErr,
     );
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
@@ -90,9 +85,7 @@ describe('proofs made of a stored tree', () => {
         const before = { size: first, root: (await tree.findFrontier(first))?.root() ?? root };
         const between = (await tree.findConsistencyProof(first, size)) ?? [];
         expect(verifyConsistency(sha256, before, { size, root }, between)).toBe(true);
-        expect(verifyConsistency(sha256, { size: first, root: sha256(root) }, { size, root }, between)).toBe(
-          false,
-        );
+        expect(verifyConsistency(sha256, { size: first, root: sha256(root) }, { size, root }, between)).toBe(false);
       }),
       { numRuns: 50 },
     );

@@ -39,13 +39,13 @@ export async function recognizeLedger(what: Recognition): Promise<Recognized> {
   if (outside && outside.size > size) return gone(size, outside.size);
   const near = outside && (await walkFrom(what, outside));
   // A key that was added long ago is only found by walking everything.
-  if (near && (near.ok || near.problem.code !== 'ledger.wrong_signature')) {
+  if (near && (near.ok || near.problem.code !== 'ledger/wrong-signature')) {
     if (!near.ok || ownKeyTrusted(what, near.keyring)) return near;
   }
   const whole = await walkAll(what);
   if (!whole.ok || size === 0 || ownKeyTrusted(what, whole.keyring)) return whole;
   return refuse(
-    'key_not_trusted',
+    'ledger/key-not-trusted',
     'the key of this machine is not one of those that this ledger trusts',
     'Put the signing key back, or have a trusted daemon add this one.',
   );
@@ -74,8 +74,7 @@ async function walkFrom(what: Recognition, outside: Checkpoint): Promise<Recogni
   if ('ok' in start) return start;
   const walk = new Walk(verifier, project, keyring, start);
   const tiles = new TileCheck(store, start.head.size);
-  const fault =
-    (await walkOn(store, walk, (_entries, made) => tiles.add(made))) ?? (await findUnsigned(store));
+  const fault = (await walkOn(store, walk, (_entries, made) => tiles.add(made))) ?? (await findUnsigned(store));
   if (fault) return { ok: false, problem: fault.problem };
   await tiles.finish();
   const wrong = findWrongTile(tiles);
@@ -83,11 +82,7 @@ async function walkFrom(what: Recognition, outside: Checkpoint): Promise<Recogni
 }
 
 /** The position of the outside checkpoint inside the stored tree, with the first key, which must be in that tree, too. */
-async function startAt(
-  what: Recognition,
-  outside: Checkpoint,
-  keyring: Keyring,
-): Promise<Position | Recognized> {
+async function startAt(what: Recognition, outside: Checkpoint, keyring: Keyring): Promise<Position | Recognized> {
   const { store, verifier } = what;
   const tree = new Tree(store, verifier.sha256, outside.size);
   const frontier = await tree.findFrontier(outside.size);
@@ -113,14 +108,14 @@ function ownKeyTrusted(what: Recognition, keyring: Keyring): boolean {
 
 function gone(size: number, outside: number): Recognized {
   return refuse(
-    'rolled_back',
+    'ledger/rolled-back',
     `entries ${size + 1} to ${outside} are missing from the end of the ledger: the outside checkpoint has seen them`,
   );
 }
 
 function forked(size: number): Recognized {
   return refuse(
-    'forked',
+    'ledger/forked',
     `the first ${size} entries of the ledger are not those that the outside checkpoint has seen`,
   );
 }

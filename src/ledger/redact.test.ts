@@ -8,13 +8,7 @@ import { mayHoldCredential, redactJson, redactText } from './redact.ts';
 const SAMPLES: readonly (readonly [name: string, credential: string])[] = [
   [
     'private-key',
-    glue(
-      '-----BEGIN OPENSSH PRIVATE',
-      ' KEY',
-      '-----\nb3BlbnNzaA\n-----END OPENSSH PRIVATE',
-      ' KEY',
-      '-----',
-    ),
+    glue('-----BEGIN OPENSSH PRIVATE', ' KEY', '-----\nb3BlbnNzaA\n-----END OPENSSH PRIVATE', ' KEY', '-----'),
   ],
   ['private-key', glue('-----BEGIN PGP PRIVATE', ' KEY', ' BLOCK-----\n\nlQdG\n')],
   ['aws-access-key', glue('AKIA', 'IOSFODNN7EXAMPLE')],
@@ -35,10 +29,7 @@ const SAMPLES: readonly (readonly [name: string, credential: string])[] = [
   ['sendgrid-key', glue('SG.', 'a1B2'.repeat(5), '.', 'c3D4'.repeat(10))],
   ['huggingface-token', glue('hf_', 'aBcD'.repeat(8))],
   ['baton-token', glue('baton_session_', 'a1B2'.repeat(6))],
-  [
-    'json-web-token',
-    glue('eyJ', 'hbGciOiJIUzI1NiJ9', '.eyJ', 'zdWIiOiIxMjM0NTY3ODkwIn0', '.', 'dozjgNryP4J3jVmN'),
-  ],
+  ['json-web-token', glue('eyJ', 'hbGciOiJIUzI1NiJ9', '.eyJ', 'zdWIiOiIxMjM0NTY3ODkwIn0', '.', 'dozjgNryP4J3jVmN')],
   ['authorization', glue('Authorization: Basic ', 'dXNlcjpwYXNz')],
   ['bearer-token', glue('bearer ', 'mF_9.B5f-4.1JqM', '9zzzz')],
   ['url-password', glue('postgres://baton:', 'correct-horse', '@db.example/baton')],
@@ -66,12 +57,8 @@ describe('redaction', () => {
   });
 
   it('keeps what says where it was', () => {
-    expect(redactText('postgres://baton:correct-horse@db/x')).toBe(
-      'postgres://baton:[redacted:url-password]@db/x',
-    );
-    expect(redactText('export API_KEY="correct-horse" # old')).toBe(
-      'export API_KEY="[redacted:assignment]" # old',
-    );
+    expect(redactText('postgres://baton:correct-horse@db/x')).toBe('postgres://baton:[redacted:url-password]@db/x');
+    expect(redactText('export API_KEY="correct-horse" # old')).toBe('export API_KEY="[redacted:assignment]" # old');
   });
 
   it.each([

@@ -67,12 +67,7 @@ async function seal(ledger: Ledger, actor: string): Promise<Sealed> {
 export async function findLastSeal(store: Store, before: number): Promise<Seal | undefined> {
   for (let to = before; to > 0; to -= LIMITS.entriesPerBatch) {
     let found: Seal | undefined;
-    for await (const entry of entriesOfType(
-      store,
-      Math.max(1, to - LIMITS.entriesPerBatch + 1),
-      to,
-      SEAL_MARK,
-    )) {
+    for await (const entry of entriesOfType(store, Math.max(1, to - LIMITS.entriesPerBatch + 1), to, SEAL_MARK)) {
       found = parseSeal(entry) ?? found;
     }
     if (found) return found;
@@ -110,16 +105,12 @@ function parseSeal(entry: Entry): Seal | undefined {
 
 function inProgress(): Problem {
   return ledgerProblem(
-    'sealing',
+    'ledger/sealing',
     'Merkle finalization in progress. Retry in 5s.',
     'Another call is sealing this ledger.',
   );
 }
 
 function nothingToSeal(): Problem {
-  return ledgerProblem(
-    'nothing_to_seal',
-    'there is no signed checkpoint to seal',
-    'Run: baton ledger verify',
-  );
+  return ledgerProblem('ledger/nothing-to-seal', 'there is no signed checkpoint to seal', 'Run: baton ledger verify');
 }

@@ -101,6 +101,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function bad(line: number, what: string): Parsed<never> {
   return refused(
-    ledgerProblem('bad_export', `line ${line}: ${what}`, 'Export the ledger again.', `line ${line}`),
+    ledgerProblem('ledger/bad-export', `line ${line}: ${what}`, 'Export the ledger again.', `line ${line}`),
   );
 }

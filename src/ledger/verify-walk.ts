@@ -50,18 +50,14 @@ export async function findFirstFault(
   return findGapAtEnd(walk, checkpoints, outside) ?? (await findUnsigned(store)) ?? findWrongTile(tiles);
 }
 
-function findGapAtEnd(
-  walk: Walk,
-  checkpoints: CheckpointCursor,
-  outside: Checkpoint | undefined,
-): Finding | undefined {
+function findGapAtEnd(walk: Walk, checkpoints: CheckpointCursor, outside: Checkpoint | undefined): Finding | undefined {
   const { size } = walk.position.head;
   const beyond = Math.max(checkpoints.current?.size ?? 0, outside?.size ?? 0);
   if (beyond > size) {
-    return finding(size + 1, 'rolled_back', `entries ${size + 1} to ${beyond} are missing from the end`);
+    return finding(size + 1, 'ledger/rolled-back', `entries ${size + 1} to ${beyond} are missing from the end`);
   }
   return checkpoints.current
-    ? finding(checkpoints.current.size, 'wrong_root', 'there is a checkpoint of no entries')
+    ? finding(checkpoints.current.size, 'ledger/wrong-root', 'there is a checkpoint of no entries')
     : undefined;
 }
 
@@ -70,18 +66,14 @@ export async function findUnsigned(store: Store): Promise<Finding | undefined> {
   const { size } = await store.head();
   const signed = (await store.findCheckpoint())?.size ?? 0;
   if (size <= signed) return undefined;
-  return finding(
-    signed + 1,
-    'unsigned',
-    `entries ${signed + 1} to ${size} are covered by no signed checkpoint`,
-  );
+  return finding(signed + 1, 'ledger/unsigned', `entries ${signed + 1} to ${size} are covered by no signed checkpoint`);
 }
 
 export function findWrongTile({ wrong }: TileCheck): Finding | undefined {
   if (!wrong) return undefined;
   const seq = wrong.index * 2 ** wrong.level + 1;
   const message = `tile ${wrong.index} at level ${wrong.level} is not the hash of its entries`;
-  return finding(seq, 'wrong_tile', message);
+  return finding(seq, 'ledger/wrong-tile', message);
 }
 
 function isAt(walk: Walk, tree: TreeHead): boolean {
@@ -91,13 +83,13 @@ function isAt(walk: Walk, tree: TreeHead): boolean {
 function forked(outside: Checkpoint): Finding {
   return finding(
     outside.size,
-    'forked',
+    'ledger/forked',
     `the first ${outside.size} entries are not those of the outside checkpoint: history was rewritten`,
   );
 }
 
 function missingBlob(seq: number, hash: Uint8Array): Finding {
-  return finding(seq, 'missing_blob', `entry ${seq} names the blob ${blobName(hash)}, which is missing`);
+  return finding(seq, 'ledger/missing-blob', `entry ${seq} names the blob ${blobName(hash)}, which is missing`);
 }
 
 function finding(seq: number, code: string, message: string): Finding {

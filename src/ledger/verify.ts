@@ -75,9 +75,7 @@ async function outsideWarnings(
 ): Promise<readonly string[]> {
   if (options.outside === undefined) return [];
   const signed = outside && (await findSigningKey(verifier, outside.note, keyring.trusted));
-  return signed
-    ? []
-    : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];
+  return signed ? [] : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];
 }
 
 function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Finding[] {
@@ -86,7 +84,7 @@ function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Find
     {
       seq: 1,
       problem: ledgerProblem(
-        'unknown_key',
+        'ledger/unknown-key',
         'the ledger is whole, but it is signed by keys that are not known here',
         DO_NOT_WRITE,
       ),
@@ -100,7 +98,7 @@ async function readable<T>(walk: Walk, read: () => Promise<T[]>): Promise<(T | F
     return await read();
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
-    const problem = ledgerProblem('unreadable', `the store cannot be read: ${what}`, DO_NOT_WRITE);
+    const problem = ledgerProblem('ledger/unreadable', `the store cannot be read: ${what}`, DO_NOT_WRITE);
     return [{ seq: walk.position.head.size + 1, problem }];
   }
 }

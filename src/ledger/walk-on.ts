@@ -25,8 +25,7 @@ export async function walkOn(
       tiles.push(...step.tiles);
       if (checkpoints[0]?.size !== stored.seq) continue;
       const [checkpoint] = checkpoints.splice(0, 1);
-      const fault =
-        checkpoint && (await walk.findFault(checkpoint, checkpoint === newest ? 'check' : 'trust'));
+      const fault = checkpoint && (await walk.findFault(checkpoint, checkpoint === newest ? 'check' : 'trust'));
       if (fault) return fault;
     }
     await onBatch(entries, tiles);
@@ -48,5 +47,5 @@ async function checkpointsAfter(store: Store, size: number): Promise<StoredCheck
 function missing(walk: Walk, newest: StoredCheckpoint): Finding {
   const seq = walk.position.head.size + 1;
   const message = `entries ${seq} to ${newest.size} are missing: a checkpoint has seen them`;
-  return { seq, problem: ledgerProblem('rolled_back', message, DO_NOT_WRITE) };
+  return { seq, problem: ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE) };
 }

@@ -51,11 +51,11 @@ describe('the start', () => {
       wal[at] = (wal[at] ?? 0) ^ 0x04;
       using folder = put({ ...files, wal });
       const opened = await folder.tryOpen();
-      expect(opened).toMatchObject({ ok: false, problem: { code: 'ledger.rolled_back' } });
+      expect(opened).toMatchObject({ ok: false, problem: { code: 'ledger/rolled-back' } });
       const store = folder.openStore('read');
       const outside = readFileSync(folder.outside, 'utf8');
       const verified = await verifyLedger(store, { project: 'demo', verifier: nodeVerifier, outside });
-      expect(verified).toMatchObject({ ok: false, findings: [{ problem: { code: 'ledger.rolled_back' } }] });
+      expect(verified).toMatchObject({ ok: false, findings: [{ problem: { code: 'ledger/rolled-back' } }] });
       await store.close();
       noticed += 1;
     }
@@ -75,7 +75,7 @@ describe('the start', () => {
     const opened = await folder.tryOpen();
     expect(opened).toMatchObject({
       ok: false,
-      problem: { code: 'ledger.rolled_back', message: expect.stringContaining('entries 3 to 3 are missing') },
+      problem: { code: 'ledger/rolled-back', message: expect.stringContaining('entries 3 to 3 are missing') },
     });
     expect(readFileSync(folder.ledger).equals(older)).toBe(true);
   });
@@ -92,7 +92,7 @@ describe('the start', () => {
       await ledger.close();
     }
     copyFileSync(other.ledger, folder.ledger);
-    expect(await folder.tryOpen()).toMatchObject({ ok: false, problem: { code: 'ledger.forked' } });
+    expect(await folder.tryOpen()).toMatchObject({ ok: false, problem: { code: 'ledger/forked' } });
   });
 
   it.each([
@@ -141,7 +141,7 @@ describe('a disk that is full', () => {
     expect(status).toBe(0);
     const report: unknown = JSON.parse(stdout);
     expect(report).toMatchObject({
-      problem: { code: 'ledger.disk_full', message: expect.stringContaining('there is no room to write') },
+      problem: { code: 'ledger/disk-full', message: expect.stringContaining('there is no room to write') },
       after: 'recorded',
       verified: true,
     });

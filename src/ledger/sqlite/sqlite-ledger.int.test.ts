@@ -22,62 +22,57 @@ describe('the file of a ledger', () => {
     expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 });
     expect(
       db
-        .prepare(
-          `SELECT name FROM pragma_table_list WHERE schema = 'main' AND NOT strict AND name NOT LIKE 'sqlite_%'`,
-        )
+        .prepare(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND NOT strict AND name NOT LIKE 'sqlite_%'`)
         .all(),
     ).toEqual([]);
     db.close();
     await ledger.close();
   });
 
-  it.each(['entry', 'checkpoint', 'tile', 'blob'])(
-    'refuses to change or delete a row of %s',
-    async (table) => {
-      using folder = new TestFolder();
-      const ledger = await folder.open();
-      await record(
-        ledger,
-        Array.from({ length: 300 }, (_, i) => testDraft(i)),
-      );
-      await ledger.store.putBlob(nodeVerifier.sha256(Buffer.of(1)), Buffer.of(1));
-      const before = toHex(ledger.head.hash);
-      const db = new DatabaseSync(folder.ledger);
-      const [column = ''] = db
-        .prepare(`SELECT name FROM pragma_table_info(?)`)
-        .all(table)
-        .map(({ name }) => String(name));
-      expect(() => db.exec(`UPDATE ${table} SET ${column} = ${column}`)).toThrow('append-only: UPDATE');
-      expect(() => db.exec(`DELETE FROM ${table}`)).toThrow('append-only: DELETE');
-      const replace = (): void => db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${table} LIMIT 1`);
-      // A blob that is there already is passed over without a word, since two callers may keep the same one.
-      expect(table === 'blob' ? 'ignored' : complaintOf(replace)).toMatch(/ignored|append-only/);
-      db.close();
-      expect(toHex((await ledger.store.head()).hash)).toBe(before);
-      expect((await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(true);
-      await ledger.close();
-    },
-  );
+  it.each(['entry', 'checkpoint', 'tile', 'blob'])('refuses to change or delete a row of %s', async (table) => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    await record(
+      ledger,
+      Array.from({ length: 300 }, (_, i) => testDraft(i)),
+    );
+    await ledger.store.putBlob(nodeVerifier.sha256(Buffer.of(1)), Buffer.of(1));
+    const before = toHex(ledger.head.hash);
+    const db = new DatabaseSync(folder.ledger);
+    const [column = ''] = db
+      .prepare(`SELECT name FROM pragma_table_info(?)`)
+      .all(table)
+      .map(({ name }) => String(name));
+    expect(() => db.exec(`UPDATE ${table} SET ${column} = ${column}`)).toThrow('append-only: UPDATE');
+    expect(() => db.exec(`DELETE FROM ${table}`)).toThrow('append-only: DELETE');
+    const replace = (): void => db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${table} LIMIT 1`);
+    // A blob that is there already is passed over without a word, since two callers may keep the same one.
+    expect(table === 'blob' ? 'ignored' : complaintOf(replace)).toMatch(/ignored|append-only/);
+    db.close();
+    expect(toHex((await ledger.store.head()).hash)).toBe(before);
+    expect((await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(true);
+    await ledger.close();
+  });
 
   it('is not touched when it is somebody else’s, or of a newer Baton', () => {
     using folder = new TestFolder();
     const db = new DatabaseSync(folder.ledger);
     db.exec('CREATE TABLE theirs (x)');
     const open = (): unknown => openSqliteStore(folder.ledger, { mode: 'write' });
-    expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger.not_a_ledger' } });
+    expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger/not-a-ledger' } });
     db.exec('DROP TABLE theirs; PRAGMA application_id = 1113683054; PRAGMA user_version = 999');
-    expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger.newer_ledger' } });
+    expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger/newer-ledger' } });
     db.close();
   });
 
   it('is named when it is missing or no database', () => {
     using folder = new TestFolder();
     expect(openSqliteStore(folder.ledger, { mode: 'read' })).toMatchObject({
-      problem: { code: 'ledger.missing' },
+      problem: { code: 'ledger/missing' },
     });
     expect(existsSync(folder.ledger)).toBe(false);
     expect(openSqliteStore(folder.path, { mode: 'read' })).toMatchObject({
-      problem: { code: 'ledger.cannot_open' },
+      problem: { code: 'ledger/cannot-open' },
     });
   });
 });
@@ -87,7 +82,7 @@ describe('a second writer', () => {
     using folder = new TestFolder();
     const first = await folder.open();
     const second = openSqliteStore(folder.ledger, { mode: 'write' });
-    expect(second).toMatchObject({ ok: false, problem: { code: 'ledger.taken' } });
+    expect(second).toMatchObject({ ok: false, problem: { code: 'ledger/taken' } });
     expect(!second.ok && second.problem.message).toMatch(
       new RegExp(`process ${process.pid} on \\S+, since \\d{4}-\\d\\d-\\d\\dT`),
     );

@@ -46,21 +46,15 @@ function openWriter(path: string, idleMs: number): OpenedStore {
 
 function openReader(path: string): OpenedStore {
   if (!existsSync(path)) {
-    return { ok: false, problem: ledgerProblem('missing', `there is no ledger at ${path}`, 'Run: baton up') };
+    return { ok: false, problem: ledgerProblem('ledger/missing', `there is no ledger at ${path}`, 'Run: baton up') };
   }
   const opened = openFile(path, true, (db) => findForeign(db, path));
   return opened.ok ? { ok: true, store: new SqliteStore(path, opened.db, undefined, 0) } : opened;
 }
 
-type OpenedFile =
-  | { readonly ok: true; readonly db: DatabaseSync }
-  | { readonly ok: false; readonly problem: Problem };
+type OpenedFile = { readonly ok: true; readonly db: DatabaseSync } | { readonly ok: false; readonly problem: Problem };
 
-function openFile(
-  path: string,
-  readOnly: boolean,
-  prepare: (db: DatabaseSync) => Problem | undefined,
-): OpenedFile {
+function openFile(path: string, readOnly: boolean, prepare: (db: DatabaseSync) => Problem | undefined): OpenedFile {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly, timeout: BUSY_MS });
@@ -71,7 +65,7 @@ function openFile(
   } catch (error) {
     if (db?.isOpen) db.close();
     const what = error instanceof Error ? error.message : String(error);
-    const problem = ledgerProblem('cannot_open', `${path} cannot be opened: ${what}`, 'Run: baton doctor');
+    const problem = ledgerProblem('ledger/cannot-open', `${path} cannot be opened: ${what}`, 'Run: baton doctor');
     return { ok: false, problem };
   }
 }

@@ -26,9 +26,7 @@ export class TestFolder implements Disposable {
   /** The answer of opening for writing; the store is closed where it is a refusal. */
   async tryOpen(changes: Partial<LedgerOptions> = {}): Promise<Opened> {
     const store = this.openStore('write');
-    const opened = await openLedger(
-      testOptions({ store, outside: new OutsideFile(this.outside), ...changes }),
-    );
+    const opened = await openLedger(testOptions({ store, outside: new OutsideFile(this.outside), ...changes }));
     if (!opened.ok) await store.close();
     return opened;
   }

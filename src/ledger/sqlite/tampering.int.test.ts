@@ -31,15 +31,10 @@ beforeAll(async () => {
     const drafts = Array.from({ length: count }, (_, j) => testDraft(i + j));
     await record(
       ledger,
-      i === 0
-        ? [{ ...testDraft(0), data: { log_blob: blobName(sha256(blob)) } }, ...drafts.slice(1)]
-        : drafts,
+      i === 0 ? [{ ...testDraft(0), data: { log_blob: blobName(sha256(blob)) } }, ...drafts.slice(1)] : drafts,
     );
   }
-  await ledger.store.saveSnapshot(
-    'tasks',
-    sealSnapshot(sha256, 'tasks', ledger.head, Buffer.from('{"tasks":[]}')),
-  );
+  await ledger.store.saveSnapshot('tasks', sealSnapshot(sha256, 'tasks', ledger.head, Buffer.from('{"tasks":[]}')));
   rows = {
     entries: await all(ledger.store.entries({ from: 1 })),
     checkpoints: await all(ledger.store.checkpoints()),
@@ -115,8 +110,7 @@ describe('verify', () => {
         tamper.run(table, `DELETE FROM ${table} WHERE ${key} = ?`, row);
         const result = await tamper.verify();
         tamper.restore();
-        if (result.ok || (table === 'entry' && placeOf(result) !== row))
-          misses.push(`${table} ${String(row)}`);
+        if (result.ok || (table === 'entry' && placeOf(result) !== row)) misses.push(`${table} ${String(row)}`);
       }
     }
     expect(misses).toEqual([]);
@@ -150,13 +144,7 @@ describe('verify', () => {
   }, 60_000);
 
   it('finds an added row in every table', async () => {
-    const stranger = signCheckpoint(
-      sha256,
-      'demo',
-      { size: 10, root: sha256(Buffer.of(1)) },
-      1,
-      testSigner(9),
-    );
+    const stranger = signCheckpoint(sha256, 'demo', { size: 10, root: sha256(Buffer.of(1)) }, 1, testSigner(9));
     const hash = sha256(Buffer.of(1));
     const added: readonly (readonly [string, ...(string | number | Uint8Array)[]])[] = [
       ['INSERT INTO entry VALUES (?, ?, ?)', 0, hash, Buffer.of(1)],
@@ -198,11 +186,7 @@ describe('verify', () => {
   });
 
   it('finds a schema without its triggers, and a file that is not marked', async () => {
-    for (const sql of [
-      'DROP TRIGGER entry_no_update',
-      'PRAGMA application_id = 7',
-      'CREATE TABLE other (x)',
-    ]) {
+    for (const sql of ['DROP TRIGGER entry_no_update', 'PRAGMA application_id = 7', 'CREATE TABLE other (x)']) {
       const result = await withFile((db) => db.exec(sql));
       expect(result.ok).toBe(false);
     }
@@ -262,8 +246,7 @@ class Tamper implements Disposable {
 
   /** Changes one byte: the low bit of a number, a byte in the middle of everything else. */
   change(table: string, key: string, row: string | number, column: string): void {
-    const { value } =
-      this.#db.prepare(`SELECT ${column} AS value FROM ${table} WHERE ${key} = ?`).get(row) ?? {};
+    const { value } = this.#db.prepare(`SELECT ${column} AS value FROM ${table} WHERE ${key} = ?`).get(row) ?? {};
     const changed =
       typeof value === 'number'
         ? value ^ 0x4000

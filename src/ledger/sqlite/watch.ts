@@ -38,8 +38,7 @@ export class HeadWatch {
   announce(head: Head): void {
     if (head.size === this.#seen) return;
     this.#seen = head.size;
-    for (const listener of this.#listeners)
-      queueMicrotask(() => this.#listeners.has(listener) && listener(head));
+    for (const listener of this.#listeners) queueMicrotask(() => this.#listeners.has(listener) && listener(head));
   }
 
   close(): void {
