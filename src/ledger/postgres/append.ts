@@ -53,8 +53,7 @@ function parametersOf(project: number, { after, entries, tiles, checkpoint }: Co
 /** The database numbers the entries from the head on, so their own numbers must say the same. */
 function requireNumbered({ after, entries, checkpoint }: Commit): void {
   for (const [index, { seq }] of entries.entries()) {
-    if (seq !== after.size + 1 + index)
-      throw new RangeError(`Entry ${seq} does not follow ${after.size + index}.`);
+    if (seq !== after.size + 1 + index) throw new RangeError(`Entry ${seq} does not follow ${after.size + index}.`);
   }
   if (checkpoint.size !== after.size + entries.length) {
     throw new RangeError(`The checkpoint covers ${checkpoint.size} entries, the commit ends at another.`);

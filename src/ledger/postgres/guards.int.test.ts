@@ -39,9 +39,7 @@ describe('append-only by the database itself', () => {
     await expect(attacker.query(`TRUNCATE baton.${table} CASCADE`)).rejects.toThrow('append-only');
     const column = { project: 'name', checkpoint: 'note' }[table] ?? 'hash';
     const value = { project: `'other'`, checkpoint: `'x'` }[table] ?? `sha256('x')`;
-    await expect(attacker.query(`UPDATE baton.${table} SET ${column} = ${value}`)).rejects.toThrow(
-      'append-only',
-    );
+    await expect(attacker.query(`UPDATE baton.${table} SET ${column} = ${value}`)).rejects.toThrow('append-only');
     expect(await store.inspect()).toEqual([]);
   });
 
@@ -60,18 +58,12 @@ describe('append-only by the database itself', () => {
 
 describe('inspect', () => {
   it.each([
-    [
-      'ALTER TABLE baton.entry DISABLE TRIGGER append_only',
-      'the trigger append_only on baton.entry is missing',
-    ],
+    ['ALTER TABLE baton.entry DISABLE TRIGGER append_only', 'the trigger append_only on baton.entry is missing'],
     ['DROP TRIGGER append_only ON baton.blob', 'the trigger append_only on baton.blob is missing'],
     ['ALTER TABLE baton.tile ENABLE TRIGGER append_only', 'the trigger append_only on baton.tile is missing'],
     [`INSERT INTO baton.entry VALUES (1, 9, sha256('x'), 'x')`, 'there are 3 entries, numbered from 1 to 9'],
     [`INSERT INTO baton.tile VALUES (1, 8, 0, sha256('x'))`, 'there is a tile at level 8, number 0'],
-    [
-      `INSERT INTO baton.checkpoint VALUES (1, 9, 'x', gen_random_uuid())`,
-      'there is a checkpoint of 9 entries',
-    ],
+    [`INSERT INTO baton.checkpoint VALUES (1, 9, 'x', gen_random_uuid())`, 'there is a checkpoint of 9 entries'],
   ])('finds what %s did', async (sql, finding) => {
     await fill();
     expect(await store.inspect()).toEqual([]);
@@ -134,10 +126,7 @@ describe('append', () => {
       text: `SELECT baton.append(1, 1, $1, gen_random_uuid(), ARRAY[$2::bytea], ARRAY[$3::bytea], 'note')`,
       values: [second.after.hash, second.entries[0].hash, second.entries[0].bytes],
     });
-    expect((await attacker.query('SELECT setting FROM seen')).rows).toEqual([
-      { setting: 'on' },
-      { setting: 'on' },
-    ]);
+    expect((await attacker.query('SELECT setting FROM seen')).rows).toEqual([{ setting: 'on' }, { setting: 'on' }]);
     await other.close();
   });
 });

@@ -35,24 +35,21 @@ afterAll(async () => {
 });
 
 describe('a connection that is lost around a commit', () => {
-  it.each<Fault>(['cut before', 'cut after', 'late', 'silence'])(
-    '%s: true answer, written once',
-    async (fault) => {
-      const store = await open({ url: proxy.url(nameOf(url)), silenceMs: 500 });
-      const first = makeCommit('demo', GENESIS, { n: 1 });
-      expect(await store.append(first)).toMatchObject({ ok: true });
-      const happened = proxy.fault(fault, APPEND);
-      const second = makeCommit('demo', headOf(first), { n: 2 }, { n: 3 });
-      const answer = store.append(second);
-      await happened;
-      expect(await answer).toEqual({ ok: true, head: { size: 3, hash: Buffer.from(headOf(second).hash) } });
-      proxy.release();
-      const third = makeCommit('demo', headOf(second), { n: 4 });
-      expect(await store.append(third)).toMatchObject({ ok: true });
-      expect((await readAll(store)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
-      expect(await store.inspect()).toEqual([]);
-    },
-  );
+  it.each<Fault>(['cut before', 'cut after', 'late', 'silence'])('%s: true answer, written once', async (fault) => {
+    const store = await open({ url: proxy.url(nameOf(url)), silenceMs: 500 });
+    const first = makeCommit('demo', GENESIS, { n: 1 });
+    expect(await store.append(first)).toMatchObject({ ok: true });
+    const happened = proxy.fault(fault, APPEND);
+    const second = makeCommit('demo', headOf(first), { n: 2 }, { n: 3 });
+    const answer = store.append(second);
+    await happened;
+    expect(await answer).toEqual({ ok: true, head: { size: 3, hash: Buffer.from(headOf(second).hash) } });
+    proxy.release();
+    const third = makeCommit('demo', headOf(second), { n: 4 });
+    expect(await store.append(third)).toMatchObject({ ok: true });
+    expect((await readAll(store)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect(await store.inspect()).toEqual([]);
+  });
 
   it('is a conflict where somebody else was faster, even with the very same entries', async () => {
     const store = await open({ url: proxy.url(nameOf(url)) });
@@ -81,9 +78,9 @@ describe('a connection that is lost around a commit', () => {
       expect(await answer).toMatchObject({ ok: false, problem: { code: 'ledger.unavailable' } });
       goOn();
     }
-    expect(
-      (await readAll(store)).map(({ bytes }) => /cut \w+/.exec(Buffer.from(bytes).toString())?.[0]),
-    ).toEqual(['cut after']);
+    expect((await readAll(store)).map(({ bytes }) => /cut \w+/.exec(Buffer.from(bytes).toString())?.[0])).toEqual([
+      'cut after',
+    ]);
     expect(await store.append(makeCommit('demo', await store.head(), { n: 9 }))).toMatchObject({ ok: true });
   });
 });
@@ -130,11 +127,7 @@ describe('a server that is killed and comes back', () => {
 
 describe('waking', () => {
   it('reaches the other stores of the project, and of no other project', async () => {
-    const [store, same, foreign] = [
-      await open({ url }),
-      await open({ url }),
-      await open({ url, project: 'other' }),
-    ];
+    const [store, same, foreign] = [await open({ url }), await open({ url }), await open({ url, project: 'other' })];
     const seen: string[] = [];
     store.watch(({ size }) => seen.push(`own ${size}`));
     const stop = same.watch(({ size }) => seen.push(`same ${size}`));

@@ -48,13 +48,9 @@ const GROUND = `
   )`;
 
 async function readVersion(client: Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ found: boolean }>(
-    `SELECT to_regclass('baton.migration') IS NOT NULL AS found`,
-  );
+  const { rows } = await client.query<{ found: boolean }>(`SELECT to_regclass('baton.migration') IS NOT NULL AS found`);
   if (rows[0]?.found !== true) return undefined;
-  const newest = await client.query<{ number: number | null }>(
-    'SELECT max(number) AS number FROM baton.migration',
-  );
+  const newest = await client.query<{ number: number | null }>('SELECT max(number) AS number FROM baton.migration');
   return newest.rows[0]?.number ?? undefined;
 }
 

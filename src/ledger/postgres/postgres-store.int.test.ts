@@ -3,14 +3,7 @@ import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../chain.ts';
 import { LIMITS } from '../limits.ts';
-import {
-  all,
-  commitAfter,
-  describeDurableStore,
-  describeStore,
-  headOf,
-  type StorePlace,
-} from '../store.cases.ts';
+import { all, commitAfter, describeDurableStore, describeStore, headOf, type StorePlace } from '../store.cases.ts';
 
 let server: PostgresServer;
 let url: string;

@@ -15,8 +15,7 @@ export class PostgresProblem extends Error {
 
 /** Whether the connection went away (or must not be used any more), as opposed to a refusal by the server. */
 export function isConnectionLoss(error: unknown): boolean {
-  if (error instanceof DatabaseError)
-    return LOSS_CODES.has(error.code ?? '') || (error.code ?? '').startsWith('08');
+  if (error instanceof DatabaseError) return LOSS_CODES.has(error.code ?? '') || (error.code ?? '').startsWith('08');
   // Mistakes of this program are not to be tried again until patience ends.
   return (
     error instanceof Error &&
@@ -29,8 +28,7 @@ const LOSS_CODES = new Set(['57P01', '57P02', '57P03', '53300', '25006']);
 
 export function unavailable(cause: unknown): PostgresProblem {
   const message = `PostgreSQL does not answer: ${reasonOf(cause)}`;
-  const hint =
-    'Check that the server of `store` runs and can be reached; Baton goes on by itself when it is back.';
+  const hint = 'Check that the server of `store` runs and can be reached; Baton goes on by itself when it is back.';
   return new PostgresProblem(ledgerProblem('unavailable', message, hint), cause);
 }
 
@@ -55,10 +53,7 @@ export function newerLedger(found: number, known: number): PostgresProblem {
 /** What is not a loss: in the ledger's words where the server said it, else as it is. */
 export function toProblem(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const [code, hint] = REFUSALS[error.code ?? ''] ?? [
-    'cannot_write',
-    'Look into the log of the PostgreSQL server.',
-  ];
+  const [code, hint] = REFUSALS[error.code ?? ''] ?? ['cannot_write', 'Look into the log of the PostgreSQL server.'];
   return new PostgresProblem(ledgerProblem(code, `PostgreSQL refused: ${error.message}`, hint), error);
 }
 

@@ -4,15 +4,7 @@ import type { Connection } from './connection.ts';
 import type { Continuity } from './continuity.ts';
 import { inspect } from './inspect.ts';
 import { findBlob, findSnapshot, putBlob, readSnapshotNames, saveSnapshot } from './keep.ts';
-import {
-  findCheckpoint,
-  readBlobs,
-  readCheckpoints,
-  readEntries,
-  readHashes,
-  readHead,
-  readTiles,
-} from './read.ts';
+import { findCheckpoint, readBlobs, readCheckpoints, readEntries, readHashes, readHead, readTiles } from './read.ts';
 import type { Watch } from './watch.ts';
 
 export interface Parts {
@@ -28,15 +20,7 @@ export interface Parts {
   readonly close: () => Promise<void>;
 }
 
-export function makeProjectStore({
-  project,
-  writer,
-  reader,
-  continuity,
-  watch,
-  announce,
-  close,
-}: Parts): Store {
+export function makeProjectStore({ project, writer, reader, continuity, watch, announce, close }: Parts): Store {
   return {
     kind: 'postgres',
     async head() {

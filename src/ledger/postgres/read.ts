@@ -62,10 +62,7 @@ export async function* readCheckpoints(
   }
 }
 
-export async function* readBlobs(
-  connection: Connection,
-  project: number,
-): AsyncGenerator<readonly StoredBlob[]> {
+export async function* readBlobs(connection: Connection, project: number): AsyncGenerator<readonly StoredBlob[]> {
   let after: Buffer = Buffer.alloc(0);
   for (;;) {
     const [row] = await connection.query(NEXT_BLOB, [project, after]);

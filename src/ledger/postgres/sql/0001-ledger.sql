@@ -1,15 +1,21 @@
 -- One chain per project. Everything but `snapshot` only ever grows: triggers refuse the rest.
 
+-- Domains and not CHECK constraints on the tables: the server reads those anew for every statement that inserts.
+CREATE DOMAIN baton.hash AS bytea CHECK (octet_length(VALUE) = 32);
+CREATE DOMAIN baton.entry_bytes AS bytea CHECK (octet_length(VALUE) BETWEEN 1 AND 65535);
+CREATE DOMAIN baton.seq AS bigint CHECK (VALUE >= 1);
+CREATE DOMAIN baton.filled_text AS text CHECK (VALUE <> '');
+
 CREATE TABLE baton.project (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name text NOT NULL UNIQUE CHECK (name <> '')
+  name baton.filled_text NOT NULL UNIQUE
 );
 
 CREATE TABLE baton.entry (
   project integer NOT NULL,
-  seq bigint NOT NULL CHECK (seq >= 1),
-  hash bytea NOT NULL CHECK (octet_length(hash) = 32),
-  bytes bytea NOT NULL CHECK (octet_length(bytes) BETWEEN 1 AND 65535),
+  seq baton.seq NOT NULL,
+  hash baton.hash NOT NULL,
+  bytes baton.entry_bytes NOT NULL,
   PRIMARY KEY (project, seq)
 );
 -- Entries are short and written once: compressing them costs more than it saves.
@@ -19,7 +25,7 @@ CREATE TABLE baton.tile (
   project integer NOT NULL,
   level integer NOT NULL CHECK (level > 0 AND level % 8 = 0),
   index bigint NOT NULL CHECK (index >= 0),
-  hash bytea NOT NULL CHECK (octet_length(hash) = 32),
+  hash baton.hash NOT NULL,
   PRIMARY KEY (project, level, index)
 );
 
@@ -27,15 +33,15 @@ CREATE TABLE baton.tile (
 -- entries alone do not tell, since two daemons may have made the same ones.
 CREATE TABLE baton.checkpoint (
   project integer NOT NULL,
-  size bigint NOT NULL CHECK (size >= 1),
-  note text NOT NULL CHECK (note <> ''),
+  size baton.seq NOT NULL,
+  note baton.filled_text NOT NULL,
   commit_id uuid NOT NULL,
   PRIMARY KEY (project, size)
 );
 
 CREATE TABLE baton.blob (
   project integer NOT NULL,
-  hash bytea NOT NULL CHECK (octet_length(hash) = 32),
+  hash baton.hash NOT NULL,
   bytes bytea NOT NULL,
   PRIMARY KEY (project, hash)
 );
@@ -43,9 +49,9 @@ CREATE TABLE baton.blob (
 -- Derived data: may be deleted at any time.
 CREATE TABLE baton.snapshot (
   project integer NOT NULL,
-  name text NOT NULL CHECK (name <> ''),
+  name baton.filled_text NOT NULL,
   size bigint NOT NULL CHECK (size >= 0),
-  hash bytea NOT NULL CHECK (octet_length(hash) = 32),
+  hash baton.hash NOT NULL,
   bytes bytea NOT NULL,
   PRIMARY KEY (project, name)
 );
