@@ -9,9 +9,9 @@ export type JsonObject = { readonly [key: string]: Json };
  * RFC 8785: the one text that a JSON value has, so that its hash means something. The ledger takes integers only,
  * because other languages print fractions differently; `numbers: 'any'` is the whole RFC.
  */
-export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'integers'): Parsed<string> {
+export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'integers', depth = 1): Parsed<string> {
   try {
-    return accepted(renderCanonical(value, 1, numbers === 'integers'));
+    return accepted(renderCanonical(value, depth, numbers === 'integers'));
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
     const hint = 'Put plain JSON into an entry; what does not fit belongs into a blob.';

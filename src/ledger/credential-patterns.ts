@@ -57,12 +57,11 @@ export const SECRET_FIELD =
 
 /**
  * A look, over canonical text, for anything that a pattern could start with: nearly all text has none of it, and costs
- * only this. They are split by what the engine finds fast: a rare character with a look behind it, a few capitals, words.
- * In JSON a newline is a backslash and a letter, so that a word can start behind those, too.
+ * only this. Each looks for a character that is not too common, and from there backwards, which is several times faster
+ * than looking for words. In JSON a newline is a backslash and a letter, so that a word can start behind those, too.
  */
 export const MAYBE_CREDENTIAL: readonly RegExp[] = [
-  /[_-](?<=gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|dt|cbt|soat)-|(?:^|[^A-Za-ln-z0-9]|\\[bfnrt]|\\u00..)(?:sk-|hf_)|[rs]k_(?:live|test)_|npm_|pypi-|baton_)/,
-  /A(?:KIA|SIA|GPA|ROA|IDA)|AIza|ya29\.|xox|SG\.|eyJ/,
-  /private[_ ]?key|hooks\.slack|bearer|authorization|token["'\\]{0,2}\s*[:=]|passw|secret|(?:api|access)[_-]?key|cookie/i,
-  /:\/\/[^"\s]{0,400}@/,
+  /[_-](?<=gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|dt|cbt|soat)-|(?:^|[^A-Za-ln-z0-9]|\\[bfnrt]|\\u00..)(?:sk-|hf_)|[rs]k_(?:live|test)_|npm_|pypi-|baton_|xox[abeoprs]-|PRIVATE KEY-|PRIVATE KEY BLOCK-)/,
+  /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
+  /A(?:KIA|SIA|GPA|ROA|IDA|Iza)|\.eyJ|ya29\.|SG\.|:\/\/[^"\s]{0,400}@|hooks\.slack|[Bb]earer |BEARER /,
 ];

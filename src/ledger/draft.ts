@@ -21,7 +21,7 @@ export interface PreparedDraft {
   readonly cause: number | null | { readonly draft: number };
   readonly data: JsonObject;
   readonly dataText: string;
-  /** An upper bound of the entry's bytes. */
+  /** About how many bytes the entry will have; never below the truth where that is near the limit. */
   readonly bytes: number;
 }
 
@@ -61,13 +61,12 @@ export function prepareDraft(draft: Draft, place: Place): Parsed<PreparedDraft> 
   return accepted({ actor, type, cause, data, dataText: text.value, bytes });
 }
 
-/** The envelope is the first level of an entry, so data starts at the second; an array around it stands for that. */
+/** The envelope is the first level of an entry, so data starts at the second. */
 function renderData(data: JsonObject): Parsed<string> {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     return badDraft('data', 'data is not an object');
   }
-  const text = canonicalJson([data]);
-  return text.ok ? accepted(text.value.slice(1, -1)) : text;
+  return canonicalJson(data, 'integers', 2);
 }
 
 function isCause(cause: unknown, { position, size }: Place): boolean {

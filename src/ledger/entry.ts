@@ -70,7 +70,8 @@ export function renderEntry(entry: Entry): string {
 
 /** The same where the text of `data` is already known. */
 export function renderEnvelope(entry: Omit<Entry, 'data'>, data: string): string {
-  return `{"actor":${JSON.stringify(entry.actor)},"at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},"type":"${entry.type}","v":1}`;
+  // None of these can hold a character that needs an escape.
+  return `{"actor":"${entry.actor}","at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},"type":"${entry.type}","v":1}`;
 }
 
 /** Project ids are used in file names and key names, so they are kept as plain as task ids. */

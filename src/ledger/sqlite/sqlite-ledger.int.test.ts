@@ -39,6 +39,7 @@ describe('the file of a ledger', () => {
     await ledger.store.putBlob(nodeVerifier.sha256(Buffer.of(1)), Buffer.of(1));
     const before = toHex(ledger.head.hash);
     const db = new DatabaseSync(folder.ledger);
+    db.exec('PRAGMA recursive_triggers = ON');
     const [column = ''] = db
       .prepare(`SELECT name FROM pragma_table_info(?)`)
       .all(table)

@@ -33,8 +33,9 @@ function openWriter(path: string, idleMs: number): OpenedStore {
   const lock = lockWriter(path);
   if (!lock.ok) return lock;
   const opened = openFile(path, false, (db) => {
-    // The order matters: WAL before FULL, and both before anything is written.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
+    // Without it, REPLACE would delete rows past the triggers that refuse it.
+    db.exec('PRAGMA recursive_triggers = ON');
     return migrate(db, path);
   });
   if (!opened.ok) {
