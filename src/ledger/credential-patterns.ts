@@ -31,7 +31,7 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
   { name: 'baton-token', pattern: /baton_[a-z]{1,16}_[A-Za-z0-9_-]{20,255}/g },
   {
     name: 'json-web-token',
-    pattern: /eyJ[A-Za-z0-9_-]{10,4096}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{0,1024}/g,
+    pattern: /eyJ[A-Za-z0-9_-]{10,512}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{0,1024}/g,
   },
   {
     name: 'authorization',
@@ -61,7 +61,6 @@ export const SECRET_FIELD =
  * than looking for words. In JSON a newline is a backslash and a letter, so that a word can start behind those, too.
  */
 export const MAYBE_CREDENTIAL: readonly RegExp[] = [
-  /[_-](?<=gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|dt|cbt|soat)-|(?:^|[^A-Za-ln-z0-9]|\\[bfnrt]|\\u00..)(?:sk-|hf_)|[rs]k_(?:live|test)_|npm_|pypi-|baton_|xox[abeoprs]-|PRIVATE KEY-|PRIVATE KEY BLOCK-)/,
-  /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
+  /[_=:-](?<=gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|dt|cbt|soat)-|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)(?:sk-|hf_)|[rs]k_(?:live|test)_|npm_|pypi-|baton_|xox[abeoprs]-|private key(?: block)?-|(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
   /A(?:KIA|SIA|GPA|ROA|IDA|Iza)|\.eyJ|ya29\.|SG\.|:\/\/[^"\s]{0,400}@|hooks\.slack|[Bb]earer |BEARER /,
 ];

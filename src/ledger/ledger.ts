@@ -41,6 +41,8 @@ export class Ledger {
   #position: Position;
   #draining: Promise<void> | undefined;
   #inDoubt = false;
+  /** Whether the last commit had several callers, so that the next one is likely to have some, too. */
+  #crowded = false;
   #stopped: Problem | undefined;
   #note: string | undefined;
 
@@ -114,18 +116,18 @@ export class Ledger {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      // A turn of the event loop, so that callers whose requests have arrived by now are in the queue. SQLite blocks
-      // while it writes: without this, each commit would hold one caller.
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
+      // One caller at a time is served at once. Where there are several, a turn of the event loop lets those in whose
+      // requests have arrived by now: SQLite blocks while it writes, and without this each commit would hold one caller.
+      await (this.#crowded ? nextTurn() : undefined);
       const group = takeGroup(this.#queue);
+      this.#crowded = group.length > 1 || this.#queue.length > 0;
       const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
         this.#stop(unexpected(error)),
       );
       for (const [i, waiting] of group.entries()) {
         waiting.answer('linked' in answers ? { ok: true, entries: answers.linked[i] ?? [] } : answers);
       }
+      this.#crowded ||= this.#queue.length > 0;
     }
     this.#draining = undefined;
   }
@@ -217,6 +219,12 @@ export class Ledger {
     this.#stopped ??= problem;
     return { ok: false, problem: this.#stopped };
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 type NotRecorded = Exclude<Recorded, { ok: true }>;

@@ -2,12 +2,10 @@ import type { Problem } from '../protocol/problem.ts';
 import { GENESIS } from './chain.ts';
 import { originOf, parseCheckpoint, type Checkpoint } from './checkpoint.ts';
 import type { Signer, Verifier } from './crypto.ts';
-import { parseEntry } from './entry.ts';
 import { sameBytes } from './hex.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
-import { Frontier, leafHash } from './merkle.ts';
-import { findSigningKey } from './note.ts';
-import { verifyInclusion } from './proof.ts';
+import { Frontier } from './merkle.ts';
+import { findSigningKey, type NoteKey } from './note.ts';
 import type { Store } from './store.ts';
 import { TileCheck } from './tile-check.ts';
 import { Tree } from './tree.ts';
@@ -38,12 +36,10 @@ export async function recognizeLedger(what: Recognition): Promise<Recognized> {
   const { size } = await what.store.head();
   if (outside && outside.size > size) return gone(size, outside.size);
   const near = outside && (await walkFrom(what, outside));
-  // A key that was added long ago is only found by walking everything.
-  if (near && (near.ok || near.problem.code !== 'ledger/wrong-signature')) {
-    if (!near.ok || ownKeyTrusted(what, near.keyring)) return near;
-  }
+  // The keys of other machines, added long ago, are only found by walking everything.
+  if (near && (near.ok || near.problem.code !== 'ledger/wrong-signature')) return near;
   const whole = await walkAll(what);
-  if (!whole.ok || size === 0 || ownKeyTrusted(what, whole.keyring)) return whole;
+  if (!whole.ok || size === 0 || whole.keyring.trusts(ownKey(what))) return whole;
   return refuse(
     'ledger/key-not-trusted',
     'the key of this machine is not one of those that this ledger trusts',
@@ -51,12 +47,11 @@ export async function recognizeLedger(what: Recognition): Promise<Recognized> {
   );
 }
 
-/** Only a copy that this machine, or a key it has named, really signed says anything. */
+/** Only a copy that this machine really signed says anything. */
 async function readOutside(what: Recognition): Promise<Checkpoint | undefined> {
   const checkpoint = what.outside === undefined ? undefined : parseCheckpoint(what.outside);
   if (!checkpoint?.ok || checkpoint.value.origin !== originOf(what.project)) return undefined;
-  const key = { name: originOf(what.project), publicKey: what.signer.publicKey };
-  return (await findSigningKey(what.verifier, checkpoint.value.note, [key])) && checkpoint.value;
+  return (await findSigningKey(what.verifier, checkpoint.value.note, [ownKey(what)])) && checkpoint.value;
 }
 
 async function walkAll({ store, verifier, project }: Recognition): Promise<Recognized> {
@@ -81,29 +76,23 @@ async function walkFrom(what: Recognition, outside: Checkpoint): Promise<Recogni
   return wrong ? { ok: false, problem: wrong.problem } : { ok: true, position: walk.position, keyring };
 }
 
-/** The position of the outside checkpoint inside the stored tree, with the first key, which must be in that tree, too. */
+/**
+ * The position of the outside checkpoint inside the stored tree. This machine signed it, and the ledger contains it, so
+ * its key is one that the ledger trusts.
+ */
 async function startAt(what: Recognition, outside: Checkpoint, keyring: Keyring): Promise<Position | Recognized> {
   const { store, verifier } = what;
-  const tree = new Tree(store, verifier.sha256, outside.size);
-  const frontier = await tree.findFrontier(outside.size);
+  const frontier = await new Tree(store, verifier.sha256, outside.size).findFrontier(outside.size);
   if (!frontier || !sameBytes(frontier.root(), outside.root)) return forked(outside.size);
-  for await (const [first] of store.entries({ from: 1, to: 1 })) {
-    const entry = first && parseEntry(first.bytes);
-    const proof = await tree.findInclusionProof(0, outside.size);
-    const leaf = first && leafHash(verifier.sha256, first.bytes);
-    if (!entry?.ok || !leaf || !proof || !verifyInclusion(verifier.sha256, leaf, 0, outside, proof)) {
-      return forked(outside.size);
-    }
-    keyring.trustFirst(entry.value);
-  }
+  keyring.trust(ownKey(what));
   for await (const [hash] of store.hashes({ from: outside.size, to: outside.size })) {
     if (hash) return { head: { size: outside.size, hash }, frontier };
   }
   return forked(outside.size);
 }
 
-function ownKeyTrusted(what: Recognition, keyring: Keyring): boolean {
-  return keyring.trusts({ name: originOf(what.project), publicKey: what.signer.publicKey });
+function ownKey(what: Recognition): NoteKey {
+  return { name: originOf(what.project), publicKey: what.signer.publicKey };
 }
 
 function gone(size: number, outside: number): Recognized {

@@ -106,16 +106,16 @@ describe('redaction', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 }), (seed) => {
-        const text = seed.join('').repeat(20_000).slice(0, 64_000);
+        const text = seed.join('').repeat(100_000).slice(0, 256_000);
         const before = performance.now();
         mayHoldCredential(text);
         redactText(text);
-        // A quadratic pattern needs seconds for this; a linear one a few milliseconds, with room for a busy machine.
-        expect(performance.now() - before).toBeLessThan(1_000);
+        // A quadratic pattern needs minutes for this; a linear one some milliseconds, however busy the machine.
+        expect(performance.now() - before).toBeLessThan(10_000);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
-  });
+  }, 120_000);
 });
 
 function glue(...parts: string[]): string {
