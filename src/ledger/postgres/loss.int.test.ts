@@ -75,7 +75,7 @@ describe('a connection that is lost around a commit', () => {
       const goOn = proxy.pause();
       const answer = store.append(makeCommit('demo', head, { fault }));
       await happened;
-      expect(await answer).toMatchObject({ ok: false, problem: { code: 'ledger.unavailable' } });
+      expect(await answer).toMatchObject({ ok: false, problem: { code: 'ledger/unavailable' } });
       goOn();
     }
     expect((await readAll(store)).map(({ bytes }) => /cut \w+/.exec(Buffer.from(bytes).toString())?.[0])).toEqual([
@@ -117,10 +117,10 @@ describe('a server that is killed and comes back', () => {
     await rollBackTo(1);
     await server.kill();
     await server.restart();
-    await expect(store.head()).rejects.toMatchObject({ problem: { code: 'ledger.rolled_back' } });
+    await expect(store.head()).rejects.toMatchObject({ problem: { code: 'ledger/rolled-back' } });
     expect(await store.append(makeCommit('demo', headOf(commit), { n: 3 }))).toMatchObject({
       ok: false,
-      problem: { code: 'ledger.rolled_back' },
+      problem: { code: 'ledger/rolled-back' },
     });
   });
 });

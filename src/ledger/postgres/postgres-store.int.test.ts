@@ -3,6 +3,7 @@ import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../chain.ts';
 import { LIMITS } from '../limits.ts';
+import { itRecordsTheSame } from '../same-commands.cases.ts';
 import { all, commitAfter, describeDurableStore, describeStore, headOf, type StorePlace } from '../store.cases.ts';
 
 let server: PostgresServer;
@@ -20,6 +21,7 @@ afterAll(async () => {
 
 describeStore('PostgreSQL', makePlace);
 describeDurableStore('PostgreSQL', makePlace);
+itRecordsTheSame('PostgreSQL', makePlace, 20);
 
 /** Projects of one database do not see each other, so a new one is as good as a new database. */
 async function makePlace(): Promise<StorePlace> {
@@ -59,6 +61,6 @@ it('refuses to work after it was closed', async () => {
   await expect(store.head()).rejects.toThrow('the store is closed');
   expect(await store.append(commitAfter(GENESIS, 1))).toMatchObject({
     ok: false,
-    problem: { code: 'ledger.closed' },
+    problem: { code: 'ledger/closed' },
   });
 });

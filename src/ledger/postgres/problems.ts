@@ -29,31 +29,34 @@ const LOSS_CODES = new Set(['57P01', '57P02', '57P03', '53300', '25006']);
 export function unavailable(cause: unknown): PostgresProblem {
   const message = `PostgreSQL does not answer: ${reasonOf(cause)}`;
   const hint = 'Check that the server of `store` runs and can be reached; Baton goes on by itself when it is back.';
-  return new PostgresProblem(ledgerProblem('unavailable', message, hint), cause);
+  return new PostgresProblem(ledgerProblem('ledger/unavailable', message, hint), cause);
 }
 
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof PostgresProblem && error.problem.code === 'ledger.unavailable';
+  return error instanceof PostgresProblem && error.problem.code === 'ledger/unavailable';
 }
 
 export function closed(): PostgresProblem {
-  return new PostgresProblem(ledgerProblem('closed', 'the store is closed', 'Open it again.'));
+  return new PostgresProblem(ledgerProblem('ledger/closed', 'the store is closed', 'Open it again.'));
 }
 
 export function rolledBack(size: number): PostgresProblem {
   const message = `entry ${size}, which was there before, is missing or another one: a standby that had not received everything was promoted, or a backup was restored`;
-  return new PostgresProblem(ledgerProblem('rolled_back', message, DO_NOT_WRITE));
+  return new PostgresProblem(ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE));
 }
 
 export function newerLedger(found: number, known: number): PostgresProblem {
   const message = `the database was written by a newer Baton (format ${found}, this one knows ${known})`;
-  return new PostgresProblem(ledgerProblem('newer_ledger', message, 'Update Baton.'));
+  return new PostgresProblem(ledgerProblem('ledger/newer-ledger', message, 'Update Baton.'));
 }
 
 /** What is not a loss: in the ledger's words where the server said it, else as it is. */
 export function toProblem(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const [code, hint] = REFUSALS[error.code ?? ''] ?? ['cannot_write', 'Look into the log of the PostgreSQL server.'];
+  const [code, hint] = REFUSALS[error.code ?? ''] ?? [
+    'ledger/cannot-write',
+    'Look into the log of the PostgreSQL server.',
+  ];
   return new PostgresProblem(ledgerProblem(code, `PostgreSQL refused: ${error.message}`, hint), error);
 }
 
@@ -63,13 +66,13 @@ function reasonOf(cause: unknown): string {
 }
 
 const REFUSALS: Readonly<Record<string, readonly [code: string, hint: string]>> = {
-  '53100': ['disk_full', 'Make room on the disk of the PostgreSQL server; recording goes on by itself.'],
-  '28P01': ['cannot_open', 'Check user and password in `store`.'],
-  '28000': ['cannot_open', 'Check user and password in `store`, and pg_hba.conf of the server.'],
-  '3D000': ['cannot_open', 'Create the database that `store` names.'],
-  '42501': ['cannot_open', 'Give the user in `store` the right to create and use the schema baton.'],
+  '53100': ['ledger/disk-full', 'Make room on the disk of the PostgreSQL server; recording goes on by itself.'],
+  '28P01': ['ledger/cannot-open', 'Check user and password in `store`.'],
+  '28000': ['ledger/cannot-open', 'Check user and password in `store`, and pg_hba.conf of the server.'],
+  '3D000': ['ledger/cannot-open', 'Create the database that `store` names.'],
+  '42501': ['ledger/cannot-open', 'Give the user in `store` the right to create and use the schema baton.'],
   // Entries beyond the head were in the way: the function never meets any in a ledger that is right.
-  '23505': ['damaged', 'Run: baton ledger verify'],
-  XX001: ['damaged', 'Run: baton ledger verify'],
-  XX002: ['damaged', 'Run: baton ledger verify'],
+  '23505': ['ledger/damaged', 'Run: baton ledger verify'],
+  XX001: ['ledger/damaged', 'Run: baton ledger verify'],
+  XX002: ['ledger/damaged', 'Run: baton ledger verify'],
 };
