@@ -220,6 +220,12 @@ describe('opening again', () => {
     await record(guest, [testDraft(1)]);
     expect(await ledger.catchUp()).toBeUndefined();
     await record(ledger, [testDraft(2)]);
+    expect(await guest.catchUp()).toBeUndefined();
+    // Opened near the end, one knows only its own key, until it meets the other's.
+    const again = await openTestLedger(options);
+    await record(guest, [testDraft(3)]);
+    expect(await again.catchUp()).toBeUndefined();
+    expect(again.head).toEqual(guest.head);
     for (const each of [options, stranger]) expect((await openLedger(each)).ok).toBe(true);
     const verified = await verifyLedger(options.store, {
       project: 'demo',

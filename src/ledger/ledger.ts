@@ -1,4 +1,5 @@
 import type { Problem } from '../protocol/problem.ts';
+import { readNews, type News } from './catch-up.ts';
 import type { LinkedEntry } from './chain.ts';
 import { parseCheckpoint } from './checkpoint.ts';
 import type { Signer, Verifier } from './crypto.ts';
@@ -11,8 +12,7 @@ import { LIMITS } from './limits.ts';
 import type { Outside } from './outside.ts';
 import type { Head, Store } from './store.ts';
 import type { Keyring } from './trust.ts';
-import { walkOn } from './walk-on.ts';
-import { Walk, type Position } from './walk.ts';
+import type { Position } from './walk.ts';
 
 export interface LedgerOptions {
   readonly store: Store;
@@ -36,7 +36,7 @@ export type Recorded =
 /** The only writer of a project's ledger in this process. `openLedger` makes one. */
 export class Ledger {
   readonly #options: LedgerOptions;
-  readonly #keyring: Keyring;
+  #keyring: Keyring;
   readonly #queue: Waiting<Recorded>[] = [];
   #position: Position;
   #draining: Promise<void> | undefined;
@@ -183,16 +183,14 @@ export class Ledger {
   }
 
   async #catchUp(): Promise<Problem | undefined> {
-    const { store, verifier, project, onEntries } = this.#options;
-    const news: Entry[] = [];
+    const { store, onEntries } = this.#options;
+    let news: News;
     try {
       if (!(await this.#has(this.head))) return this.#stop(endGone(this.head)).problem;
-      const walk = new Walk(verifier, project, this.#keyring, this.#position);
-      const fault = await walkOn(store, walk, (entries) => {
-        news.push(...entries);
-      });
-      if (fault) return this.#stop(fault.problem).problem;
-      this.#position = walk.position;
+      news = await readNews(this.#options, this.#position, this.#keyring);
+      if (!news.ok) return this.#stop(news.problem).problem;
+      this.#position = news.position;
+      this.#keyring = news.keyring;
       this.#note = (await store.findCheckpoint(this.head.size))?.note;
     } catch (error) {
       // The store is away. Nothing is known, so nothing is concluded: the next call tries again.
@@ -201,7 +199,7 @@ export class Ledger {
     }
     this.#inDoubt = false;
     this.#writeOutside();
-    if (news.length > 0) onEntries?.(news);
+    if (news.entries.length > 0) onEntries?.(news.entries);
     return undefined;
   }
 

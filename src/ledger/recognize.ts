@@ -54,7 +54,12 @@ async function readOutside(what: Recognition): Promise<Checkpoint | undefined> {
   return (await findSigningKey(what.verifier, checkpoint.value.note, [ownKey(what)])) && checkpoint.value;
 }
 
-async function walkAll({ store, verifier, project }: Recognition): Promise<Recognized> {
+/** Walks everything: slow, but it meets every key that was ever added. */
+export async function walkAll({
+  store,
+  verifier,
+  project,
+}: Pick<Recognition, 'store' | 'verifier' | 'project'>): Promise<Recognized> {
   const keyring = new Keyring(verifier, project);
   const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
   const walk = new Walk(verifier, project, keyring, start);
