@@ -64,7 +64,11 @@ func hashes(texts []string) []tlog.Hash {
 	for _, text := range texts {
 		bytes, err := base64.StdEncoding.DecodeString(text)
 		check(err)
-		all = append(all, tlog.Hash(bytes))
+		var hash tlog.Hash
+		if copy(hash[:], bytes) != len(hash) || len(bytes) != len(hash) {
+			log.Fatalf("not a hash: %s", text)
+		}
+		all = append(all, hash)
 	}
 	return all
 }
