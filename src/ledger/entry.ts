@@ -51,7 +51,8 @@ export function parseEnvelope(value: unknown): Parsed<Entry> {
   if (!isType(type)) return notAnEntry('type is not in PascalCase');
   if (cause !== null && (!isSeq(cause) || cause >= seq)) return notAnEntry('cause is not an earlier entry');
   if (!isJsonObject(data)) return notAnEntry('data is not an object');
-  return accepted({ v, project, seq, prev, at, actor, type, cause, data });
+  // In canonical order, so that it is printed as it was hashed.
+  return accepted({ actor, at, cause, data, prev, project, seq, type, v });
 }
 
 function isTextOf(entry: Entry, text: string): boolean {
