@@ -15,9 +15,7 @@ process.stdin.resume().once('end', () => stopped.abort());
 let head = await store.head();
 for (let n = 1; n <= Number(count) && !stopped.signal.aborted; n += 1) {
   head = await appendOnce(store, head, n);
-  process.stdout.write(
-    `${JSON.stringify({ n, seq: head.size, hash: Buffer.from(head.hash).toString('hex') })}\n`,
-  );
+  process.stdout.write(`${JSON.stringify({ n, seq: head.size, hash: Buffer.from(head.hash).toString('hex') })}\n`);
 }
 await store.close();
 process.stdin.destroy();
