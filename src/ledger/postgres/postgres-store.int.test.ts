@@ -39,7 +39,7 @@ it('bounds the bytes of a batch too', async () => {
     sizes.push(batch.reduce((sum, { bytes }) => sum + bytes.length, 0));
   }
   expect(sizes.length).toBeGreaterThan(2);
-  expect(Math.max(...sizes)).toBeLessThan(LIMITS.bytesPerBatch + LIMITS.entryBytes);
+  expect(Math.max(...sizes)).toBeLessThan(LIMITS.bytesPerCommit + LIMITS.entryBytes);
   expect(await all(store.entries({ from: 1 }))).toHaveLength(150);
   await store.close();
 });

@@ -110,7 +110,8 @@ const HEAD = {
   text: 'SELECT seq, hash FROM baton.entry WHERE project = $1 ORDER BY seq DESC LIMIT 1',
 };
 
-// The limits stand in the text, not in a parameter: the plan that the server keeps then goes along the index.
+// The limits stand in the text, not in a parameter: the plan that the server keeps then goes along the index. A batch
+// of entries also ends where it has as many bytes as a commit may have.
 const ENTRIES = {
   name: 'entries',
   text: `
@@ -120,7 +121,7 @@ const ENTRIES = {
         SELECT seq, hash, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
         ORDER BY seq LIMIT ${LIMITS.entriesPerBatch}
       ) AS page
-    ) AS counted WHERE before < ${LIMITS.bytesPerBatch} ORDER BY seq`,
+    ) AS counted WHERE before < ${LIMITS.bytesPerCommit} ORDER BY seq`,
 };
 
 const HASHES = {

@@ -91,7 +91,6 @@ CREATE FUNCTION baton.append(
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   count integer := cardinality(hashes);
-  is_next boolean;
 BEGIN
   IF count < 1 OR cardinality(entries) <> count OR after_size < 0 THEN
     RAISE EXCEPTION 'a commit after % has % hashes and % entries', after_size, count, cardinality(entries)
@@ -103,18 +102,15 @@ BEGIN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
 
-  IF after_size = 0 THEN
-    is_next := after_hash = '\x0000000000000000000000000000000000000000000000000000000000000000'::bytea;
-  ELSE
-    PERFORM FROM baton.entry e WHERE e.project = in_project AND e.seq = after_size AND e.hash = after_hash;
-    is_next := FOUND;
-  END IF;
-  IF is_next THEN
-    INSERT INTO baton.entry (project, seq, hash, bytes)
-      VALUES (in_project, after_size + 1, hashes[1], entries[1]) ON CONFLICT DO NOTHING;
-    is_next := FOUND;
-  END IF;
-  IF NOT is_next THEN
+  INSERT INTO baton.entry (project, seq, hash, bytes)
+    SELECT in_project, after_size + 1, hashes[1], entries[1]
+    WHERE CASE after_size
+      WHEN 0 THEN after_hash = '\x0000000000000000000000000000000000000000000000000000000000000000'::bytea
+      ELSE EXISTS (
+        SELECT FROM baton.entry e WHERE e.project = in_project AND e.seq = after_size AND e.hash = after_hash)
+      END
+    ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN
     PERFORM FROM baton.checkpoint c
       WHERE c.project = in_project AND c.size = after_size + count AND c.commit_id = in_commit;
     IF FOUND THEN
