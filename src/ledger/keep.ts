@@ -17,8 +17,7 @@ export async function keepBlob(store: Store, sha256: Sha256, bytes: Uint8Array):
     return refused(ledgerProblem('ledger/blob-too-large', message, 'Keep the end of it, or a part.'));
   }
   const hash = sha256(bytes);
-  await store.putBlob(hash, bytes);
-  return accepted(blobName(hash));
+  return tryWrite(store.putBlob(hash, bytes), blobName(hash));
 }
 
 /** The same for text of agents and tools: a log must not carry into a blob what an entry would not take. */
@@ -50,8 +49,7 @@ export async function keepSnapshot(
     const message = `snapshot too large: ${state.length} bytes > ${LIMITS.snapshotBytes} bytes maximum`;
     return refused(ledgerProblem('ledger/snapshot-too-large', message, 'Nothing is lost: the start takes longer.'));
   }
-  await store.saveSnapshot(name, sealSnapshot(sha256, name, head, state));
-  return accepted(undefined);
+  return tryWrite(store.saveSnapshot(name, sealSnapshot(sha256, name, head, state)), undefined);
 }
 
 /** The state and the entry that it stands on; nothing where it must be folded again from the start. */
@@ -69,4 +67,16 @@ export async function findSnapshot(
     if (stored && sameBytes(stored, hash)) return { head: { size, hash }, state };
   }
   return undefined;
+}
+
+async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>> {
+  try {
+    await writing;
+    return accepted(value);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    return refused(
+      ledgerProblem('ledger/cannot-write', `the store cannot keep it: ${what}`, 'Make room, and try again.'),
+    );
+  }
 }

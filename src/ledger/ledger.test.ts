@@ -44,6 +44,18 @@ describe('append', () => {
     expect(seqs).toEqual(Array.from({ length: 100 }, (_, i) => i + 2));
   });
 
+  it('lets others run although one caller never pauses', async () => {
+    const ledger = await openTestLedger();
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 0);
+    const deadline = performance.now() + 10_000;
+    for (let i = 0; turns === 0 && performance.now() < deadline; i += 1) await record(ledger, [testDraft(i)]);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(0);
+  });
+
   it('splits what is too much for one commit, and never a call', async () => {
     const store = new CountingStore();
     const ledger = await openTestLedger({ store });

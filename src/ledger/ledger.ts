@@ -41,8 +41,6 @@ export class Ledger {
   #position: Position;
   #draining: Promise<void> | undefined;
   #inDoubt = false;
-  /** Whether the last commit had several callers, so that the next one is likely to have some, too. */
-  #crowded = false;
   #stopped: Problem | undefined;
   #note: string | undefined;
 
@@ -110,24 +108,24 @@ export class Ledger {
   async close(): Promise<void> {
     await this.#draining;
     this.#stopped ??= ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
-    this.#options.outside.sync();
+    this.#options.outside.close();
     await this.#options.store.close();
   }
 
   async #drain(): Promise<void> {
+    // So that callers of the same moment are in the queue.
+    await undefined;
     while (this.#queue.length > 0) {
-      // One caller at a time is served at once. Where there are several, a turn of the event loop lets those in whose
-      // requests have arrived by now: SQLite blocks while it writes, and without this each commit would hold one caller.
-      await (this.#crowded ? nextTurn() : undefined);
       const group = takeGroup(this.#queue);
-      this.#crowded = group.length > 1 || this.#queue.length > 0;
       const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
         this.#stop(unexpected(error)),
       );
       for (const [i, waiting] of group.entries()) {
         waiting.answer('linked' in answers ? { ok: true, entries: answers.linked[i] ?? [] } : answers);
       }
-      this.#crowded ||= this.#queue.length > 0;
+      // A turn of the event loop between two commits: those get in whose requests have arrived by now, and a caller in a
+      // tight loop starves nobody. SQLite blocks while it writes; without this each commit would hold one caller.
+      await nextTurn();
     }
     this.#draining = undefined;
   }

@@ -118,7 +118,7 @@ function notAKey(): Parsed<NoteKey> {
     ledgerProblem(
       'ledger/bad-key',
       'this is not a public key of a ledger',
-      'It has the form name+id+base64; `baton ledger root --json` prints it.',
+      'It has the form name+id+base64; `baton ledger verify --json` prints it.',
     ),
   );
 }

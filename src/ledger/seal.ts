@@ -50,7 +50,11 @@ async function seal(ledger: Ledger, actor: string): Promise<Sealed> {
   const checkpoint = await ledger.store.findCheckpoint(size);
   const parsed = checkpoint && parseCheckpoint(checkpoint.note);
   if (!parsed?.ok) return { ok: false, problem: nothingToSeal() };
-  ledger.syncOutside();
+  try {
+    ledger.syncOutside();
+  } catch (error) {
+    return { ok: false, problem: noOutsideCopy(error) };
+  }
   const data = { size, root: toHex(parsed.value.root), checkpoint: checkpoint?.note ?? '' };
   const recorded = await ledger.append([{ actor, type: LEDGER_SEALED, data }]);
   if (!recorded.ok) {
@@ -109,6 +113,12 @@ function inProgress(): Problem {
     'Merkle finalization in progress. Retry in 5s.',
     'Another call is sealing this ledger.',
   );
+}
+
+function noOutsideCopy(error: unknown): Problem {
+  const what = error instanceof Error ? error.message : String(error);
+  const hint = 'Make room on the disk, or check who owns the file; then seal again.';
+  return ledgerProblem('ledger/cannot-write', `the outside checkpoint cannot be written: ${what}`, hint);
 }
 
 function nothingToSeal(): Problem {

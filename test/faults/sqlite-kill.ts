@@ -82,7 +82,8 @@ async function checkLedger(
       if (known !== undefined && known !== toHex(hash)) faults.push(`${where}: entry ${seq} is another one`);
     }
   }
-  const newest = Math.max(0, ...acknowledged.keys());
+  let newest = 0;
+  for (const each of acknowledged.keys()) newest = Math.max(newest, each);
   if (newest > size) faults.push(`${where}: entry ${newest} was acknowledged and is lost, there are ${size}`);
   if (everything) {
     const outside = readFileSync(folder.outside, 'utf8');

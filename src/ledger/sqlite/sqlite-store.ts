@@ -189,7 +189,11 @@ export class SqliteStore implements Store {
 
   #copyBack(): void {
     this.#idle = undefined;
-    // Passive: it takes what it can without making a reader or a writer wait.
-    if (this.#db.isOpen) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    try {
+      // Passive: it takes what it can without making a reader or a writer wait.
+      if (this.#db.isOpen) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch {
+      // A full disk. Everything is safe in the WAL, and the next quiet moment tries again.
+    }
   }
 }

@@ -64,7 +64,11 @@ export class HeadWatch {
 
   #lookAgain(): void {
     this.#timer = undefined;
-    this.announce(this.#readHead());
+    try {
+      this.announce(this.#readHead());
+    } catch {
+      // What is wrong with the file shows to whoever reads it; a look must not end the process.
+    }
     this.#look += 1;
     const delay = LOOKS_MS[this.#look];
     if (delay !== undefined) this.#timer = setTimeout(() => this.#lookAgain(), delay).unref();
