@@ -114,7 +114,7 @@ export class Ledger {
 
   async #drain(): Promise<void> {
     // So that callers of the same moment are in the queue.
-    await undefined;
+    await Promise.resolve();
     while (this.#queue.length > 0) {
       const group = takeGroup(this.#queue);
       const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
