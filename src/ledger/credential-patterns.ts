@@ -1,6 +1,7 @@
 /**
  * What credentials look like. Every pattern is linear: a fixed beginning, then one class of characters with a bound.
- * Few ask for a word's beginning, since colours of a terminal (`[1m`) may stand right before one. A first group stays in the text, because it says what was there without giving it away.
+ * Few ask for a word's beginning, since colours of a terminal (`[1m`) may stand right before one. A first group stays in
+ * the text, because it says what was there without giving it away.
  */
 export interface CredentialPattern {
   readonly name: string;

@@ -47,6 +47,10 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
   const walk = new Walk(verifier, project, keyring, { head: GENESIS, frontier });
   const outside = readOutside(options.outside);
   const fault = await readable(walk, async () => [await findFirstFault(store, walk, outside, options)]);
+  if (outside && isAboutOutside(fault[0]) && !(await isSigned(verifier, keyring, outside, options))) {
+    // Nobody signed that copy: it is torn, and what it says must not accuse anybody.
+    return verifyLedger(store, { ...options, outside: '' });
+  }
   const kept = fault[0] ? [] : await readable(walk, () => findKeptFaults(store, verifier.sha256));
   const findings = [...fault, ...kept, ...keyFaults(keyring, options)];
   const [first, ...rest] = findings.filter((finding) => finding !== undefined);
@@ -74,8 +78,24 @@ async function outsideWarnings(
   options: VerifyOptions,
 ): Promise<readonly string[]> {
   if (options.outside === undefined) return [];
-  const signed = outside && (await findSigningKey(verifier, outside.note, keyring.trusted));
-  return signed ? [] : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];
+  return (await isSigned(verifier, keyring, outside, options))
+    ? []
+    : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];
+}
+
+function isAboutOutside(finding: Finding | undefined): boolean {
+  return finding?.problem.code === 'ledger/forked' || finding?.problem.code === 'ledger/rolled-back';
+}
+
+async function isSigned(
+  verifier: Verifier,
+  keyring: Keyring,
+  outside: Checkpoint | undefined,
+  { knownKey }: VerifyOptions,
+): Promise<boolean> {
+  if (!outside) return false;
+  const keys = knownKey ? [...keyring.trusted, knownKey] : keyring.trusted;
+  return (await findSigningKey(verifier, outside.note, keys)) !== undefined;
 }
 
 function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Finding[] {
