@@ -1,10 +1,11 @@
 import type { Benchmark, Measure } from './measure.ts';
 import { describe } from './measure.ts';
+import { ledger } from './ledger.ts';
 import { parse } from './parse.ts';
 import { start } from './start.ts';
 
 /** `npm run bench [NAME …] [-- --json]`: one line a measure, each with the limit or peer beside it. */
-const BENCHMARKS: readonly Benchmark[] = [start, parse];
+const BENCHMARKS: readonly Benchmark[] = [start, parse, ledger];
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 const asJson = process.argv.includes('--json');

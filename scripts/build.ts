@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import type { BuildOptions } from 'esbuild';
+import { cpSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { BuildOptions, Plugin } from 'esbuild';
 import { build } from 'esbuild';
 
 /** The release: a bundle for the command, one for each library that others import, and their types. */
@@ -18,6 +18,21 @@ const shared: BuildOptions = {
   logLevel: 'warning',
 };
 
+/**
+ * Migrations stay files: each folder of them is copied to the same place below dist/, and whoever reads files beside
+ * itself (`import.meta.dirname`, which a CommonJS bundle does not have) finds them there.
+ */
+const filesBesideSource: Plugin = {
+  name: 'files-beside-source',
+  setup(build) {
+    build.onLoad({ filter: /src\/ledger\/.*\.ts$/ }, ({ path }) => {
+      const folder = relative(join(root, 'src'), dirname(path));
+      const here = `require('node:path').join(__dirname, ${JSON.stringify(folder)})`;
+      return { contents: readFileSync(path, 'utf8').replaceAll('import.meta.dirname', here), loader: 'ts' };
+    });
+  },
+};
+
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 
 // One CommonJS file: dynamic imports inside it stay lazy, and Node loads it twice as fast as a dozen ES modules.
@@ -28,7 +43,11 @@ await build({
   platform: 'node',
   outExtension: { '.js': '.cjs' },
   external: ['pg'],
+  plugins: [filesBesideSource],
 });
+for (const folder of globSync('src/**/sql', { cwd: root })) {
+  cpSync(join(root, folder), join(root, 'dist', relative('src', folder)), { recursive: true });
+}
 
 await build({
   ...shared,

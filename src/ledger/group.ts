@@ -1,0 +1,78 @@
+import { linkDrafts, type LinkedEntry } from './chain.ts';
+import { signCheckpoint } from './checkpoint.ts';
+import type { Sha256, Signer } from './crypto.ts';
+import type { PreparedDraft } from './draft.ts';
+import { LIMITS } from './limits.ts';
+import type { Commit, StoredEntry, Tile } from './store.ts';
+import type { Position } from './walk.ts';
+
+/** The drafts of one caller: they are recorded next to each other, in one commit, or not at all. */
+export interface Waiting<T> {
+  readonly drafts: readonly PreparedDraft[];
+  readonly bytes: number;
+  readonly answer: (recorded: T) => void;
+}
+
+/** Takes the callers off the queue that share the next commit: the first one always, then as many as fit. */
+export function takeGroup<T>(queue: Waiting<T>[]): Waiting<T>[] {
+  let entries = 0;
+  let bytes = 0;
+  const end = queue.findIndex((waiting, i) => {
+    entries += waiting.drafts.length;
+    bytes += waiting.bytes;
+    return i > 0 && (entries > LIMITS.entriesPerCommit || bytes > LIMITS.bytesPerCommit);
+  });
+  return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+export interface BuiltCommit {
+  readonly commit: Commit;
+  /** Where the ledger stands once the commit is in. */
+  readonly position: Position;
+  /** For each caller, its entries. */
+  readonly linked: readonly (readonly LinkedEntry[])[];
+}
+
+export interface CommitMaker {
+  readonly sha256: Sha256;
+  readonly project: string;
+  readonly signer: Signer;
+}
+
+/** Numbers, links, hashes and signs: everything about a commit except writing it. */
+export function buildCommit(
+  { sha256, project, signer }: CommitMaker,
+  at: string,
+  from: Position,
+  callers: readonly (readonly PreparedDraft[])[],
+): BuiltCommit {
+  const frontier = from.frontier.copy();
+  const tiles: Tile[] = [];
+  let { head } = from;
+  const linked = callers.map((drafts) => {
+    const entries = linkDrafts(sha256, project, at, head, drafts);
+    for (const { stored } of entries) {
+      head = { size: stored.seq, hash: stored.hash };
+      tiles.push(...frontier.add(stored.hash));
+    }
+    return entries;
+  });
+  const tree = { size: head.size, root: frontier.root() };
+  const note = signCheckpoint(sha256, project, tree, from.head.size, signer);
+  return {
+    commit: {
+      after: from.head,
+      entries: requireSome(linked.flat().map(({ stored }) => stored)),
+      tiles,
+      checkpoint: { size: head.size, note },
+    },
+    position: { head, frontier },
+    linked,
+  };
+}
+
+function requireSome(entries: readonly StoredEntry[]): Commit['entries'] {
+  const [first, ...rest] = entries;
+  if (!first) throw new Error('a commit has at least one entry');
+  return [first, ...rest];
+}

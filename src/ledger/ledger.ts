@@ -1,0 +1,253 @@
+import type { Problem } from '../protocol/problem.ts';
+import { readNews, type News } from './catch-up.ts';
+import type { LinkedEntry } from './chain.ts';
+import { parseCheckpoint } from './checkpoint.ts';
+import type { Signer, Verifier } from './crypto.ts';
+import { prepareDraft, type Draft, type PreparedDraft } from './draft.ts';
+import type { Entry } from './entry.ts';
+import { buildCommit, takeGroup, type BuiltCommit, type Waiting } from './group.ts';
+import { sameBytes } from './hex.ts';
+import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
+import { LIMITS } from './limits.ts';
+import type { Outside } from './outside.ts';
+import type { Head, Store } from './store.ts';
+import type { Keyring } from './trust.ts';
+import type { Position } from './walk.ts';
+
+export interface LedgerOptions {
+  readonly store: Store;
+  readonly project: string;
+  readonly signer: Signer;
+  readonly verifier: Verifier;
+  readonly outside: Outside;
+  readonly clock: () => Date;
+  /** Values that must never be recorded, such as the environment that is passed to agents. */
+  readonly secrets?: () => readonly string[];
+  /** Every entry, once, in order, after it is durable: those of this process and those of others. */
+  readonly onEntries?: (entries: readonly Entry[]) => void;
+}
+
+/** What became of an append. A conflict means: somebody else was first, the ledger has caught up, decide again. */
+export type Recorded =
+  | { readonly ok: true; readonly entries: readonly LinkedEntry[] }
+  | { readonly ok: false; readonly conflict: Head }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** The only writer of a project's ledger in this process. `openLedger` makes one. */
+export class Ledger {
+  readonly #options: LedgerOptions;
+  #keyring: Keyring;
+  readonly #queue: Waiting<Recorded>[] = [];
+  #position: Position;
+  #draining: Promise<void> | undefined;
+  #inDoubt = false;
+  #stopped: Problem | undefined;
+  #note: string | undefined;
+
+  constructor(options: LedgerOptions, position: Position, keyring: Keyring) {
+    this.#options = options;
+    this.#position = position;
+    this.#keyring = keyring;
+  }
+
+  get project(): string {
+    return this.#options.project;
+  }
+
+  get store(): Store {
+    return this.#options.store;
+  }
+
+  get sha256(): Verifier['sha256'] {
+    return this.#options.verifier.sha256;
+  }
+
+  /** The end of what is durable and known here. */
+  get head(): Head {
+    return this.#position.head;
+  }
+
+  /**
+   * Records all drafts next to each other, or none. The promise is kept only after they are durable. Calls are
+   * recorded in the order in which they were made; those that arrive while a commit is under way share the next one.
+   */
+  async append(drafts: readonly Draft[]): Promise<Recorded> {
+    if (this.#stopped) return { ok: false, problem: this.#stopped };
+    if (drafts.length === 0) return { ok: true, entries: [] };
+    if (drafts.length > LIMITS.draftsPerAppend || this.#queue.length >= LIMITS.waitingCallers) {
+      return { ok: false, problem: tooMuch() };
+    }
+    const secrets = this.#options.secrets?.() ?? [];
+    const prepared: PreparedDraft[] = [];
+    let bytes = 0;
+    for (const [position, draft] of drafts.entries()) {
+      const result = prepareDraft(draft, { position, size: this.head.size, secrets });
+      if (!result.ok) return { ok: false, problem: result.problems[0] };
+      prepared.push(result.value);
+      bytes += result.value.bytes;
+    }
+    return new Promise((answer) => {
+      this.#queue.push({ drafts: prepared, bytes, answer });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Reads what others have recorded, and checks it. Also after a lost connection: the end known here must still be there. */
+  async catchUp(): Promise<Problem | undefined> {
+    await this.#draining;
+    return this.#stopped ?? this.#catchUp();
+  }
+
+  /** Makes the outside copy durable; a seal wants that. */
+  syncOutside(): void {
+    if (this.#note !== undefined) this.#options.outside.write(this.#note);
+    this.#options.outside.sync();
+  }
+
+  /** Waits for the callers that are still in the queue, then lets go of the store. */
+  async close(): Promise<void> {
+    await this.#draining;
+    this.#stopped ??= ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
+    this.#options.outside.close();
+    await this.#options.store.close();
+  }
+
+  async #drain(): Promise<void> {
+    // So that callers of the same moment are in the queue.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      const group = takeGroup(this.#queue);
+      const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
+        this.#stop(unexpected(error)),
+      );
+      for (const [i, waiting] of group.entries()) {
+        waiting.answer('linked' in answers ? { ok: true, entries: answers.linked[i] ?? [] } : answers);
+      }
+      // A turn of the event loop between two commits: those get in whose requests have arrived by now, and a caller in a
+      // tight loop starves nobody. SQLite blocks while it writes; without this each commit would hold one caller.
+      await nextTurn();
+    }
+    this.#draining = undefined;
+  }
+
+  async #record(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | NotRecorded> {
+    if (this.#stopped) return { ok: false, problem: this.#stopped };
+    if (this.#inDoubt) {
+      const before = this.head.size;
+      const problem = await this.#catchUp();
+      if (problem) return { ok: false, problem };
+      // The commit that was in doubt is there after all: whoever decided without it decides again.
+      if (this.head.size > before) return { ok: false, conflict: this.head };
+    }
+    const { clock, store, verifier, project, signer } = this.#options;
+    const maker = { sha256: verifier.sha256, project, signer };
+    const built = buildCommit(maker, clock().toISOString(), this.#position, callers);
+    const appended = await store.append(built.commit).catch(unavailable);
+    if (appended.ok) {
+      await this.#accept(built);
+      return built;
+    }
+    if ('problem' in appended) return this.#resolveDoubt(built, appended.problem);
+    const problem = await this.#catchUp();
+    return problem ? { ok: false, problem } : { ok: false, conflict: this.head };
+  }
+
+  async #accept({ commit, linked, position }: BuiltCommit): Promise<void> {
+    this.#position = position;
+    this.#note = commit.checkpoint.note;
+    this.#writeOutside();
+    const entries = linked.flat().map(({ entry }) => entry);
+    for (const entry of entries) this.#keyring.read(entry);
+    const checkpoint = this.#keyring.hasWaiting ? parseCheckpoint(commit.checkpoint.note) : undefined;
+    if (checkpoint?.ok) await this.#keyring.accepts(checkpoint.value);
+    this.#options.onEntries?.(entries);
+  }
+
+  /** The commit is durable whether or not the copy can be written; an older copy is still a valid prefix. */
+  #writeOutside(): void {
+    try {
+      if (this.#note !== undefined) this.#options.outside.write(this.#note);
+    } catch {
+      // A full disk: `syncOutside` writes it again, and says so where that is not possible either.
+    }
+  }
+
+  /** A store that failed may have written all the same (the answer was lost): its head tells. */
+  async #resolveDoubt(built: BuiltCommit, problem: Problem): Promise<BuiltCommit | NotRecorded> {
+    this.#inDoubt = true;
+    const still = await this.#catchUp();
+    const { head } = built.position;
+    return !still && (await this.#has(head)) ? built : { ok: false, problem: this.#stopped ?? problem };
+  }
+
+  async #catchUp(): Promise<Problem | undefined> {
+    const { store, onEntries } = this.#options;
+    let news: News;
+    try {
+      if (!(await this.#has(this.head))) return this.#stop(endGone(this.head)).problem;
+      news = await readNews(this.#options, this.#position, this.#keyring);
+      if (!news.ok) return this.#stop(news.problem).problem;
+      this.#position = news.position;
+      this.#keyring = news.keyring;
+      this.#note = (await store.findCheckpoint(this.head.size))?.note;
+    } catch (error) {
+      // The store is away. Nothing is known, so nothing is concluded: the next call tries again.
+      this.#inDoubt = true;
+      return unavailable(error).problem;
+    }
+    this.#inDoubt = false;
+    this.#writeOutside();
+    if (news.entries.length > 0) onEntries?.(news.entries);
+    return undefined;
+  }
+
+  /** Is this entry, with this hash, in the store? */
+  async #has(head: Head): Promise<boolean> {
+    if (head.size === 0) return true;
+    for await (const [hash] of this.store.hashes({ from: head.size, to: head.size })) {
+      return hash !== undefined && sameBytes(hash, head.hash);
+    }
+    return false;
+  }
+
+  /** After this nothing is written any more: the ledger is not the one that was opened. */
+  #stop(problem: Problem): { readonly ok: false; readonly problem: Problem } {
+    this.#stopped ??= problem;
+    return { ok: false, problem: this.#stopped };
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+type NotRecorded = Exclude<Recorded, { ok: true }>;
+
+function endGone(head: Head): Problem {
+  return ledgerProblem(
+    'ledger/rolled-back',
+    `entry ${head.size}, which was recorded, is missing or another one: the store was rolled back`,
+    DO_NOT_WRITE,
+  );
+}
+
+function tooMuch(): Problem {
+  return ledgerProblem(
+    'ledger/too-much',
+    `more than ${LIMITS.draftsPerAppend} drafts in one call, or ${LIMITS.waitingCallers} callers waiting`,
+    'Record in smaller groups, and wait for the answers.',
+  );
+}
+
+function unavailable(error: unknown): { readonly ok: false; readonly problem: Problem } {
+  const what = error instanceof Error ? error.message : String(error);
+  const hint = 'Nothing is lost: try again when the store is back.';
+  return { ok: false, problem: ledgerProblem('ledger/unavailable', `the store does not answer: ${what}`, hint) };
+}
+
+function unexpected(error: unknown): Problem {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return ledgerProblem('ledger/unexpected', `the ledger has stopped: ${what}`, 'This is a mistake in Baton.');
+}

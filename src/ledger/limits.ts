@@ -1,0 +1,23 @@
+/** Every limit of the ledger, in one place. Reaching one is a clear refusal; nothing is cut off silently. */
+export const LIMITS = {
+  /** An entry as canonical bytes. One byte less than 64 KiB, so that it fits a C2SP tile, which counts in 16 bits. */
+  entryBytes: 65_535,
+  /** Objects and arrays inside each other, the envelope being the first. */
+  depth: 32,
+  /** What one call may add; a larger list is a mistake of the caller. */
+  draftsPerAppend: 10_000,
+  /** What one commit holds at most, so that one slow disk write never keeps thousands of callers waiting. */
+  entriesPerCommit: 1_000,
+  bytesPerCommit: 4 * 1024 * 1024,
+  /** Callers that may wait for a commit at the same time. */
+  waitingCallers: 100_000,
+  blobBytes: 64 * 1024 * 1024,
+  snapshotBytes: 256 * 1024 * 1024,
+  /** What a reader holds in memory at a time. */
+  entriesPerBatch: 512,
+  hashesPerBatch: 8_192,
+  /** A signed note with a handful of signatures is far below this. */
+  noteBytes: 8_192,
+  /** A task proof or an export line; a larger one is refused unread. */
+  proofBytes: 64 * 1024 * 1024,
+} as const;

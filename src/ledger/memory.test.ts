@@ -1,0 +1,7 @@
+import { MemoryStore } from './memory.ts';
+import { describeStore } from './store.cases.ts';
+
+describeStore('memory', async () => ({
+  open: async () => new MemoryStore(),
+  remove: async () => {},
+}));

@@ -1,0 +1,135 @@
+import { GENESIS } from './chain.ts';
+import { sameBytes, toHex } from './hex.ts';
+import { LIMITS } from './limits.ts';
+import type {
+  Appended,
+  Commit,
+  Head,
+  Range,
+  Snapshot,
+  Store,
+  StoredBlob,
+  StoredCheckpoint,
+  StoredEntry,
+  Tile,
+} from './store.ts';
+
+/** A store that forgets: for tests, for the simulator, and as the plainest statement of what a store does. */
+export class MemoryStore implements Store {
+  readonly kind = 'memory';
+  readonly #entries: StoredEntry[];
+  readonly #checkpoints: StoredCheckpoint[];
+  readonly #tiles: Tile[];
+  readonly #blobs = new Map<string, StoredBlob>();
+  readonly #snapshots = new Map<string, Snapshot>();
+  readonly #listeners = new Set<(head: Head) => void>();
+
+  /** Rows read from elsewhere, taken as they are. */
+  constructor({ entries = [], checkpoints = [], tiles = [] }: Partial<MemoryRows> = {}) {
+    this.#entries = entries;
+    this.#checkpoints = checkpoints;
+    this.#tiles = tiles;
+  }
+
+  async head(): Promise<Head> {
+    return this.#head();
+  }
+
+  async append(commit: Commit): Promise<Appended> {
+    const head = this.#head();
+    if (head.size !== commit.after.size || !sameBytes(head.hash, commit.after.hash)) {
+      return { ok: false, conflict: head };
+    }
+    this.#entries.push(...commit.entries);
+    this.#tiles.push(...commit.tiles);
+    this.#checkpoints.push(commit.checkpoint);
+    const after = this.#head();
+    for (const listener of this.#listeners) queueMicrotask(() => listener(after));
+    return { ok: true, head: after };
+  }
+
+  async *entries(range: Range): AsyncGenerator<readonly StoredEntry[]> {
+    yield* batches(this.#slice(range), LIMITS.entriesPerBatch);
+  }
+
+  async *hashes(range: Range): AsyncGenerator<readonly Uint8Array[]> {
+    const hashes = this.#slice(range).map((entry) => entry.hash);
+    yield* batches(hashes, LIMITS.hashesPerBatch);
+  }
+
+  async tiles(level: number, range: Range): Promise<readonly Uint8Array[]> {
+    return this.#tiles.filter((tile) => tile.level === level && isIn(range, tile.index)).map((tile) => tile.hash);
+  }
+
+  async findCheckpoint(size = Number.MAX_SAFE_INTEGER): Promise<StoredCheckpoint | undefined> {
+    return this.#checkpoints.findLast((checkpoint) => checkpoint.size <= size);
+  }
+
+  async *checkpoints(): AsyncGenerator<readonly StoredCheckpoint[]> {
+    yield* batches(this.#checkpoints, LIMITS.entriesPerBatch);
+  }
+
+  async putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void> {
+    const key = toHex(hash);
+    if (!this.#blobs.has(key)) this.#blobs.set(key, { hash, bytes });
+  }
+
+  async findBlob(hash: Uint8Array): Promise<Uint8Array | undefined> {
+    return this.#blobs.get(toHex(hash))?.bytes;
+  }
+
+  async *blobs(): AsyncGenerator<readonly StoredBlob[]> {
+    yield* batches([...this.#blobs.values()], 1);
+  }
+
+  async saveSnapshot(name: string, snapshot: Snapshot): Promise<void> {
+    this.#snapshots.set(name, snapshot);
+  }
+
+  async findSnapshot(name: string): Promise<Snapshot | undefined> {
+    return this.#snapshots.get(name);
+  }
+
+  async snapshotNames(): Promise<readonly string[]> {
+    return [...this.#snapshots.keys()].sort();
+  }
+
+  async inspect(): Promise<readonly string[]> {
+    return [];
+  }
+
+  watch(listener: (head: Head) => void): () => void {
+    // Wrapped, so that the same function can watch twice and stop once.
+    const own = (head: Head): void => listener(head);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+  }
+
+  /** Not a promise: between comparing the head and moving it nobody may come in. */
+  #head(): Head {
+    const last = this.#entries.at(-1);
+    return last ? { size: last.seq, hash: last.hash } : GENESIS;
+  }
+
+  #slice(range: Range): StoredEntry[] {
+    return this.#entries.slice(Math.max(0, range.from - 1), range.to === undefined ? undefined : Math.max(0, range.to));
+  }
+}
+
+export interface MemoryRows {
+  readonly entries: StoredEntry[];
+  readonly checkpoints: StoredCheckpoint[];
+  readonly tiles: Tile[];
+}
+
+function* batches<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size);
+}
+
+function isIn({ from, to = Number.MAX_SAFE_INTEGER }: Range, index: number): boolean {
+  return index >= from && index <= to;
+}

@@ -1,0 +1,25 @@
+import { createPublicKey, hash, sign, verify, type KeyObject } from 'node:crypto';
+import type { Sha256, Signer, Verifier } from './crypto.ts';
+
+/** The platform's side of `crypto.ts` on Node. */
+export const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer');
+
+export const nodeVerifier: Verifier = {
+  sha256,
+  verifyEd25519: (publicKey, message, signature) =>
+    signature.length === 64 && verify(null, message, importPublicKey(publicKey), signature),
+};
+
+export function signerOf(privateKey: KeyObject): Signer {
+  return {
+    publicKey: new Uint8Array(createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32)),
+    sign: (message) => sign(null, message, privateKey),
+  };
+}
+
+/** What stands before the 32 bytes of every Ed25519 key in its usual encoding (RFC 8410). */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+function importPublicKey(publicKey: Uint8Array): KeyObject {
+  return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' });
+}

@@ -1,0 +1,22 @@
+import type { Problem } from '../protocol/problem.ts';
+import { Ledger, type LedgerOptions } from './ledger.ts';
+import { recognizeLedger } from './recognize.ts';
+import { keyAdded } from './trust.ts';
+
+export type Opened = { readonly ok: true; readonly ledger: Ledger } | { readonly ok: false; readonly problem: Problem };
+
+/**
+ * Opens a ledger for writing. It must be the one that was here before, and right since then; otherwise the answer says
+ * what is wrong, and nothing is changed. A new ledger begins with the entry that makes this machine's key trusted.
+ */
+export async function openLedger(options: LedgerOptions): Promise<Opened> {
+  const { store, project, verifier, signer, outside } = options;
+  const recognized = await recognizeLedger({ store, project, verifier, signer, outside: outside.read() });
+  if (!recognized.ok) return recognized;
+  const ledger = new Ledger(options, recognized.position, recognized.keyring);
+  if (ledger.head.size > 0) return { ok: true, ledger };
+  const first = await ledger.append([keyAdded(verifier.sha256, project, signer, 'system:ledger')]);
+  if (first.ok) return { ok: true, ledger };
+  // Somebody else has begun it in the meantime, with another key.
+  return 'conflict' in first ? openLedger(options) : first;
+}

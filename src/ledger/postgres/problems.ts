@@ -1,0 +1,78 @@
+import { DatabaseError } from 'pg';
+import type { Problem } from '../../protocol/problem.ts';
+import { DO_NOT_WRITE, ledgerProblem } from '../ledger-problem.ts';
+
+/** Thrown by reads, given back by `append`: the store cannot do its work, and the problem says why. */
+export class PostgresProblem extends Error {
+  override readonly name = 'PostgresProblem';
+  readonly problem: Problem;
+
+  constructor(problem: Problem, cause?: unknown) {
+    super(problem.message, { cause });
+    this.problem = problem;
+  }
+}
+
+/** Whether the connection went away (or must not be used any more), as opposed to a refusal by the server. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (error instanceof DatabaseError) return LOSS_CODES.has(error.code ?? '') || (error.code ?? '').startsWith('08');
+  // Mistakes of this program are not to be tried again until patience ends.
+  return (
+    error instanceof Error &&
+    !(error instanceof PostgresProblem || error instanceof TypeError || error instanceof RangeError)
+  );
+}
+
+/** Shutting down, crashed, starting up, or too many connections: all of them pass. A standby cannot be written to. */
+const LOSS_CODES = new Set(['57P01', '57P02', '57P03', '53300', '25006']);
+
+export function unavailable(cause: unknown): PostgresProblem {
+  const message = `PostgreSQL does not answer: ${reasonOf(cause)}`;
+  const hint = 'Check that the server of `store` runs and can be reached; Baton goes on by itself when it is back.';
+  return new PostgresProblem(ledgerProblem('ledger/unavailable', message, hint), cause);
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof PostgresProblem && error.problem.code === 'ledger/unavailable';
+}
+
+export function closed(): PostgresProblem {
+  return new PostgresProblem(ledgerProblem('ledger/closed', 'the store is closed', 'Open it again.'));
+}
+
+export function rolledBack(size: number): PostgresProblem {
+  const message = `entry ${size}, which was there before, is missing or another one: a standby that had not received everything was promoted, or a backup was restored`;
+  return new PostgresProblem(ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE));
+}
+
+export function newerLedger(found: number, known: number): PostgresProblem {
+  const message = `the database was written by a newer Baton (format ${found}, this one knows ${known})`;
+  return new PostgresProblem(ledgerProblem('ledger/newer-ledger', message, 'Update Baton.'));
+}
+
+/** What is not a loss: in the ledger's words where the server said it, else as it is. */
+export function toProblem(error: unknown): unknown {
+  if (!(error instanceof DatabaseError)) return error;
+  const [code, hint] = REFUSALS[error.code ?? ''] ?? [
+    'ledger/cannot-write',
+    'Look into the log of the PostgreSQL server.',
+  ];
+  return new PostgresProblem(ledgerProblem(code, `PostgreSQL refused: ${error.message}`, hint), error);
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join('; ');
+  return cause instanceof Error && cause.message !== '' ? cause.message : String(cause);
+}
+
+const REFUSALS: Readonly<Record<string, readonly [code: string, hint: string]>> = {
+  '53100': ['ledger/disk-full', 'Make room on the disk of the PostgreSQL server; recording goes on by itself.'],
+  '28P01': ['ledger/cannot-open', 'Check user and password in `store`.'],
+  '28000': ['ledger/cannot-open', 'Check user and password in `store`, and pg_hba.conf of the server.'],
+  '3D000': ['ledger/cannot-open', 'Create the database that `store` names.'],
+  '42501': ['ledger/cannot-open', 'Give the user in `store` the right to create and use the schema baton.'],
+  // Entries beyond the head were in the way: the function never meets any in a ledger that is right.
+  '23505': ['ledger/damaged', 'Run: baton ledger verify'],
+  XX001: ['ledger/damaged', 'Run: baton ledger verify'],
+  XX002: ['ledger/damaged', 'Run: baton ledger verify'],
+};

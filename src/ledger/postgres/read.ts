@@ -1,0 +1,158 @@
+import { GENESIS } from '../chain.ts';
+import { LIMITS } from '../limits.ts';
+import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { requireBytes, requireNumber, requireText, type Row, type Statement } from './statement.ts';
+
+/** Everything is read in batches by key, never with a cursor: a reader that pauses keeps nothing open on the server. */
+export async function readHead(connection: Connection, project: number): Promise<Head> {
+  const [row] = await connection.query(HEAD, [project]);
+  return row ? { size: requireNumber(row, 'seq'), hash: requireBytes(row, 'hash') } : GENESIS;
+}
+
+export async function* readEntries(
+  connection: Connection,
+  project: number,
+  range: Range,
+): AsyncGenerator<readonly StoredEntry[]> {
+  for await (const rows of readBySeq(connection, ENTRIES, project, range)) {
+    yield rows.map((row) => ({
+      seq: requireNumber(row, 'seq'),
+      hash: requireBytes(row, 'hash'),
+      bytes: requireBytes(row, 'bytes'),
+    }));
+  }
+}
+
+export async function* readHashes(
+  connection: Connection,
+  project: number,
+  range: Range,
+): AsyncGenerator<readonly Uint8Array[]> {
+  for await (const rows of readBySeq(connection, HASHES, project, range)) {
+    yield rows.map((row) => requireBytes(row, 'hash'));
+  }
+}
+
+export async function readTiles(
+  connection: Connection,
+  project: number,
+  level: number,
+  { from, to }: Range,
+): Promise<readonly Uint8Array[]> {
+  const rows = await connection.query(TILES, [project, level, from, to ?? HIGHEST]);
+  return rows.map((row) => requireBytes(row, 'hash'));
+}
+
+export async function findCheckpoint(
+  connection: Connection,
+  project: number,
+  size?: number,
+): Promise<StoredCheckpoint | undefined> {
+  const [row] = await connection.query(CHECKPOINT, [project, size ?? HIGHEST]);
+  return row && toCheckpoint(row);
+}
+
+export async function* readCheckpoints(
+  connection: Connection,
+  project: number,
+): AsyncGenerator<readonly StoredCheckpoint[]> {
+  for await (const rows of readBySeq(connection, CHECKPOINTS, project, {})) {
+    yield rows.map(toCheckpoint);
+  }
+}
+
+export async function* readBlobs(connection: Connection, project: number): AsyncGenerator<readonly StoredBlob[]> {
+  let after: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const [row] = await connection.query(NEXT_BLOB, [project, after]);
+    if (row === undefined) return;
+    after = requireBytes(row, 'hash');
+    yield [{ hash: after, bytes: requireBytes(row, 'bytes') }];
+  }
+}
+
+/** The next batch is asked for while the reader works on this one, so that neither waits for the other. */
+async function* readBySeq(
+  connection: Connection,
+  statement: Statement,
+  project: number,
+  { from = LOWEST, to = HIGHEST }: { from?: Bound; to?: Bound },
+): AsyncGenerator<readonly Row[]> {
+  const ask = (first: Bound): Promise<readonly Row[]> => {
+    const answer = connection.query(statement, [project, first, to]);
+    // A reader that stops early never awaits the batch that was asked for ahead.
+    answer.catch(() => undefined);
+    return answer;
+  };
+  let next: Promise<readonly Row[]> | undefined = ask(from);
+  while (next !== undefined) {
+    const rows = await next;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const seq = requireNumber(last, 'seq');
+    next = seq === to ? undefined : ask(seq + 1);
+    yield rows;
+  }
+}
+
+function toCheckpoint(row: Row): StoredCheckpoint {
+  return { size: requireNumber(row, 'seq'), note: requireText(row, 'note') };
+}
+
+/** Numbers beyond 2^53 travel as text; these two are the ends of a `bigint`. */
+type Bound = number | string;
+const LOWEST = '-9223372036854775808';
+const HIGHEST = '9223372036854775807';
+
+const HEAD = {
+  name: 'head',
+  text: 'SELECT seq, hash FROM baton.entry WHERE project = $1 ORDER BY seq DESC LIMIT 1',
+};
+
+// The limits stand in the text, not in a parameter: the plan that the server keeps then goes along the index. A batch
+// of entries also ends where it has as many bytes as a commit may have.
+const ENTRIES = {
+  name: 'entries',
+  text: `
+    SELECT seq, hash, bytes FROM (
+      SELECT seq, hash, bytes, sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before
+      FROM (
+        SELECT seq, hash, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
+        ORDER BY seq LIMIT ${LIMITS.entriesPerBatch}
+      ) AS page
+    ) AS counted WHERE before < ${LIMITS.bytesPerCommit} ORDER BY seq`,
+};
+
+const HASHES = {
+  name: 'hashes',
+  text: `
+    SELECT seq, hash FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
+    ORDER BY seq LIMIT ${LIMITS.hashesPerBatch}`,
+};
+
+const TILES = {
+  name: 'tiles',
+  text: `
+    SELECT hash FROM baton.tile WHERE project = $1 AND level = $2 AND index >= $3 AND index <= $4
+    ORDER BY index`,
+};
+
+const CHECKPOINT = {
+  name: 'checkpoint',
+  text: `
+    SELECT size AS seq, note FROM baton.checkpoint WHERE project = $1 AND size <= $2
+    ORDER BY size DESC LIMIT 1`,
+};
+
+const CHECKPOINTS = {
+  name: 'checkpoints',
+  text: `
+    SELECT size AS seq, note FROM baton.checkpoint WHERE project = $1 AND size >= $2 AND size <= $3
+    ORDER BY size LIMIT ${LIMITS.entriesPerBatch}`,
+};
+
+const NEXT_BLOB = {
+  name: 'next_blob',
+  text: 'SELECT hash, bytes FROM baton.blob WHERE project = $1 AND hash > $2 ORDER BY hash LIMIT 1',
+};

@@ -1,0 +1,52 @@
+import type { Json, JsonObject } from './canonical-json.ts';
+import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, SECRET_FIELD } from './credential-patterns.ts';
+
+/** Values shorter than this are too common to be searched for. */
+const SHORTEST_SECRET = 8;
+
+/**
+ * Whether canonical text is worth the slow look. A ledger cannot forget, so it must never know; but a million harmless
+ * entries must not pay for twenty patterns each.
+ */
+export function mayHoldCredential(text: string, secrets: readonly string[] = []): boolean {
+  return MAYBE_CREDENTIAL.some((start) => start.test(text)) || secrets.some((secret) => text.includes(escaped(secret)));
+}
+
+/** Replaces what looks like a credential, and the `secrets` that the caller knows (the environment it passes on). */
+export function redactJson(value: JsonObject, secrets: readonly string[] = []): JsonObject {
+  // fromEntries defines fields instead of assigning them: a field may be called __proto__.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [
+      redactText(key, secrets),
+      typeof child === 'string' && SECRET_FIELD.test(key) ? '[redacted:field]' : redactValue(child, secrets),
+    ]),
+  );
+}
+
+export function redactText(text: string, secrets: readonly string[] = []): string {
+  let clean = text;
+  for (const secret of secrets) {
+    if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, '[redacted:secret]');
+  }
+  for (const { name, pattern } of CREDENTIAL_PATTERNS) {
+    clean = clean.replace(pattern, (_match: string, kept: unknown) =>
+      typeof kept === 'string' ? `${kept}[redacted:${name}]` : `[redacted:${name}]`,
+    );
+  }
+  return clean;
+}
+
+function redactValue(value: Json, secrets: readonly string[]): Json {
+  if (typeof value === 'string') return redactText(value, secrets);
+  if (typeof value !== 'object' || value === null) return value;
+  return isArray(value) ? value.map((item) => redactValue(item, secrets)) : redactJson(value, secrets);
+}
+
+function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** A secret with quotes or newlines in it stands in JSON text with backslashes. */
+function escaped(secret: string): string {
+  return JSON.stringify(secret).slice(1, -1);
+}

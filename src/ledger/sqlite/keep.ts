@@ -1,0 +1,45 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Snapshot } from '../store.ts';
+import { bytesOf, numberOf, textOf } from './row.ts';
+
+/** What is kept beside the entries: blobs, once each, and the newest snapshot of each name. */
+export class Keeper {
+  readonly #db: DatabaseSync;
+  readonly #findBlob: StatementSync;
+  readonly #findSnapshot: StatementSync;
+  readonly #names: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#findBlob = db.prepare('SELECT bytes FROM blob WHERE hash = ?');
+    this.#findSnapshot = db.prepare('SELECT size, hash, bytes FROM snapshot WHERE name = ?');
+    this.#names = db.prepare('SELECT name FROM snapshot ORDER BY name');
+  }
+
+  putBlob(hash: Uint8Array, bytes: Uint8Array): void {
+    this.#db.prepare('INSERT INTO blob (hash, bytes) VALUES (?, ?)').run(hash, bytes);
+  }
+
+  findBlob(hash: Uint8Array): Uint8Array | undefined {
+    const row = this.#findBlob.get(hash);
+    return row && bytesOf(row, 'bytes');
+  }
+
+  saveSnapshot(name: string, { size, hash, bytes }: Snapshot): void {
+    this.#db
+      .prepare(
+        `INSERT INTO snapshot (name, size, hash, bytes) VALUES (?, ?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET size = excluded.size, hash = excluded.hash, bytes = excluded.bytes`,
+      )
+      .run(name, size, hash, bytes);
+  }
+
+  findSnapshot(name: string): Snapshot | undefined {
+    const row = this.#findSnapshot.get(name);
+    return row && { size: numberOf(row, 'size'), hash: bytesOf(row, 'hash'), bytes: bytesOf(row, 'bytes') };
+  }
+
+  snapshotNames(): readonly string[] {
+    return this.#names.all().map((row) => textOf(row, 'name'));
+  }
+}

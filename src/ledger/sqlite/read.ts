@@ -1,0 +1,89 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { GENESIS } from '../chain.ts';
+import { LIMITS } from '../limits.ts';
+import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
+import { bytesOf, numberOf, textOf } from './row.ts';
+
+/** Every read that a ledger needs, prepared once. */
+export class Reader {
+  readonly #head: StatementSync;
+  readonly #entries: StatementSync;
+  readonly #hashes: StatementSync;
+  readonly #tiles: StatementSync;
+  readonly #checkpoint: StatementSync;
+  readonly #checkpoints: StatementSync;
+  readonly #blobs: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#head = db.prepare('SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1');
+    this.#entries = db.prepare('SELECT seq, hash, bytes FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?');
+    this.#hashes = db.prepare('SELECT seq, hash FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?');
+    this.#tiles = db.prepare(
+      'SELECT hash FROM tile WHERE level = ? AND "index" >= ? AND "index" <= ? ORDER BY "index"',
+    );
+    this.#checkpoint = db.prepare('SELECT size, note FROM checkpoint WHERE size <= ? ORDER BY size DESC LIMIT 1');
+    this.#checkpoints = db.prepare('SELECT size, note FROM checkpoint WHERE size > ? ORDER BY size LIMIT ?');
+    this.#blobs = db.prepare('SELECT hash, bytes FROM blob WHERE hash > ? ORDER BY hash LIMIT 1');
+  }
+
+  head(): Head {
+    const row = this.#head.get();
+    return row ? { size: numberOf(row, 'seq'), hash: bytesOf(row, 'hash') } : GENESIS;
+  }
+
+  /** Each batch is a query of its own: a slow reader never holds an old state of the file, which would let the WAL grow. */
+  async *entries({ from, to = Number.MAX_SAFE_INTEGER }: Range): AsyncGenerator<readonly StoredEntry[]> {
+    for (let next = from; ;) {
+      const rows = this.#entries.all(next, to, LIMITS.entriesPerBatch);
+      const batch = rows.map((row) => ({
+        seq: numberOf(row, 'seq'),
+        hash: bytesOf(row, 'hash'),
+        bytes: bytesOf(row, 'bytes'),
+      }));
+      const last = batch.at(-1);
+      if (!last) return;
+      yield batch;
+      next = last.seq + 1;
+    }
+  }
+
+  async *hashes({ from, to = Number.MAX_SAFE_INTEGER }: Range): AsyncGenerator<readonly Uint8Array[]> {
+    for (let next = from; ;) {
+      const rows = this.#hashes.all(next, to, LIMITS.hashesPerBatch);
+      const last = rows.at(-1);
+      if (!last) return;
+      yield rows.map((row) => bytesOf(row, 'hash'));
+      next = numberOf(last, 'seq') + 1;
+    }
+  }
+
+  tiles(level: number, { from, to = Number.MAX_SAFE_INTEGER }: Range): readonly Uint8Array[] {
+    return this.#tiles.all(level, from, to).map((row) => bytesOf(row, 'hash'));
+  }
+
+  findCheckpoint(size = Number.MAX_SAFE_INTEGER): StoredCheckpoint | undefined {
+    const row = this.#checkpoint.get(size);
+    return row && { size: numberOf(row, 'size'), note: textOf(row, 'note') };
+  }
+
+  async *checkpoints(): AsyncGenerator<readonly StoredCheckpoint[]> {
+    for (let after = Number.MIN_SAFE_INTEGER; ;) {
+      const rows = this.#checkpoints.all(after, LIMITS.entriesPerBatch);
+      const batch = rows.map((row) => ({ size: numberOf(row, 'size'), note: textOf(row, 'note') }));
+      const last = batch.at(-1);
+      if (!last) return;
+      yield batch;
+      after = last.size;
+    }
+  }
+
+  async *blobs(): AsyncGenerator<readonly StoredBlob[]> {
+    for (let after: Uint8Array = new Uint8Array(0); ;) {
+      const row = this.#blobs.get(after);
+      if (!row) return;
+      const hash = bytesOf(row, 'hash');
+      yield [{ hash, bytes: bytesOf(row, 'bytes') }];
+      after = hash;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { watch as watchFolder, type FSWatcher } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Head } from '../store.ts';
+
+/** How long to keep looking after the file has stirred: the event comes when bytes are written, the commit a sync later. */
+const LOOKS_MS = [0, 1, 2, 5, 10, 25, 50, 100, 250];
+
+/**
+ * Tells listeners about the commits of this and of other processes. Nobody polls a quiet ledger: the folder's own events
+ * start a few looks at the head, and the looks end when nothing stirs any more.
+ */
+export class HeadWatch {
+  readonly #path: string;
+  readonly #readHead: () => Head;
+  readonly #listeners = new Set<(head: Head) => void>();
+  #folder: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #look = 0;
+  #seen = 0;
+
+  constructor(path: string, readHead: () => Head) {
+    this.#path = path;
+    this.#readHead = readHead;
+  }
+
+  /** `others` says whether somebody else may write: this process's own commits come through `announce`. */
+  add(listener: (head: Head) => void, others: boolean): () => void {
+    // Wrapped, so that the same function can watch twice and stop once.
+    const own = (head: Head): void => listener(head);
+    if (this.#listeners.size === 0) this.#start(others);
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  announce(head: Head): void {
+    if (head.size === this.#seen) return;
+    this.#seen = head.size;
+    for (const listener of this.#listeners) queueMicrotask(() => this.#listeners.has(listener) && listener(head));
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#folder?.close();
+    this.#folder = undefined;
+  }
+
+  #start(others: boolean): void {
+    this.#seen = this.#readHead().size;
+    if (!others) return;
+    const name = basename(this.#path);
+    this.#folder = watchFolder(dirname(this.#path), { persistent: false }, (_event, changed) => {
+      if (changed?.startsWith(name)) this.#stir();
+    });
+  }
+
+  #stir(): void {
+    this.#look = 0;
+    this.#timer ??= setTimeout(() => this.#lookAgain(), LOOKS_MS[0]).unref();
+  }
+
+  #lookAgain(): void {
+    this.#timer = undefined;
+    try {
+      this.announce(this.#readHead());
+    } catch {
+      // What is wrong with the file shows to whoever reads it; a look must not end the process.
+    }
+    this.#look += 1;
+    const delay = LOOKS_MS[this.#look];
+    if (delay !== undefined) this.#timer = setTimeout(() => this.#lookAgain(), delay).unref();
+  }
+}

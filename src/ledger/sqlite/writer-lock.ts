@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { DatabaseSync } from 'node:sqlite';
+import type { Problem } from '../../protocol/problem.ts';
+import { ledgerProblem } from '../ledger-problem.ts';
+
+export type WriterLock =
+  | { readonly ok: true; readonly release: () => void }
+  | { readonly ok: false; readonly problem: Problem };
+
+/**
+ * One writer per file. The lock is an open transaction in a small SQLite file of its own: the operating system takes it
+ * away from a process that dies, however it dies, and readers of the ledger never meet it. Beside it stands who has it.
+ */
+export function lockWriter(path: string, now: Date = new Date()): WriterLock {
+  const db = new DatabaseSync(`${path}.lock`, { timeout: 0 });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (!isBusy(error)) throw error;
+    return { ok: false, problem: taken(path) };
+  }
+  const holder = { pid: process.pid, host: hostname(), since: now.toISOString() };
+  writeFileSync(`${path}.writer`, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  return { ok: true, release: () => db.close() };
+}
+
+function taken(path: string): Problem {
+  return ledgerProblem(
+    'ledger/taken',
+    `another process writes to ${path}: ${describeHolder(path)}`,
+    'Stop it first (`baton down`), or use another state folder (BATON_STATE_DIR).',
+  );
+}
+
+function describeHolder(path: string): string {
+  try {
+    const holder: unknown = JSON.parse(readFileSync(`${path}.writer`, 'utf8'));
+    if (typeof holder === 'object' && holder && 'pid' in holder && 'host' in holder && 'since' in holder) {
+      return `process ${String(holder.pid)} on ${String(holder.host)}, since ${String(holder.since)}`;
+    }
+  } catch {
+    // It has the lock but has not written its name yet.
+  }
+  return 'it has just started';
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === 5;
+}

@@ -1,0 +1,259 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GENESIS } from './chain.ts';
+import { sha256 } from './node-crypto.ts';
+import type { Commit, Head, Store, StoredEntry, Tile } from './store.ts';
+
+/** One place where a store lives: opened twice it shows the same ledger, as two processes would see it. */
+export interface StorePlace {
+  open(): Promise<Store>;
+  /** Ends what `open` left, files and servers included. */
+  remove(): Promise<void>;
+}
+
+/** The conformance suite: what every store does, whatever it is made of. */
+export function describeStore(name: string, makePlace: () => Promise<StorePlace>): void {
+  describe(`the ${name} store`, () => {
+    let place: StorePlace;
+    let store: Store;
+
+    beforeEach(async () => {
+      place = await makePlace();
+      store = await place.open();
+    });
+
+    afterEach(async () => {
+      await store.close();
+      await place.remove();
+    });
+
+    it('starts with nothing', async () => {
+      expect(plain(await store.head())).toEqual(plain(GENESIS));
+      expect(await all(store.entries({ from: 1 }))).toEqual([]);
+      expect(await store.findCheckpoint()).toBeUndefined();
+      expect(await all(store.checkpoints())).toEqual([]);
+      expect(await all(store.blobs())).toEqual([]);
+      expect(await store.snapshotNames()).toEqual([]);
+      expect(await store.inspect()).toEqual([]);
+    });
+
+    it('keeps a commit as it was, in order', async () => {
+      const first = commitAfter(GENESIS, 3);
+      const answer = await store.append(first);
+      expect(plain(answer)).toEqual(plain({ ok: true, head: headOf(first) }));
+      const second = commitAfter(headOf(first), 2);
+      await store.append(second);
+      expect(plain(await store.head())).toEqual(plain(headOf(second)));
+      expect(plain(await all(store.entries({ from: 1 })))).toEqual(plain([...first.entries, ...second.entries]));
+      expect(await all(store.checkpoints())).toEqual([first.checkpoint, second.checkpoint]);
+    });
+
+    it('answers a commit for another head with the head that it has, and keeps nothing of it', async () => {
+      const first = commitAfter(GENESIS, 2);
+      await store.append(first);
+      const refusal = plain({ ok: false, conflict: headOf(first) });
+      const late = commitAfter(GENESIS, 1, 'late');
+      expect(plain(await store.append(late))).toEqual(refusal);
+      const forked = commitAfter({ size: 2, hash: hashOf('another history') }, 1, 'forked');
+      expect(plain(await store.append(forked))).toEqual(refusal);
+      const ahead = commitAfter({ size: 7, hash: hashOf('the future') }, 1, 'ahead');
+      expect(plain(await store.append(ahead))).toEqual(refusal);
+      expect(await all(store.entries({ from: 1 }))).toHaveLength(2);
+      expect(await all(store.checkpoints())).toEqual([first.checkpoint]);
+    });
+
+    it('lets exactly one of many commits for the same head in', async () => {
+      const rivals = Array.from({ length: 10 }, (_, i) => commitAfter(GENESIS, 1, `rival ${i}`));
+      const answers = await Promise.all(rivals.map((commit) => store.append(commit)));
+      expect(answers.filter((answer) => answer.ok)).toHaveLength(1);
+      expect(await all(store.entries({ from: 1 }))).toHaveLength(1);
+    });
+
+    it('reads ranges, both ends included', async () => {
+      await store.append(commitAfter(GENESIS, 20));
+      expect((await all(store.entries({ from: 5, to: 8 }))).map(({ seq }) => seq)).toEqual([5, 6, 7, 8]);
+      expect((await all(store.entries({ from: 19 }))).map(({ seq }) => seq)).toEqual([19, 20]);
+      expect((await all(store.entries({ from: -5, to: 2 }))).map(({ seq }) => seq)).toEqual([1, 2]);
+      expect(await all(store.entries({ from: 21 }))).toEqual([]);
+      const hashes = await all(store.hashes({ from: 2, to: 3 }));
+      const entries = await all(store.entries({ from: 2, to: 3 }));
+      expect(hashes.map(hex)).toEqual(entries.map(({ hash }) => hex(hash)));
+    });
+
+    it('reads in batches', async () => {
+      await store.append(commitAfter(GENESIS, 1_500));
+      let batches = 0;
+      for await (const batch of store.entries({ from: 1 })) {
+        batches += 1;
+        expect(batch.length).toBeLessThanOrEqual(1_000);
+      }
+      expect(batches).toBeGreaterThan(1);
+      expect(await all(store.hashes({ from: 1 }))).toHaveLength(1_500);
+    });
+
+    it('lets a reader stop early', async () => {
+      await store.append(commitAfter(GENESIS, 1_500));
+      for await (const [first] of store.entries({ from: 1 })) {
+        expect(first?.seq).toBe(1);
+        break;
+      }
+      expect((await store.append(commitAfter(await store.head(), 1))).ok).toBe(true);
+    });
+
+    it('keeps tiles by level and index', async () => {
+      const tiles: Tile[] = [
+        { level: 8, index: 0, hash: hashOf('8/0') },
+        { level: 8, index: 1, hash: hashOf('8/1') },
+        { level: 16, index: 0, hash: hashOf('16/0') },
+      ];
+      await store.append({ ...commitAfter(GENESIS, 1), tiles });
+      const later = commitAfter(await store.head(), 1);
+      await store.append({ ...later, tiles: [{ level: 8, index: 2, hash: hashOf('8/2') }] });
+      expect((await store.tiles(8, { from: 0 })).map(hex)).toEqual(['8/0', '8/1', '8/2'].map(hexOf));
+      expect((await store.tiles(8, { from: 1, to: 1 })).map(hex)).toEqual(['8/1'].map(hexOf));
+      expect((await store.tiles(16, { from: 0, to: 255 })).map(hex)).toEqual(['16/0'].map(hexOf));
+      expect(await store.tiles(24, { from: 0 })).toEqual([]);
+    });
+
+    it('finds the newest checkpoint, and the newest one up to a size', async () => {
+      const first = commitAfter(GENESIS, 3);
+      const second = commitAfter(headOf(first), 2);
+      await store.append(first);
+      await store.append(second);
+      expect(await store.findCheckpoint()).toEqual(second.checkpoint);
+      expect(await store.findCheckpoint(5)).toEqual(second.checkpoint);
+      expect(await store.findCheckpoint(4)).toEqual(first.checkpoint);
+      expect(await store.findCheckpoint(2)).toBeUndefined();
+    });
+
+    it('keeps a blob under its hash, once', async () => {
+      const bytes = new Uint8Array(300_000).map((_, i) => i % 251);
+      const hash = sha256(bytes);
+      await store.putBlob(hash, bytes);
+      await store.putBlob(hash, bytes);
+      expect(hex((await store.findBlob(hash)) ?? new Uint8Array())).toBe(hex(bytes));
+      expect(await store.findBlob(hashOf('unknown'))).toBeUndefined();
+      const blobs = await all(store.blobs());
+      expect(blobs.map((blob) => hex(blob.hash))).toEqual([hex(hash)]);
+      const empty = sha256(new Uint8Array(0));
+      await store.putBlob(empty, new Uint8Array(0));
+      expect(await store.findBlob(empty)).toHaveLength(0);
+    });
+
+    it('keeps the newest snapshot of a name', async () => {
+      await store.saveSnapshot('tasks', { size: 1, hash: hashOf('1'), bytes: encode('old') });
+      await store.saveSnapshot('tasks', { size: 2, hash: hashOf('2'), bytes: encode('new') });
+      await store.saveSnapshot('claims', { size: 1, hash: hashOf('1'), bytes: encode('other') });
+      const snapshot = await store.findSnapshot('tasks');
+      expect(snapshot?.size).toBe(2);
+      expect(hex(snapshot?.bytes ?? new Uint8Array())).toBe(hex(encode('new')));
+      expect(await store.snapshotNames()).toEqual(['claims', 'tasks']);
+      expect(await store.findSnapshot('unknown')).toBeUndefined();
+    });
+
+    it('tells watchers the head after a commit, until they stop', async () => {
+      let latest = GENESIS;
+      const stop = store.watch((head) => {
+        latest = head;
+      });
+      const first = commitAfter(GENESIS, 1);
+      await store.append(first);
+      await waitUntil(() => latest.size === 1);
+      stop();
+      await store.append(commitAfter(headOf(first), 1));
+      expect(latest.size).toBe(1);
+    });
+
+    it('gives bytes out that nobody else changes', async () => {
+      const commit = commitAfter(GENESIS, 2);
+      await store.append(commit);
+      const before = plain(await all(store.entries({ from: 1 })));
+      await store.append(commitAfter(headOf(commit), 50));
+      expect(plain(await all(store.entries({ from: 1, to: 2 })))).toEqual(before);
+    });
+  });
+}
+
+/** The further cases of stores that outlive the process: what one opening wrote, another one sees. */
+export function describeDurableStore(name: string, makePlace: () => Promise<StorePlace>): void {
+  describe(`the ${name} store, opened again`, () => {
+    it('still has everything', async () => {
+      const place = await makePlace();
+      const writer = await place.open();
+      const commit = commitAfter(GENESIS, 300);
+      await writer.append({ ...commit, tiles: [{ level: 8, index: 0, hash: hashOf('8/0') }] });
+      await writer.putBlob(hashOf('blob'), encode('content'));
+      await writer.saveSnapshot('tasks', { size: 1, hash: hashOf('1'), bytes: encode('state') });
+      await writer.close();
+      const reader = await place.open();
+      expect(plain(await reader.head())).toEqual(plain(headOf(commit)));
+      expect(plain(await all(reader.entries({ from: 1 })))).toEqual(plain(commit.entries));
+      expect((await reader.tiles(8, { from: 0 })).map(hex)).toEqual([hexOf('8/0')]);
+      expect(await reader.findCheckpoint()).toEqual(commit.checkpoint);
+      expect(hex((await reader.findBlob(hashOf('blob'))) ?? new Uint8Array())).toBe(hex(encode('content')));
+      expect((await reader.findSnapshot('tasks'))?.size).toBe(1);
+      expect(await reader.inspect()).toEqual([]);
+      await reader.close();
+      await place.remove();
+    });
+  });
+}
+
+/** A commit that a store accepts. It checks heads, not meaning, so the entries here mean nothing. */
+export function commitAfter(after: Head, count: number, text = 'entry'): Commit {
+  const entries = Array.from({ length: count }, (_, i) => makeEntry(after.size + 1 + i, text));
+  const [first, ...rest] = entries;
+  if (!first) throw new Error('a commit has at least one entry');
+  const size = after.size + count;
+  return { after, entries: [first, ...rest], tiles: [], checkpoint: { size, note: `${text} ${size}\n` } };
+}
+
+export function headOf(commit: Commit): Head {
+  const last = commit.entries.at(-1);
+  return last ? { size: last.seq, hash: last.hash } : commit.after;
+}
+
+export async function all<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const batch of batches) items.push(...batch);
+  return items;
+}
+
+/** Waits for a condition, with a deadline: what a test may do instead of sleeping. */
+export async function waitUntil(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('the condition did not come true in time');
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1);
+    });
+  }
+}
+
+function makeEntry(seq: number, text: string): StoredEntry {
+  const bytes = encode(`${text} ${seq} é\u0000`);
+  return { seq, hash: sha256(bytes), bytes };
+}
+
+/** Bytes as hex: one store gives Buffers, another one arrays, and both are right. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return hex(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, plain(child)]));
+}
+
+function hashOf(text: string): Uint8Array {
+  return sha256(encode(text));
+}
+
+function hexOf(text: string): string {
+  return hex(hashOf(text));
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,111 @@
+import type { Problem } from '../protocol/problem.ts';
+
+/**
+ * The port: what a ledger needs from whatever keeps it. A store moves bytes and compares heads; what an entry means, how
+ * it is hashed and who signs is decided above it. `store.cases.ts` is the suite that every implementation passes.
+ */
+export interface Store {
+  readonly kind: 'memory' | 'sqlite' | 'postgres';
+
+  /** The end of the chain: size 0 and a zero hash where nothing was ever written. */
+  head(): Promise<Head>;
+
+  /**
+   * Writes the whole commit durably, or nothing. The head it was made for is compared with the real one in the same
+   * transaction: somebody else's commit in between is a value (`conflict`), never an error. So is a store that cannot
+   * write (`problem`: the disk is full, the connection is gone); the commit may then have happened or not, and whoever
+   * wants to know reads the head again.
+   */
+  append(commit: Commit): Promise<Appended>;
+
+  /**
+   * Entries `from`…`to` (both included, `to` defaults to the end), in order, in batches that bound memory. Whatever is
+   * stored in the range is given out: rows numbered 0 or below, or beyond a gap, are for the reader to stumble over.
+   */
+  entries(range: Range): AsyncIterable<readonly StoredEntry[]>;
+
+  /** Only the hashes of `from`…`to`, in order: what tree proofs are made of. */
+  hashes(range: Range): AsyncIterable<readonly Uint8Array[]>;
+
+  /** Roots of complete subtrees at a tile level, in order of index. The range counts tiles, the first one is 0. */
+  tiles(level: number, range: Range): Promise<readonly Uint8Array[]>;
+
+  /** The newest signed checkpoint, or the newest one that covers at most `size` entries. */
+  findCheckpoint(size?: number): Promise<StoredCheckpoint | undefined>;
+
+  /** All checkpoints, oldest first, in batches. */
+  checkpoints(): AsyncIterable<readonly StoredCheckpoint[]>;
+
+  /** Keeps what is too large for an entry under its SHA-256, once. */
+  putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void>;
+  findBlob(hash: Uint8Array): Promise<Uint8Array | undefined>;
+  /** All blobs, in batches (of one, where they are large): what `verify` hashes again. */
+  blobs(): AsyncIterable<readonly StoredBlob[]>;
+
+  /** Derived data: a folded state and the entry it stands on. The newest one per name is kept. */
+  saveSnapshot(name: string, snapshot: Snapshot): Promise<void>;
+  findSnapshot(name: string): Promise<Snapshot | undefined>;
+  snapshotNames(): Promise<readonly string[]>;
+
+  /**
+   * What is wrong with the store itself that nobody reading entries would notice: missing triggers, rows outside of the
+   * numbering, tiles at levels that do not exist, damaged pages. One sentence each; none when all is well.
+   */
+  inspect(): Promise<readonly string[]>;
+
+  /** Calls back with the head after commits, of any process, coalesced: never more often than the reader can follow. */
+  watch(listener: (head: Head) => void): () => void;
+
+  close(): Promise<void>;
+}
+
+export interface Head {
+  readonly size: number;
+  readonly hash: Uint8Array;
+}
+
+export interface StoredEntry {
+  readonly seq: number;
+  readonly hash: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+export interface StoredCheckpoint {
+  readonly size: number;
+  readonly note: string;
+}
+
+export interface StoredBlob {
+  readonly hash: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+export interface Commit {
+  readonly after: Head;
+  readonly entries: readonly [StoredEntry, ...StoredEntry[]];
+  /** Subtree roots that these entries complete, at the tile levels only (8, 16, 24, …). */
+  readonly tiles: readonly Tile[];
+  readonly checkpoint: StoredCheckpoint;
+}
+
+export interface Tile {
+  readonly level: number;
+  readonly index: number;
+  readonly hash: Uint8Array;
+}
+
+export interface Snapshot {
+  readonly size: number;
+  readonly hash: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+export interface Range {
+  readonly from: number;
+  readonly to?: number;
+}
+
+export type Appended =
+  | { readonly ok: true; readonly head: Head }
+  | { readonly ok: false; readonly conflict: Head }
+  | { readonly ok: false; readonly problem: Problem };

@@ -1,0 +1,101 @@
+import { blobName, blobsNamedIn } from './blob.ts';
+import { CheckpointCursor } from './checkpoint-cursor.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { sameBytes } from './hex.ts';
+import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
+import type { TreeHead } from './proof.ts';
+import type { Store } from './store.ts';
+import { TileCheck } from './tile-check.ts';
+import type { Finding, Walk } from './walk.ts';
+
+interface WalkOptions {
+  readonly allSignatures?: boolean;
+  readonly onProgress?: (entries: number) => void;
+}
+
+const decoder = new TextDecoder();
+
+/**
+ * Walks from the first entry to the newest checkpoint, with older checkpoints, tiles and named blobs beside it, in
+ * bounded memory. What a running writer adds meanwhile is left for the next time.
+ */
+export async function findFirstFault(
+  store: Store,
+  walk: Walk,
+  outside: Checkpoint | undefined,
+  { allSignatures = false, onProgress }: WalkOptions,
+): Promise<Finding | undefined> {
+  const tiles = new TileCheck(store, 0);
+  const end = (await store.findCheckpoint())?.size ?? 0;
+  const checkpoints = new CheckpointCursor(store.checkpoints(), end);
+  await checkpoints.advance();
+  // From far below 1, so that a row smuggled in before the first entry is met.
+  for await (const batch of store.entries({ from: Number.MIN_SAFE_INTEGER, to: end })) {
+    for (const stored of batch) {
+      const step = walk.step(stored);
+      if (!step.ok) return step.finding;
+      if (step.tiles.length > 0) await tiles.add(step.tiles);
+      const { current } = checkpoints;
+      if (current && current.size <= stored.seq) {
+        const fault = await walk.findFault(current, allSignatures || checkpoints.atLast ? 'check' : 'trust');
+        if (fault) return fault;
+        await checkpoints.advance();
+      }
+      if (stored.seq === outside?.size && !isAt(walk, outside)) return forked(outside);
+      // Few entries name a blob; the others pay for a search in their text only.
+      if (!decoder.decode(stored.bytes).includes('blob":"sha256:')) continue;
+      for (const hash of blobsNamedIn(step.entry.data)) {
+        if (!(await store.findBlob(hash))) return missingBlob(stored.seq, hash);
+      }
+    }
+    onProgress?.(walk.position.head.size);
+  }
+  await tiles.finish();
+  return findGapAtEnd(walk, checkpoints, outside) ?? (await findUnsigned(store)) ?? findWrongTile(tiles);
+}
+
+function findGapAtEnd(walk: Walk, checkpoints: CheckpointCursor, outside: Checkpoint | undefined): Finding | undefined {
+  const { size } = walk.position.head;
+  const beyond = Math.max(checkpoints.current?.size ?? 0, outside?.size ?? 0);
+  if (beyond > size) {
+    return finding(size + 1, 'ledger/rolled-back', `entries ${size + 1} to ${beyond} are missing from the end`);
+  }
+  return checkpoints.current
+    ? finding(checkpoints.current.size, 'ledger/wrong-root', 'there is a checkpoint of no entries')
+    : undefined;
+}
+
+/** The head is read first: a commit that comes in between makes the checkpoint the larger one, and that is no fault. */
+export async function findUnsigned(store: Store): Promise<Finding | undefined> {
+  const { size } = await store.head();
+  const signed = (await store.findCheckpoint())?.size ?? 0;
+  if (size <= signed) return undefined;
+  return finding(signed + 1, 'ledger/unsigned', `entries ${signed + 1} to ${size} are covered by no signed checkpoint`);
+}
+
+export function findWrongTile({ wrong }: TileCheck): Finding | undefined {
+  if (!wrong) return undefined;
+  const seq = wrong.index * 2 ** wrong.level + 1;
+  const message = `tile ${wrong.index} at level ${wrong.level} is not the hash of its entries`;
+  return finding(seq, 'ledger/wrong-tile', message);
+}
+
+function isAt(walk: Walk, tree: TreeHead): boolean {
+  return sameBytes(walk.position.frontier.root(), tree.root);
+}
+
+function forked(outside: Checkpoint): Finding {
+  return finding(
+    outside.size,
+    'ledger/forked',
+    `the first ${outside.size} entries are not those of the outside checkpoint: history was rewritten`,
+  );
+}
+
+function missingBlob(seq: number, hash: Uint8Array): Finding {
+  return finding(seq, 'ledger/missing-blob', `entry ${seq} names the blob ${blobName(hash)}, which is missing`);
+}
+
+function finding(seq: number, code: string, message: string): Finding {
+  return { seq, problem: ledgerProblem(code, message, DO_NOT_WRITE) };
+}

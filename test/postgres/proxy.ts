@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createConnection, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What happens to the next message that contains the marker; the one after it passes as if nothing had been. */
+export type Fault =
+  /** The connection breaks, and the server never gets the message. */
+  | 'cut before'
+  /** The server gets the message and does what it says; the connection breaks before the answer. */
+  | 'cut after'
+  /** The connection breaks, and the message reaches the server later, when `release` is called. */
+  | 'late'
+  /** The message is swallowed, and nobody says so: a cable that was pulled. */
+  | 'silence';
+
+export interface Proxy {
+  url(database: string): string;
+  /** Resolves when the fault has happened. */
+  fault(kind: Fault, marker: string): Promise<void>;
+  release(): void;
+  /** New connections wait until the function that it gives back is called. */
+  pause(): () => void;
+  stop(): Promise<void>;
+}
+
+interface Plan {
+  readonly kind: Fault;
+  readonly marker: string;
+  readonly happened: () => void;
+}
+
+/** Stands between a client and PostgreSQL, to break the connection at the worst moments. */
+export async function startProxy(socketFolder: string): Promise<Proxy> {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-proxy-'));
+  const sockets = new Set<Socket>();
+  let plan: Plan | undefined;
+  let held: (() => void) | undefined;
+  let gate: Promise<void> = Promise.resolve();
+
+  const forward = (client: Socket): void => {
+    if (client.destroyed) return;
+    const upstream = createConnection(join(socketFolder, '.s.PGSQL.5432'));
+    keep(sockets, upstream);
+    let isBroken = false;
+    upstream.on('data', (answer) => (isBroken ? client.destroy() : client.write(answer)));
+    upstream.on('close', () => client.destroy());
+    client.on('close', () => isBroken || upstream.destroy());
+    client.on('data', (message) => {
+      if (isBroken) return;
+      if (plan === undefined || !message.includes(plan.marker)) {
+        upstream.write(message);
+        return;
+      }
+      const { kind, happened } = plan;
+      plan = undefined;
+      isBroken = true;
+      if (kind === 'cut after') upstream.write(message);
+      if (kind === 'late') held = () => upstream.write(message);
+      if (kind === 'cut before' || kind === 'late') client.destroy();
+      happened();
+    });
+    client.resume();
+  };
+
+  const server = createServer({ pauseOnConnect: true }, (client) => {
+    keep(sockets, client);
+    void gate.then(() => forward(client));
+  });
+  server.listen(join(folder, '.s.PGSQL.5432'));
+  await once(server, 'listening');
+
+  return {
+    url: (database) => `postgres://postgres@${encodeURIComponent(folder)}/${database}`,
+    fault: (kind, marker) => new Promise((happened) => (plan = { kind, marker, happened })),
+    release: () => held?.(),
+    pause() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function keep(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket);
+  socket.on('error', () => undefined);
+  socket.on('close', () => sockets.delete(socket));
+}
