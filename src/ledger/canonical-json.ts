@@ -9,9 +9,9 @@ export type JsonObject = { readonly [key: string]: Json };
  * RFC 8785: the one text that a JSON value has, so that its hash means something. The ledger takes integers only,
  * because other languages print fractions differently; `numbers: 'any'` is the whole RFC.
  */
-export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'integers'): Parsed<string> {
+export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'integers', depth = 1): Parsed<string> {
   try {
-    return accepted(renderCanonical(value, 1, numbers === 'integers'));
+    return accepted(renderCanonical(value, depth, numbers === 'integers'));
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
     const hint = 'Put plain JSON into an entry; what does not fit belongs into a blob.';
@@ -39,7 +39,7 @@ export function renderCanonical(value: unknown, depth: number, integersOnly: boo
   const text = look.orderable ? JSON.stringify(ordered) : renderByHand(ordered);
   // A lone surrogate comes out as an escape, and nothing else that starts like this does: a backslash comes out as two.
   if (text.includes('\\ud') && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(text)) {
-    throw new NotCanonical('lone_surrogate', 'a string is not valid Unicode');
+    throw new NotCanonical('ledger/lone-surrogate', 'a string is not valid Unicode');
   }
   return text;
 }
@@ -60,17 +60,17 @@ function inOrder(value: unknown, depth: number, look: Look): unknown {
       return checkNumber(value, look.integersOnly);
     case 'object':
       if (value === null) return value;
-      if (depth > LIMITS.depth) throw new NotCanonical('too_deep', `deeper than ${LIMITS.depth} levels`);
+      if (depth > LIMITS.depth) throw new NotCanonical('ledger/too-deep', `deeper than ${LIMITS.depth} levels`);
       return Array.isArray(value) ? arrayInOrder(value, depth, look) : objectInOrder(value, depth, look);
     default:
-      throw new NotCanonical('not_json', `a value of type ${typeof value} is not JSON`);
+      throw new NotCanonical('ledger/not-json', `a value of type ${typeof value} is not JSON`);
   }
 }
 
 function checkNumber(value: number, integersOnly: boolean): number {
   if (integersOnly ? Number.isSafeInteger(value) : Number.isFinite(value)) return value;
   throw new NotCanonical(
-    'not_integer',
+    'ledger/not-integer',
     `${value} is not ${integersOnly ? 'an integer that every language can hold' : 'a JSON number'}`,
   );
 }
@@ -89,7 +89,7 @@ function arrayInOrder(items: readonly unknown[], depth: number, look: Look): rea
 function objectInOrder(object: object, depth: number, look: Look): object {
   const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) {
-    throw new NotCanonical('not_json', 'only plain objects are JSON');
+    throw new NotCanonical('ledger/not-json', 'only plain objects are JSON');
   }
   const keys = Object.keys(object);
   let sorted = true;

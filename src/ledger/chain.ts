@@ -4,7 +4,6 @@ import type { PreparedDraft } from './draft.ts';
 import { parseEntry, renderEnvelope, type Entry } from './entry.ts';
 import { sameBytes, toHex } from './hex.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
-import { LIMITS } from './limits.ts';
 import { leafHash } from './merkle.ts';
 import type { Head, StoredEntry } from './store.ts';
 
@@ -19,7 +18,7 @@ export interface LinkedEntry {
 
 const encoder = new TextEncoder();
 
-/** Gives each draft its number and its link to the entry before. `drafts` of one caller count their causes from `seq`. */
+/** Gives each draft its number and its link to the entry before. Causes inside of the list count from its start. */
 export function linkDrafts(
   sha256: Sha256,
   project: string,
@@ -41,9 +40,9 @@ export function linkDrafts(
       cause: seqOfCause(draft.cause, after.size),
       data: draft.data,
     };
-    const stored = hashText(sha256, size, renderEnvelope(entry, draft.dataText));
-    hash = stored.hash;
-    return { entry, stored };
+    const leaf = encodeLeaf(renderEnvelope(entry, draft.dataText));
+    hash = sha256(leaf);
+    return { entry, stored: { seq: size, hash, bytes: leaf.subarray(1) } };
   });
 }
 
@@ -51,28 +50,38 @@ export function linkDrafts(
 export function checkLink(sha256: Sha256, project: string, head: Head, stored: StoredEntry): Parsed<Entry> {
   const expected = head.size + 1;
   if (stored.seq !== expected) {
-    return broken('wrong_seq', `entry ${expected} is missing: the next one stored is ${stored.seq}`);
+    return broken('ledger/wrong-seq', `entry ${expected} is missing: the next one stored is ${stored.seq}`);
   }
   if (!sameBytes(leafHash(sha256, stored.bytes), stored.hash)) {
-    return broken('wrong_hash', `entry ${expected} is not what was recorded: its hash does not match`);
+    return broken('ledger/wrong-hash', `entry ${expected} is not what was recorded: its hash does not match`);
   }
   const entry = parseEntry(stored.bytes);
   if (!entry.ok) return entry;
   if (entry.value.project !== project) {
-    return broken('wrong_project', `entry ${expected} belongs to the project ${entry.value.project}`);
+    return broken('ledger/wrong-project', `entry ${expected} belongs to the project ${entry.value.project}`);
   }
   if (entry.value.seq !== expected || entry.value.prev !== toHex(head.hash)) {
-    return broken('wrong_link', `entry ${expected} does not follow entry ${head.size}`);
+    return broken('ledger/wrong-link', `entry ${expected} does not follow entry ${head.size}`);
   }
   return entry;
 }
 
-/** Reused for every entry. Its first byte stays the 0x00 of a leaf, so that hashing needs no second copy. */
-const scratch = new Uint8Array(1 + 3 * LIMITS.entryBytes);
+/** Leaves are cut from larger pieces of memory: a piece for each costs more than everything else about it. */
+const PIECE_BYTES = 256 * 1024;
+let piece = new Uint8Array(0);
+let used = 0;
 
-function hashText(sha256: Sha256, seq: number, text: string): StoredEntry {
-  const { written } = encoder.encodeInto(text, scratch.subarray(1));
-  return { seq, hash: sha256(scratch.subarray(0, 1 + written)), bytes: scratch.slice(1, 1 + written) };
+/** The text behind the 0x00 of a leaf, so that hashing needs no second copy. */
+function encodeLeaf(text: string): Uint8Array {
+  const most = 1 + 3 * text.length;
+  if (piece.length - used < most) {
+    piece = new Uint8Array(Math.max(PIECE_BYTES, most));
+    used = 0;
+  }
+  const { written } = encoder.encodeInto(text, piece.subarray(used + 1));
+  const leaf = piece.subarray(used, used + 1 + written);
+  used += leaf.length;
+  return leaf;
 }
 
 function seqOfCause(cause: PreparedDraft['cause'], before: number): number | null {

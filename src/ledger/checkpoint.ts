@@ -55,7 +55,7 @@ export function parseCheckpoint(text: string): Parsed<Checkpoint> {
 function notACheckpoint(): Parsed<Checkpoint> {
   return refused(
     ledgerProblem(
-      'bad_checkpoint',
+      'ledger/bad-checkpoint',
       'the signed note is not a checkpoint of a ledger',
       'It has four lines (origin, size, root, previous) before its signatures.',
     ),

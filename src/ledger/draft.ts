@@ -21,7 +21,7 @@ export interface PreparedDraft {
   readonly cause: number | null | { readonly draft: number };
   readonly data: JsonObject;
   readonly dataText: string;
-  /** An upper bound of the entry's bytes. */
+  /** About how many bytes the entry will have; never below the truth where that is near the limit. */
   readonly bytes: number;
 }
 
@@ -51,7 +51,7 @@ export function prepareDraft(draft: Draft, place: Place): Parsed<PreparedDraft> 
   if (bytes > LIMITS.entryBytes) {
     return refused(
       ledgerProblem(
-        'entry_too_large',
+        'ledger/entry-too-large',
         `entry too large: about ${bytes} bytes > ${LIMITS.entryBytes} bytes maximum`,
         'Keep the large part as a blob, and its name in the entry.',
         'data',
@@ -61,13 +61,12 @@ export function prepareDraft(draft: Draft, place: Place): Parsed<PreparedDraft> 
   return accepted({ actor, type, cause, data, dataText: text.value, bytes });
 }
 
-/** The envelope is the first level of an entry, so data starts at the second; an array around it stands for that. */
+/** The envelope is the first level of an entry, so data starts at the second. */
 function renderData(data: JsonObject): Parsed<string> {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     return badDraft('data', 'data is not an object');
   }
-  const text = canonicalJson([data]);
-  return text.ok ? accepted(text.value.slice(1, -1)) : text;
+  return canonicalJson(data, 'integers', 2);
 }
 
 function isCause(cause: unknown, { position, size }: Place): boolean {
@@ -104,7 +103,5 @@ function byteBound(type: string, actor: string, data: string): number {
 }
 
 function badDraft(path: string, what: string): Parsed<never> {
-  return refused(
-    ledgerProblem('bad_draft', what, 'This is a mistake in the caller, not in the ledger.', path),
-  );
+  return refused(ledgerProblem('ledger/bad-draft', what, 'This is a mistake in the caller, not in the ledger.', path));
 }

@@ -45,14 +45,14 @@ export function parseEnvelope(value: unknown): Parsed<Entry> {
   if (v !== 1) return notAnEntry('v is not 1');
   if (!isProject(project)) return notAnEntry('project is not a project id');
   if (!isSeq(seq)) return notAnEntry('seq is not a number from 1');
-  if (typeof prev !== 'string' || !/^[0-9a-f]{64}$/.test(prev))
-    return notAnEntry('prev is not a hash in hex');
+  if (typeof prev !== 'string' || !/^[0-9a-f]{64}$/.test(prev)) return notAnEntry('prev is not a hash in hex');
   if (!isTime(at)) return notAnEntry('at is not a time in UTC with milliseconds');
   if (!isActor(actor)) return notAnEntry('actor is not session:…, operator:… or system:…');
   if (!isType(type)) return notAnEntry('type is not in PascalCase');
   if (cause !== null && (!isSeq(cause) || cause >= seq)) return notAnEntry('cause is not an earlier entry');
   if (!isJsonObject(data)) return notAnEntry('data is not an object');
-  return accepted({ v, project, seq, prev, at, actor, type, cause, data });
+  // In canonical order, so that it is printed as it was hashed.
+  return accepted({ actor, at, cause, data, prev, project, seq, type, v });
 }
 
 function isTextOf(entry: Entry, text: string): boolean {
@@ -71,7 +71,8 @@ export function renderEntry(entry: Entry): string {
 
 /** The same where the text of `data` is already known. */
 export function renderEnvelope(entry: Omit<Entry, 'data'>, data: string): string {
-  return `{"actor":${JSON.stringify(entry.actor)},"at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},"type":"${entry.type}","v":1}`;
+  // None of these can hold a character that needs an escape.
+  return `{"actor":"${entry.actor}","at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},"type":"${entry.type}","v":1}`;
 }
 
 /** Project ids are used in file names and key names, so they are kept as plain as task ids. */
@@ -117,7 +118,7 @@ function isJsonObject(value: unknown): value is JsonObject {
 function notAnEntry(what: string): Parsed<Entry> {
   return refused(
     ledgerProblem(
-      'bad_entry',
+      'ledger/bad-entry',
       `this is not an entry: ${what}`,
       'Run `baton ledger verify` to see where it starts.',
     ),

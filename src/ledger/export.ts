@@ -1,19 +1,33 @@
+import { CheckpointCursor } from './checkpoint-cursor.ts';
 import { toHex } from './hex.ts';
 import type { Store } from './store.ts';
+import { KEY_ADDED } from './trust.ts';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const KEY_MARK = `"type":"${KEY_ADDED}"`;
 
 /**
  * The ledger as NDJSON: one `{entry, hash}` a line, then the checkpoint that covers them. The canonical bytes are already
- * JSON, so they are put in as they are. What a running writer adds after the checkpoint is left out.
+ * JSON, so they are put in as they are. Where a further key was added, the checkpoint that makes it trusted stands
+ * right behind it. What a running writer adds after the newest checkpoint is left out.
  */
 export async function* exportLedger(store: Store): AsyncGenerator<string> {
   const newest = await store.findCheckpoint();
   if (!newest) return;
+  const checkpoints = new CheckpointCursor(store.checkpoints(), newest.size);
+  await checkpoints.advance();
+  let keyAdded = false;
   for await (const batch of store.entries({ from: 1, to: newest.size })) {
     let lines = '';
-    for (const { bytes, hash } of batch) {
-      lines += `{"entry":${decoder.decode(bytes)},"hash":"${toHex(hash)}"}\n`;
+    for (const { seq, bytes, hash } of batch) {
+      const entry = decoder.decode(bytes);
+      lines += `{"entry":${entry},"hash":"${toHex(hash)}"}\n`;
+      keyAdded ||= seq > 1 && entry.includes(KEY_MARK);
+      const { current } = checkpoints;
+      if (current?.size !== seq) continue;
+      if (keyAdded && !checkpoints.atLast) lines += `${JSON.stringify({ checkpoint: current.note })}\n`;
+      keyAdded = false;
+      await checkpoints.advance();
     }
     yield lines;
   }

@@ -10,9 +10,7 @@ const hasToHex = 'toHex' in Uint8Array.prototype;
 /** Lower case only: a hash has one spelling. */
 export function parseHex(text: string): Uint8Array | undefined {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) return undefined;
-  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
-    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
-  );
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
 }
 
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -49,5 +49,5 @@ function makeKeyFile(path: string): Parsed<Signer> {
 }
 
 function badKey(message: string, hint: string): Parsed<Signer> {
-  return refused(ledgerProblem('bad_key_file', message, hint));
+  return refused(ledgerProblem('ledger/bad-key-file', message, hint));
 }

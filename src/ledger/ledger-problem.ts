@@ -2,7 +2,7 @@ import type { Problem } from '../protocol/problem.ts';
 
 /** A problem of the ledger: its inputs are values and stored bytes, so it has no line and no column. */
 export function ledgerProblem(code: string, message: string, hint: string, path = ''): Problem {
-  return { code: `ledger.${code}`, message, path, line: null, column: null, hint };
+  return { code, message, path, line: null, column: null, hint };
 }
 
 /** What to do about a ledger that is not what was recorded. */

@@ -1,4 +1,5 @@
 import type { Problem } from '../protocol/problem.ts';
+import { readNews, type News } from './catch-up.ts';
 import type { LinkedEntry } from './chain.ts';
 import { parseCheckpoint } from './checkpoint.ts';
 import type { Signer, Verifier } from './crypto.ts';
@@ -11,8 +12,7 @@ import { LIMITS } from './limits.ts';
 import type { Outside } from './outside.ts';
 import type { Head, Store } from './store.ts';
 import type { Keyring } from './trust.ts';
-import { walkOn } from './walk-on.ts';
-import { Walk, type Position } from './walk.ts';
+import type { Position } from './walk.ts';
 
 export interface LedgerOptions {
   readonly store: Store;
@@ -36,7 +36,7 @@ export type Recorded =
 /** The only writer of a project's ledger in this process. `openLedger` makes one. */
 export class Ledger {
   readonly #options: LedgerOptions;
-  readonly #keyring: Keyring;
+  #keyring: Keyring;
   readonly #queue: Waiting<Recorded>[] = [];
   #position: Position;
   #draining: Promise<void> | undefined;
@@ -107,18 +107,15 @@ export class Ledger {
   /** Waits for the callers that are still in the queue, then lets go of the store. */
   async close(): Promise<void> {
     await this.#draining;
-    this.#stopped ??= ledgerProblem('closed', 'the ledger is closed', 'Open it again.');
-    this.#options.outside.sync();
+    this.#stopped ??= ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
+    this.#options.outside.close();
     await this.#options.store.close();
   }
 
   async #drain(): Promise<void> {
+    // So that callers of the same moment are in the queue.
+    await Promise.resolve();
     while (this.#queue.length > 0) {
-      // A turn of the event loop, so that callers whose requests have arrived by now are in the queue. SQLite blocks
-      // while it writes: without this, each commit would hold one caller.
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
       const group = takeGroup(this.#queue);
       const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
         this.#stop(unexpected(error)),
@@ -126,6 +123,9 @@ export class Ledger {
       for (const [i, waiting] of group.entries()) {
         waiting.answer('linked' in answers ? { ok: true, entries: answers.linked[i] ?? [] } : answers);
       }
+      // A turn of the event loop between two commits: those get in whose requests have arrived by now, and a caller in a
+      // tight loop starves nobody. SQLite blocks while it writes; without this each commit would hold one caller.
+      await nextTurn();
     }
     this.#draining = undefined;
   }
@@ -181,16 +181,14 @@ export class Ledger {
   }
 
   async #catchUp(): Promise<Problem | undefined> {
-    const { store, verifier, project, onEntries } = this.#options;
-    const news: Entry[] = [];
+    const { store, onEntries } = this.#options;
+    let news: News;
     try {
       if (!(await this.#has(this.head))) return this.#stop(endGone(this.head)).problem;
-      const walk = new Walk(verifier, project, this.#keyring, this.#position);
-      const fault = await walkOn(store, walk, (entries) => {
-        news.push(...entries);
-      });
-      if (fault) return this.#stop(fault.problem).problem;
-      this.#position = walk.position;
+      news = await readNews(this.#options, this.#position, this.#keyring);
+      if (!news.ok) return this.#stop(news.problem).problem;
+      this.#position = news.position;
+      this.#keyring = news.keyring;
       this.#note = (await store.findCheckpoint(this.head.size))?.note;
     } catch (error) {
       // The store is away. Nothing is known, so nothing is concluded: the next call tries again.
@@ -199,7 +197,7 @@ export class Ledger {
     }
     this.#inDoubt = false;
     this.#writeOutside();
-    if (news.length > 0) onEntries?.(news);
+    if (news.entries.length > 0) onEntries?.(news.entries);
     return undefined;
   }
 
@@ -219,11 +217,17 @@ export class Ledger {
   }
 }
 
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
 type NotRecorded = Exclude<Recorded, { ok: true }>;
 
 function endGone(head: Head): Problem {
   return ledgerProblem(
-    'rolled_back',
+    'ledger/rolled-back',
     `entry ${head.size}, which was recorded, is missing or another one: the store was rolled back`,
     DO_NOT_WRITE,
   );
@@ -231,7 +235,7 @@ function endGone(head: Head): Problem {
 
 function tooMuch(): Problem {
   return ledgerProblem(
-    'too_much',
+    'ledger/too-much',
     `more than ${LIMITS.draftsPerAppend} drafts in one call, or ${LIMITS.waitingCallers} callers waiting`,
     'Record in smaller groups, and wait for the answers.',
   );
@@ -240,10 +244,10 @@ function tooMuch(): Problem {
 function unavailable(error: unknown): { readonly ok: false; readonly problem: Problem } {
   const what = error instanceof Error ? error.message : String(error);
   const hint = 'Nothing is lost: try again when the store is back.';
-  return { ok: false, problem: ledgerProblem('unavailable', `the store does not answer: ${what}`, hint) };
+  return { ok: false, problem: ledgerProblem('ledger/unavailable', `the store does not answer: ${what}`, hint) };
 }
 
 function unexpected(error: unknown): Problem {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return ledgerProblem('unexpected', `the ledger has stopped: ${what}`, 'This is a mistake in Baton.');
+  return ledgerProblem('ledger/unexpected', `the ledger has stopped: ${what}`, 'This is a mistake in Baton.');
 }

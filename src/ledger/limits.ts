@@ -15,7 +15,6 @@ export const LIMITS = {
   snapshotBytes: 256 * 1024 * 1024,
   /** What a reader holds in memory at a time. */
   entriesPerBatch: 512,
-  bytesPerBatch: 4 * 1024 * 1024,
   hashesPerBatch: 8_192,
   /** A signed note with a handful of signatures is far below this. */
   noteBytes: 8_192,

@@ -17,12 +17,19 @@ import type {
 /** A store that forgets: for tests, for the simulator, and as the plainest statement of what a store does. */
 export class MemoryStore implements Store {
   readonly kind = 'memory';
-  readonly #entries: StoredEntry[] = [];
-  readonly #checkpoints: StoredCheckpoint[] = [];
-  readonly #tiles: Tile[] = [];
+  readonly #entries: StoredEntry[];
+  readonly #checkpoints: StoredCheckpoint[];
+  readonly #tiles: Tile[];
   readonly #blobs = new Map<string, StoredBlob>();
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #listeners = new Set<(head: Head) => void>();
+
+  /** Rows read from elsewhere, taken as they are. */
+  constructor({ entries = [], checkpoints = [], tiles = [] }: Partial<MemoryRows> = {}) {
+    this.#entries = entries;
+    this.#checkpoints = checkpoints;
+    this.#tiles = tiles;
+  }
 
   async head(): Promise<Head> {
     return this.#head();
@@ -51,9 +58,7 @@ export class MemoryStore implements Store {
   }
 
   async tiles(level: number, range: Range): Promise<readonly Uint8Array[]> {
-    return this.#tiles
-      .filter((tile) => tile.level === level && isIn(range, tile.index))
-      .map((tile) => tile.hash);
+    return this.#tiles.filter((tile) => tile.level === level && isIn(range, tile.index)).map((tile) => tile.hash);
   }
 
   async findCheckpoint(size = Number.MAX_SAFE_INTEGER): Promise<StoredCheckpoint | undefined> {
@@ -111,11 +116,14 @@ export class MemoryStore implements Store {
   }
 
   #slice(range: Range): StoredEntry[] {
-    return this.#entries.slice(
-      Math.max(0, range.from - 1),
-      range.to === undefined ? undefined : Math.max(0, range.to),
-    );
+    return this.#entries.slice(Math.max(0, range.from - 1), range.to === undefined ? undefined : Math.max(0, range.to));
   }
+}
+
+export interface MemoryRows {
+  readonly entries: StoredEntry[];
+  readonly checkpoints: StoredCheckpoint[];
+  readonly tiles: Tile[];
 }
 
 function* batches<T>(items: readonly T[], size: number): Generator<readonly T[]> {

@@ -12,9 +12,7 @@ export const nodeVerifier: Verifier = {
 
 export function signerOf(privateKey: KeyObject): Signer {
   return {
-    publicKey: new Uint8Array(
-      createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32),
-    ),
+    publicKey: new Uint8Array(createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32)),
     sign: (message) => sign(null, message, privateKey),
   };
 }

@@ -28,9 +28,23 @@ const ED25519 = 0x01;
 const encoder = new TextEncoder();
 
 export function signNote(sha256: Sha256, text: string, name: string, signer: Signer): string {
-  const id = keyId(sha256, { name, publicKey: signer.publicKey });
+  const id = ownKeyId(sha256, name, signer);
   const signature = signer.sign(encoder.encode(text));
-  return `${text}\n— ${name} ${toBase64(Uint8Array.of(...id, ...signature))}\n`;
+  const line = new Uint8Array(id.length + signature.length);
+  line.set(id);
+  line.set(signature, id.length);
+  return `${text}\n— ${name} ${toBase64(line)}\n`;
+}
+
+/** A signer signs many notes under one name; its id is made once. */
+const ownIds = new WeakMap<Signer, { readonly name: string; readonly id: Uint8Array }>();
+
+function ownKeyId(sha256: Sha256, name: string, signer: Signer): Uint8Array {
+  const known = ownIds.get(signer);
+  if (known?.name === name) return known.id;
+  const id = keyId(sha256, { name, publicKey: signer.publicKey });
+  ownIds.set(signer, { name, id });
+  return id;
 }
 
 export function parseNote(note: string): Parsed<Note> {
@@ -92,7 +106,7 @@ function parseSignatureLine(line: string): NoteSignature | undefined {
 function notANote(what: string): Parsed<Note> {
   return refused(
     ledgerProblem(
-      'bad_note',
+      'ledger/bad-note',
       `this is not a signed note: ${what}`,
       'Compare it with a copy from another place.',
     ),
@@ -102,9 +116,9 @@ function notANote(what: string): Parsed<Note> {
 function notAKey(): Parsed<NoteKey> {
   return refused(
     ledgerProblem(
-      'bad_key',
+      'ledger/bad-key',
       'this is not a public key of a ledger',
-      'It has the form name+id+base64; `baton ledger root --json` prints it.',
+      'It has the form name+id+base64; `baton ledger verify --json` prints it.',
     ),
   );
 }

@@ -3,9 +3,7 @@ import { Ledger, type LedgerOptions } from './ledger.ts';
 import { recognizeLedger } from './recognize.ts';
 import { keyAdded } from './trust.ts';
 
-export type Opened =
-  | { readonly ok: true; readonly ledger: Ledger }
-  | { readonly ok: false; readonly problem: Problem };
+export type Opened = { readonly ok: true; readonly ledger: Ledger } | { readonly ok: false; readonly problem: Problem };
 
 /**
  * Opens a ledger for writing. It must be the one that was here before, and right since then; otherwise the answer says

@@ -7,8 +7,9 @@ export interface Outside {
   read(): string | undefined;
   /** After every commit, so it must cost next to nothing. An older copy is still a valid prefix. */
   write(note: string): void;
-  /** Makes the last copy durable: before a seal, and when the ledger is closed. */
+  /** Makes the last copy durable: a seal wants that. */
   sync(): void;
+  close(): void;
 }
 
 /** For tests, and for stores that remember by other means. */
@@ -28,4 +29,6 @@ export class MemoryOutside implements Outside {
   }
 
   sync(): void {}
+
+  close(): void {}
 }

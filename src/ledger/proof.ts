@@ -48,7 +48,6 @@ export function verifyConsistency(
   if (!isIndex(first.size) || !isIndex(second.size) || first.size === 0 || first.size > second.size) {
     return false;
   }
-  if (![first.root, second.root, ...proof].every(isHash)) return false;
   if (first.size === second.size) return proof.length === 0 && sameBytes(first.root, second.root);
   let fn = first.size - 1;
   let sn = second.size - 1;
@@ -58,7 +57,7 @@ export function verifyConsistency(
   }
   // Where the first tree is complete (its size a power of two), its root starts the path by itself.
   const [start, ...rest] = fn === 0 ? [first.root, ...proof] : proof;
-  if (!start) return false;
+  if (!start || ![start, ...rest].every(isHash)) return false;
   let firstRoot = start;
   let secondRoot = start;
   for (const sibling of rest) {

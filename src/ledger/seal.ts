@@ -50,7 +50,11 @@ async function seal(ledger: Ledger, actor: string): Promise<Sealed> {
   const checkpoint = await ledger.store.findCheckpoint(size);
   const parsed = checkpoint && parseCheckpoint(checkpoint.note);
   if (!parsed?.ok) return { ok: false, problem: nothingToSeal() };
-  ledger.syncOutside();
+  try {
+    ledger.syncOutside();
+  } catch (error) {
+    return { ok: false, problem: noOutsideCopy(error) };
+  }
   const data = { size, root: toHex(parsed.value.root), checkpoint: checkpoint?.note ?? '' };
   const recorded = await ledger.append([{ actor, type: LEDGER_SEALED, data }]);
   if (!recorded.ok) {
@@ -67,12 +71,7 @@ async function seal(ledger: Ledger, actor: string): Promise<Sealed> {
 export async function findLastSeal(store: Store, before: number): Promise<Seal | undefined> {
   for (let to = before; to > 0; to -= LIMITS.entriesPerBatch) {
     let found: Seal | undefined;
-    for await (const entry of entriesOfType(
-      store,
-      Math.max(1, to - LIMITS.entriesPerBatch + 1),
-      to,
-      SEAL_MARK,
-    )) {
+    for await (const entry of entriesOfType(store, Math.max(1, to - LIMITS.entriesPerBatch + 1), to, SEAL_MARK)) {
       found = parseSeal(entry) ?? found;
     }
     if (found) return found;
@@ -110,16 +109,18 @@ function parseSeal(entry: Entry): Seal | undefined {
 
 function inProgress(): Problem {
   return ledgerProblem(
-    'sealing',
+    'ledger/sealing',
     'Merkle finalization in progress. Retry in 5s.',
     'Another call is sealing this ledger.',
   );
 }
 
+function noOutsideCopy(error: unknown): Problem {
+  const what = error instanceof Error ? error.message : String(error);
+  const hint = 'Make room on the disk, or check who owns the file; then seal again.';
+  return ledgerProblem('ledger/cannot-write', `the outside checkpoint cannot be written: ${what}`, hint);
+}
+
 function nothingToSeal(): Problem {
-  return ledgerProblem(
-    'nothing_to_seal',
-    'there is no signed checkpoint to seal',
-    'Run: baton ledger verify',
-  );
+  return ledgerProblem('ledger/nothing-to-seal', 'there is no signed checkpoint to seal', 'Run: baton ledger verify');
 }

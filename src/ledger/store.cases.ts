@@ -43,9 +43,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       const second = commitAfter(headOf(first), 2);
       await store.append(second);
       expect(plain(await store.head())).toEqual(plain(headOf(second)));
-      expect(plain(await all(store.entries({ from: 1 })))).toEqual(
-        plain([...first.entries, ...second.entries]),
-      );
+      expect(plain(await all(store.entries({ from: 1 })))).toEqual(plain([...first.entries, ...second.entries]));
       expect(await all(store.checkpoints())).toEqual([first.checkpoint, second.checkpoint]);
     });
 

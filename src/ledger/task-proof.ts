@@ -98,5 +98,5 @@ function parseMarked({ bytes }: StoredEntry, marks: readonly string[]): Entry[] 
 }
 
 function unproven(what: string): Parsed<TaskProof> {
-  return refused(ledgerProblem('no_proof', `there is no proof: ${what}`, DO_NOT_WRITE));
+  return refused(ledgerProblem('ledger/no-proof', `there is no proof: ${what}`, DO_NOT_WRITE));
 }

@@ -42,11 +42,9 @@ export class Keyring {
     if (key.ok && key.value.name === this.#origin) this.#waiting.push(key.value);
   }
 
-  /** Trusts the key of the first entry, where somebody has already checked that it is in a tree which is trusted. */
-  trustFirst(entry: Pick<Entry, 'type' | 'data'>): void {
-    this.read(entry);
-    this.#trusted.push(...this.#waiting);
-    this.#waiting = [];
+  /** For a key that is known from elsewhere: the own one. */
+  trust(key: NoteKey): void {
+    this.#trusted.push(key);
   }
 
   /** Checks the signature, and trusts the keys that it covers. */
@@ -62,12 +60,7 @@ export class Keyring {
 }
 
 /** The entry that makes a key trusted. */
-export function keyAdded(
-  sha256: Sha256,
-  project: string,
-  signer: Pick<Signer, 'publicKey'>,
-  actor: string,
-): Draft {
+export function keyAdded(sha256: Sha256, project: string, signer: Pick<Signer, 'publicKey'>, actor: string): Draft {
   const key = { name: originOf(project), publicKey: signer.publicKey };
   return { actor, type: KEY_ADDED, data: { key: renderKey(sha256, key) } };
 }

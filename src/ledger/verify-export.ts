@@ -28,40 +28,50 @@ export async function verifyExport(
   knownKey?: string,
   onProgress?: (entries: number) => void,
 ): Promise<Parsed<VerifiedExport>> {
-  let walk: Walk | undefined;
-  let keyring: Keyring | undefined;
-  let project = '';
-  let note: string | undefined;
+  let reading: Reading | undefined;
   let number = 0;
   for await (const line of lines) {
     number += 1;
-    if (note !== undefined) return bad(number, 'there is something after the checkpoint');
     const value = parseLine(line);
-    if (value && typeof value.checkpoint === 'string') {
-      note = value.checkpoint;
-      continue;
-    }
     const stored = value && toStored(value);
-    if (!value || !stored) return bad(number, 'it is neither {entry, hash} nor {checkpoint}');
-    if (!walk) {
-      project = projectOf(value.entry);
-      keyring = new Keyring(verifier, project);
-      walk = new Walk(verifier, project, keyring, { head: GENESIS, frontier: new Frontier(verifier.sha256) });
+    if (stored) {
+      reading ??= startReading(verifier, value.entry);
+      const step = reading.walk.step(stored);
+      if (!step.ok) return refused(step.finding.problem);
+      if (stored.seq % 10_000 === 0) onProgress?.(stored.seq);
+    } else if (value && reading && isCheckpointLine(value)) {
+      const { size } = reading.walk.position.head;
+      if (size === reading.walk.checkpointed) return bad(number, 'the checkpoint is there twice');
+      // Checkpoints in between are left out of an export, but for those that make a key trusted.
+      const fault = await reading.walk.findFault({ size, note: value.checkpoint }, 'check', 'unlinked');
+      if (fault) return refused(fault.problem);
+    } else {
+      return bad(number, 'it is neither {entry, hash} nor {checkpoint}');
     }
-    const step = walk.step(stored);
-    if (!step.ok) return refused(step.finding.problem);
-    if (stored.seq % 10_000 === 0) onProgress?.(stored.seq);
   }
-  if (!walk || !keyring || note === undefined) return bad(number + 1, 'the checkpoint at the end is missing');
-  // The checkpoints in between are not exported; the last one's signature covers all.
-  const fault = await walk.findFault({ size: walk.position.head.size, note }, 'check', 'unlinked');
-  if (fault) return refused(fault.problem);
+  if (!reading || reading.walk.checkpointed !== reading.walk.position.head.size) {
+    return bad(number + 1, 'the checkpoint at the end is missing');
+  }
+  const { walk, keyring, project } = reading;
   const keys = keyring.trusted.map((key) => renderKey(verifier.sha256, key));
   if (knownKey !== undefined && !keys.includes(knownKey)) {
     return bad(number, 'the ledger does not trust the given key');
   }
   const { head, frontier } = walk.position;
   return accepted({ project, size: head.size, root: frontier.root(), keys });
+}
+
+interface Reading {
+  readonly project: string;
+  readonly keyring: Keyring;
+  readonly walk: Walk;
+}
+
+function startReading(verifier: Verifier, entry: unknown): Reading {
+  const project = isRecord(entry) && isProject(entry.project) ? entry.project : '';
+  const keyring = new Keyring(verifier, project);
+  const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
+  return { project, keyring, walk: new Walk(verifier, project, keyring, start) };
 }
 
 function parseLine(line: string): Record<string, unknown> | undefined {
@@ -81,8 +91,8 @@ function toStored({ entry, hash, ...rest }: Record<string, unknown>): StoredEntr
   return { seq: entry.seq, hash: bytes, bytes: encoder.encode(text.value) };
 }
 
-function projectOf(entry: unknown): string {
-  return isRecord(entry) && isProject(entry.project) ? entry.project : '';
+function isCheckpointLine(value: Record<string, unknown>): value is { checkpoint: string } {
+  return typeof value.checkpoint === 'string' && Object.keys(value).length === 1;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -91,6 +101,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function bad(line: number, what: string): Parsed<never> {
   return refused(
-    ledgerProblem('bad_export', `line ${line}: ${what}`, 'Export the ledger again.', `line ${line}`),
+    ledgerProblem('ledger/bad-export', `line ${line}: ${what}`, 'Export the ledger again.', `line ${line}`),
   );
 }

@@ -10,7 +10,7 @@ import type { Finding } from './walk.ts';
 export async function findKeptFaults(store: Store, sha256: Sha256): Promise<Finding[]> {
   const sentences = await store.inspect();
   return [
-    ...sentences.map((sentence) => finding('store', sentence)),
+    ...sentences.map((sentence) => finding('ledger/store', sentence)),
     ...(await findBlobFaults(store, sha256)),
     ...(await findSnapshotFaults(store, sha256)),
   ];
@@ -21,7 +21,7 @@ async function findBlobFaults(store: Store, sha256: Sha256): Promise<Finding[]> 
   for await (const batch of store.blobs()) {
     for (const { hash, bytes } of batch) {
       if (sameBytes(sha256(bytes), hash)) continue;
-      faults.push(finding('wrong_blob', `the blob ${blobName(hash)} is not what was recorded`));
+      faults.push(finding('ledger/wrong-blob', `the blob ${blobName(hash)} is not what was recorded`));
     }
   }
   return faults;
@@ -34,7 +34,7 @@ async function findSnapshotFaults(store: Store, sha256: Sha256): Promise<Finding
     const stands = snapshot && (await standsOn(store, snapshot.size, snapshot.hash));
     if (snapshot && stands && openSnapshot(sha256, name, snapshot)) continue;
     faults.push(
-      finding('wrong_snapshot', `the snapshot ${name} does not stand on its entry; it will be rebuilt`),
+      finding('ledger/wrong-snapshot', `the snapshot ${name} does not stand on its entry; it will be rebuilt`),
     );
   }
   return faults;

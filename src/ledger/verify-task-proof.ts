@@ -40,8 +40,7 @@ export async function verifyTaskProof(
   if (!isProject(project) || typeof taskId !== 'string') return bad('it names no project or no task');
   if (typeof key !== 'string' || typeof checkpoint !== 'string') return bad('it has no key or no checkpoint');
   if (!Array.isArray(entries) || entries.length === 0) return bad('it has no entries');
-  if (knownKey !== undefined && key !== knownKey)
-    return bad('it is signed by another key than the given one');
+  if (knownKey !== undefined && key !== knownKey) return bad('it is signed by another key than the given one');
   const tree = await checkSignature(verifier, project, key, checkpoint);
   if (!tree.ok) return tree;
   const proven: Entry[] = [];
@@ -85,9 +84,7 @@ function checkEntry(verifier: Verifier, tree: Checkpoint, value: unknown): Parse
   const bytes = encoder.encode(text.value);
   const entry = parseEntry(bytes);
   if (!entry.ok) return entry;
-  const proof = value.proof.map((hash: unknown) =>
-    typeof hash === 'string' ? parseBase64(hash) : undefined,
-  );
+  const proof = value.proof.map((hash: unknown) => (typeof hash === 'string' ? parseBase64(hash) : undefined));
   const hashes = proof.filter((hash) => hash !== undefined);
   const leaf = leafHash(verifier.sha256, bytes);
   const { seq } = entry.value;
@@ -103,6 +100,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function bad(what: string): Parsed<never> {
   return refused(
-    ledgerProblem('bad_proof', `this proof does not hold: ${what}`, 'Ask for it again where the ledger is.'),
+    ledgerProblem('ledger/bad-proof', `this proof does not hold: ${what}`, 'Ask for it again where the ledger is.'),
   );
 }

@@ -46,11 +46,14 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
   const frontier = new Frontier(verifier.sha256);
   const walk = new Walk(verifier, project, keyring, { head: GENESIS, frontier });
   const outside = readOutside(options.outside);
-  const [first, ...rest] = [
-    ...(await readable(walk, async () => [await findFirstFault(store, walk, outside, options)])),
-    ...(await readable(walk, () => findKeptFaults(store, verifier.sha256))),
-    ...keyFaults(keyring, options),
-  ].filter((finding) => finding !== undefined);
+  const fault = await readable(walk, async () => [await findFirstFault(store, walk, outside, options)]);
+  if (outside && isAboutOutside(fault[0]) && !(await isSigned(verifier, keyring, outside, options))) {
+    // Nobody signed that copy: it is torn, and what it says must not accuse anybody.
+    return verifyLedger(store, { ...options, outside: '' });
+  }
+  const kept = fault[0] ? [] : await readable(walk, () => findKeptFaults(store, verifier.sha256));
+  const findings = [...fault, ...kept, ...keyFaults(keyring, options)];
+  const [first, ...rest] = findings.filter((finding) => finding !== undefined);
   if (first) return { ok: false, findings: [first, ...rest] };
   return {
     ok: true,
@@ -75,10 +78,24 @@ async function outsideWarnings(
   options: VerifyOptions,
 ): Promise<readonly string[]> {
   if (options.outside === undefined) return [];
-  const signed = outside && (await findSigningKey(verifier, outside.note, keyring.trusted));
-  return signed
+  return (await isSigned(verifier, keyring, outside, options))
     ? []
     : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];
+}
+
+function isAboutOutside(finding: Finding | undefined): boolean {
+  return finding?.problem.code === 'ledger/forked' || finding?.problem.code === 'ledger/rolled-back';
+}
+
+async function isSigned(
+  verifier: Verifier,
+  keyring: Keyring,
+  outside: Checkpoint | undefined,
+  { knownKey }: VerifyOptions,
+): Promise<boolean> {
+  if (!outside) return false;
+  const keys = knownKey ? [...keyring.trusted, knownKey] : keyring.trusted;
+  return (await findSigningKey(verifier, outside.note, keys)) !== undefined;
 }
 
 function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Finding[] {
@@ -87,7 +104,7 @@ function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Find
     {
       seq: 1,
       problem: ledgerProblem(
-        'unknown_key',
+        'ledger/unknown-key',
         'the ledger is whole, but it is signed by keys that are not known here',
         DO_NOT_WRITE,
       ),
@@ -101,7 +118,7 @@ async function readable<T>(walk: Walk, read: () => Promise<T[]>): Promise<(T | F
     return await read();
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
-    const problem = ledgerProblem('unreadable', `the store cannot be read: ${what}`, DO_NOT_WRITE);
+    const problem = ledgerProblem('ledger/unreadable', `the store cannot be read: ${what}`, DO_NOT_WRITE);
     return [{ seq: walk.position.head.size + 1, problem }];
   }
 }

@@ -15,6 +15,7 @@ export async function walkOn(
   const checkpoints = await checkpointsAfter(store, walk.position.head.size);
   const newest = checkpoints.at(-1);
   if (!newest) return undefined;
+  let next = 0;
   for await (const batch of store.entries({ from: walk.position.head.size + 1, to: newest.size })) {
     const entries: Entry[] = [];
     const tiles: Tile[] = [];
@@ -23,10 +24,10 @@ export async function walkOn(
       if (!step.ok) return step.finding;
       entries.push(step.entry);
       tiles.push(...step.tiles);
-      if (checkpoints[0]?.size !== stored.seq) continue;
-      const [checkpoint] = checkpoints.splice(0, 1);
-      const fault =
-        checkpoint && (await walk.findFault(checkpoint, checkpoint === newest ? 'check' : 'trust'));
+      const checkpoint = checkpoints[next];
+      if (checkpoint?.size !== stored.seq) continue;
+      next += 1;
+      const fault = await walk.findFault(checkpoint, checkpoint === newest ? 'check' : 'trust');
       if (fault) return fault;
     }
     await onBatch(entries, tiles);
@@ -48,5 +49,5 @@ async function checkpointsAfter(store: Store, size: number): Promise<StoredCheck
 function missing(walk: Walk, newest: StoredCheckpoint): Finding {
   const seq = walk.position.head.size + 1;
   const message = `entries ${seq} to ${newest.size} are missing: a checkpoint has seen them`;
-  return { seq, problem: ledgerProblem('rolled_back', message, DO_NOT_WRITE) };
+  return { seq, problem: ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE) };
 }

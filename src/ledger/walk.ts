@@ -70,14 +70,10 @@ export class Walk {
     if (!checkpoint.ok) return this.#fault(stored, checkpoint.problems[0]);
     const { size, root, previous } = checkpoint.value;
     if (size !== stored.size || size !== this.#head.size || !sameBytes(root, this.#frontier.root())) {
-      return this.#wrong(
-        stored,
-        'wrong_root',
-        `the checkpoint of ${stored.size} entries states another tree`,
-      );
+      return this.#wrong(stored, 'ledger/wrong-root', `the checkpoint of ${stored.size} entries states another tree`);
     }
     if (row === 'linked' && previous !== this.#checkpointed) {
-      return this.#wrong(stored, 'missing_checkpoint', `the checkpoint of ${previous} entries is missing`);
+      return this.#wrong(stored, 'ledger/missing-checkpoint', `the checkpoint of ${previous} entries is missing`);
     }
     this.#checkpointed = size;
     // A key that waits becomes trusted by this signature, so that one cannot be left out.
@@ -85,7 +81,7 @@ export class Walk {
     if (await this.#keyring.accepts(checkpoint.value)) return undefined;
     return this.#wrong(
       stored,
-      'wrong_signature',
+      'ledger/wrong-signature',
       `no trusted key has signed the checkpoint of ${stored.size} entries`,
     );
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openPostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
+import { requireStore } from '../postgres/open-store.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { findFaults, startWriters } from './postgres-writers.ts';
 
@@ -27,7 +27,7 @@ export async function runKillRounds(rounds: number): Promise<KillReport> {
     }
     await writers.waitFor(writers.acknowledged.length + 10);
     await writers.stop();
-    const store = await openPostgresStore({ url, project: 'demo' });
+    const store = await requireStore({ url, project: 'demo' });
     const { size } = await store.head();
     const faults = await findFaults(store, 'demo', writers.acknowledged);
     await store.close();

@@ -1,5 +1,5 @@
 import { sameBytes } from '../../src/ledger/hex.ts';
-import { openPostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
+import { requireStore } from '../postgres/open-store.ts';
 import type { Commit, Head, Store } from '../../src/ledger/store.ts';
 import { headOf, makeCommit } from '../postgres/make-commit.ts';
 
@@ -8,16 +8,14 @@ import { headOf, makeCommit } from '../postgres/make-commit.ts';
  * are written. Each line on its standard output is an acknowledgement: `{n, seq, hash}`.
  */
 const [url = '', project = '', writer = '', count = 'Infinity'] = process.argv.slice(2);
-const store = await openPostgresStore({ url, project, patienceMs: 30_000 });
+const store = await requireStore({ url, project, patienceMs: 30_000 });
 const stopped = new AbortController();
 process.stdin.resume().once('end', () => stopped.abort());
 
 let head = await store.head();
 for (let n = 1; n <= Number(count) && !stopped.signal.aborted; n += 1) {
   head = await appendOnce(store, head, n);
-  process.stdout.write(
-    `${JSON.stringify({ n, seq: head.size, hash: Buffer.from(head.hash).toString('hex') })}\n`,
-  );
+  process.stdout.write(`${JSON.stringify({ n, seq: head.size, hash: Buffer.from(head.hash).toString('hex') })}\n`);
 }
 await store.close();
 process.stdin.destroy();

@@ -25,12 +25,7 @@ export interface Writers {
   kill(): void;
 }
 
-export function startWriters(
-  url: string,
-  project: string,
-  names: readonly string[],
-  count = Infinity,
-): Writers {
+export function startWriters(url: string, project: string, names: readonly string[], count = Infinity): Writers {
   const acknowledged: Acknowledged[] = [];
   const waiting = new Set<() => void>();
   const children = names.map((writer) => {
@@ -98,8 +93,7 @@ export async function findFaults(
   }
   for (const { writer, n, seq, hash } of acknowledged) {
     const kept = found.get(JSON.stringify([writer, n]));
-    if (kept !== `${seq} ${hash}`)
-      faults.push(`${writer} ${n} was acknowledged as ${seq}, and is ${kept ?? 'lost'}`);
+    if (kept !== `${seq} ${hash}`) faults.push(`${writer} ${n} was acknowledged as ${seq}, and is ${kept ?? 'lost'}`);
   }
   return faults;
 }

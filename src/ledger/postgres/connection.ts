@@ -27,6 +27,8 @@ export function makeConnection(options: ConnectionOptions): Connection {
   const drop = (session: Promise<Session>): void => {
     if (current !== session) return;
     current = undefined;
+    // A server that shuts down, or has become a standby, may leave the connection open.
+    session.then((old) => old.destroy()).catch(() => undefined);
     if (!closing.signal.aborted) options.onLoss?.();
   };
 
@@ -54,6 +56,8 @@ export function makeConnection(options: ConnectionOptions): Connection {
           if (!isLost) throw toProblem(error);
           drop(session);
           if (performance.now() >= deadline) throw isUnavailable(error) ? error : unavailable(error);
+          // A server that takes connections and refuses every statement must not be asked without a pause.
+          await delay(FIRST_PAUSE_MS);
         }
       }
     },
@@ -68,6 +72,8 @@ export function makeConnection(options: ConnectionOptions): Connection {
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
+const SHORTEST_CONNECT_MS = 50;
+const LONGEST_CONNECT_MS = 10_000;
 
 async function connect(
   options: ConnectionOptions,
@@ -77,7 +83,8 @@ async function connect(
 ): Promise<Session> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      return await openSession(options, onEnd);
+      const leftMs = Math.max(deadline - performance.now(), SHORTEST_CONNECT_MS);
+      return await openSession(options, Math.min(leftMs, LONGEST_CONNECT_MS), onEnd);
     } catch (error) {
       if (!isConnectionLoss(error)) throw toProblem(error);
       if (performance.now() + pauseMs > deadline) throw unavailable(error);

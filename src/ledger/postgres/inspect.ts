@@ -12,36 +12,26 @@ const INSPECT: Statement = {
   name: 'inspect',
   isSlow: true,
   text: `
-    WITH guard (name, tab) AS (VALUES
-      ('append_only', 'project'), ('append_only', 'head'), ('only_grows', 'head'), ('append_only', 'entry'),
-      ('append_only', 'tile'), ('append_only', 'checkpoint'), ('append_only', 'blob')
-    ), tip AS (
+    WITH tip AS (
       SELECT count(*) AS rows, min(seq) AS lowest, max(seq) AS highest FROM baton.entry WHERE project = $1
     )
-    SELECT format('The trigger %s on baton.%s is missing or switched off.', g.name, g.tab) AS finding
-      FROM guard g WHERE NOT EXISTS (
+    SELECT format('the trigger append_only on baton.%s is missing or switched off', tab) AS finding
+      FROM unnest('{project,entry,tile,checkpoint,blob}'::text[]) AS tab
+      WHERE NOT EXISTS (
         SELECT FROM pg_trigger t
-        WHERE t.tgrelid = to_regclass('baton.' || g.tab) AND t.tgname = g.name AND t.tgenabled = 'A')
+        WHERE t.tgrelid = to_regclass('baton.' || tab) AND t.tgname = 'append_only' AND t.tgenabled = 'A'
+          AND t.tgfoid = to_regproc('baton.refuse'))
     UNION ALL
-    SELECT format('There are %s entries numbered from %s to %s.', rows, lowest, highest)
+    SELECT format('there are %s entries, numbered from %s to %s', rows, lowest, highest)
       FROM tip WHERE rows > 0 AND (lowest <> 1 OR highest <> rows)
     UNION ALL
-    SELECT format('The head says %s entries, the last one has the number %s.', h.size, coalesce(t.highest, 0))
-      FROM baton.head h, tip t WHERE h.project = $1 AND h.size <> coalesce(t.highest, 0)
-    UNION ALL
-    SELECT format('The head names another hash than entry %s has.', h.size)
-      FROM baton.head h JOIN baton.entry e ON e.project = h.project AND e.seq = h.size
-      WHERE h.project = $1 AND e.hash <> h.hash
-    UNION ALL
-    SELECT format('The project has %s heads.', count(*)) FROM baton.head WHERE project = $1 HAVING count(*) <> 1
-    UNION ALL
-    SELECT format('There is a tile at level %s, number %s, which does not exist.', x.level, x.index)
+    SELECT format('there is a tile at level %s, number %s, which belongs to no entries', x.level, x.index)
       FROM baton.tile x, tip t
       WHERE x.project = $1
-        AND (x.level NOT IN (8, 16, 24, 32, 40, 48, 56) OR x.index < 0
+        AND (x.level NOT IN (8, 16, 24, 32, 40, 48) OR x.index < 0
           OR (x.index + 1)::numeric * power(2::numeric, x.level) > coalesce(t.highest, 0))
     UNION ALL
-    SELECT format('There is a checkpoint of %s entries, and only %s are there.', c.size, coalesce(t.highest, 0))
+    SELECT format('there is a checkpoint of %s entries, and only %s are there', c.size, coalesce(t.highest, 0))
       FROM baton.checkpoint c, tip t
       WHERE c.project = $1 AND (c.size < 1 OR c.size > coalesce(t.highest, 0))`,
 };

@@ -21,7 +21,7 @@ export async function findBlob(
   return row && requireBytes(row, 'bytes');
 }
 
-/** Two daemons may save at the same time: the state that stands on more entries wins, whoever comes last. */
+/** Whoever comes last wins: one that does not fit the ledger any more must make way for a smaller one. */
 export async function saveSnapshot(
   connection: Connection,
   project: number,
@@ -64,9 +64,8 @@ const FIND_BLOB = {
 const SAVE_SNAPSHOT = {
   name: 'save_snapshot',
   text: `
-    INSERT INTO baton.snapshot AS kept (project, name, size, hash, bytes) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (project, name) DO UPDATE SET size = excluded.size, hash = excluded.hash, bytes = excluded.bytes
-    WHERE excluded.size >= kept.size`,
+    INSERT INTO baton.snapshot (project, name, size, hash, bytes) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (project, name) DO UPDATE SET size = excluded.size, hash = excluded.hash, bytes = excluded.bytes`,
 };
 
 const FIND_SNAPSHOT = {

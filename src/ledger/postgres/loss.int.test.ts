@@ -2,10 +2,11 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { headOf, makeCommit } from '../../../test/postgres/make-commit.ts';
 import { startProxy, type Fault, type Proxy } from '../../../test/postgres/proxy.ts';
+import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../chain.ts';
 import type { Head, Store, StoredEntry } from '../store.ts';
-import { openPostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
+import type { PostgresStoreOptions } from './postgres-store.ts';
 
 /** The name of the prepared statement is in every message that asks for a commit. */
 const APPEND = 'baton_append';
@@ -34,24 +35,21 @@ afterAll(async () => {
 });
 
 describe('a connection that is lost around a commit', () => {
-  it.each<Fault>(['cut before', 'cut after', 'late', 'silence'])(
-    '%s: true answer, written once',
-    async (fault) => {
-      const store = await open({ url: proxy.url(nameOf(url)), silenceMs: 500 });
-      const first = makeCommit('demo', GENESIS, { n: 1 });
-      expect(await store.append(first)).toMatchObject({ ok: true });
-      const happened = proxy.fault(fault, APPEND);
-      const second = makeCommit('demo', headOf(first), { n: 2 }, { n: 3 });
-      const answer = store.append(second);
-      await happened;
-      expect(await answer).toEqual({ ok: true, head: { size: 3, hash: Buffer.from(headOf(second).hash) } });
-      proxy.release();
-      const third = makeCommit('demo', headOf(second), { n: 4 });
-      expect(await store.append(third)).toMatchObject({ ok: true });
-      expect((await readAll(store)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
-      expect(await store.inspect()).toEqual([]);
-    },
-  );
+  it.each<Fault>(['cut before', 'cut after', 'late', 'silence'])('%s: true answer, written once', async (fault) => {
+    const store = await open({ url: proxy.url(nameOf(url)), silenceMs: 500 });
+    const first = makeCommit('demo', GENESIS, { n: 1 });
+    expect(await store.append(first)).toMatchObject({ ok: true });
+    const happened = proxy.fault(fault, APPEND);
+    const second = makeCommit('demo', headOf(first), { n: 2 }, { n: 3 });
+    const answer = store.append(second);
+    await happened;
+    expect(await answer).toEqual({ ok: true, head: { size: 3, hash: Buffer.from(headOf(second).hash) } });
+    proxy.release();
+    const third = makeCommit('demo', headOf(second), { n: 4 });
+    expect(await store.append(third)).toMatchObject({ ok: true });
+    expect((await readAll(store)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect(await store.inspect()).toEqual([]);
+  });
 
   it('is a conflict where somebody else was faster, even with the very same entries', async () => {
     const store = await open({ url: proxy.url(nameOf(url)) });
@@ -68,7 +66,7 @@ describe('a connection that is lost around a commit', () => {
   });
 
   it('is a problem, never a guess, where the server stays away', async () => {
-    const store = await open({ url: proxy.url(nameOf(url)), patienceMs: 100, silenceMs: 100 });
+    const store = await open({ url: proxy.url(nameOf(url)), patienceMs: 1_000 });
     for (const fault of ['cut before', 'cut after'] as const) {
       const head = await store.head();
       // The session that writes must be there before the fault is planned.
@@ -77,12 +75,12 @@ describe('a connection that is lost around a commit', () => {
       const goOn = proxy.pause();
       const answer = store.append(makeCommit('demo', head, { fault }));
       await happened;
-      expect(await answer).toMatchObject({ ok: false, problem: { code: 'ledger.server_away' } });
+      expect(await answer).toMatchObject({ ok: false, problem: { code: 'ledger/unavailable' } });
       goOn();
     }
-    expect(
-      (await readAll(store)).map(({ bytes }) => /cut \w+/.exec(Buffer.from(bytes).toString())?.[0]),
-    ).toEqual(['cut after']);
+    expect((await readAll(store)).map(({ bytes }) => /cut \w+/.exec(Buffer.from(bytes).toString())?.[0])).toEqual([
+      'cut after',
+    ]);
     expect(await store.append(makeCommit('demo', await store.head(), { n: 9 }))).toMatchObject({ ok: true });
   });
 });
@@ -95,7 +93,7 @@ describe('a server that is killed and comes back', () => {
     store.watch((head) => heads.push(head));
     const first = makeCommit('demo', GENESIS, { n: 1 });
     await other.append(first);
-    await vi.waitUntil(() => heads.length === 1, { timeout: 5_000 });
+    await vi.waitUntil(() => heads.length === 1, { timeout: 15_000 });
 
     await server.kill();
     const second = makeCommit('demo', headOf(first), { n: 2 });
@@ -104,10 +102,10 @@ describe('a server that is killed and comes back', () => {
     await server.restart();
     expect(await answer).toMatchObject({ ok: true });
     expect((await read).length).toBeGreaterThanOrEqual(1);
-    await vi.waitUntil(() => heads.at(-1)?.size === 2, { timeout: 5_000 });
+    await vi.waitUntil(() => heads.at(-1)?.size === 2, { timeout: 15_000 });
 
     await other.append(makeCommit('demo', headOf(second), { n: 3 }));
-    await vi.waitUntil(() => heads.at(-1)?.size === 3, { timeout: 5_000 });
+    await vi.waitUntil(() => heads.at(-1)?.size === 3, { timeout: 15_000 });
     expect(heads.map(({ size }) => size)).toEqual([1, 2, 3]);
   });
 
@@ -119,31 +117,27 @@ describe('a server that is killed and comes back', () => {
     await rollBackTo(1);
     await server.kill();
     await server.restart();
-    await expect(store.head()).rejects.toMatchObject({ problem: { code: 'ledger.rolled_back' } });
+    await expect(store.head()).rejects.toMatchObject({ problem: { code: 'ledger/rolled-back' } });
     expect(await store.append(makeCommit('demo', headOf(commit), { n: 3 }))).toMatchObject({
       ok: false,
-      problem: { code: 'ledger.rolled_back' },
+      problem: { code: 'ledger/rolled-back' },
     });
   });
 });
 
 describe('waking', () => {
   it('reaches the other stores of the project, and of no other project', async () => {
-    const [store, same, foreign] = [
-      await open({ url }),
-      await open({ url }),
-      await open({ url, project: 'other' }),
-    ];
+    const [store, same, foreign] = [await open({ url }), await open({ url }), await open({ url, project: 'other' })];
     const seen: string[] = [];
     store.watch(({ size }) => seen.push(`own ${size}`));
     const stop = same.watch(({ size }) => seen.push(`same ${size}`));
     foreign.watch(({ size }) => seen.push(`foreign ${size}`));
     const first = makeCommit('demo', GENESIS, { n: 1 });
     await store.append(first);
-    await vi.waitUntil(() => seen.length === 2, { timeout: 5_000 });
+    await vi.waitUntil(() => seen.length === 2, { timeout: 15_000 });
     stop();
     await store.append(makeCommit('demo', headOf(first), { n: 2 }));
-    await vi.waitUntil(() => seen.length === 3, { timeout: 5_000 });
+    await vi.waitUntil(() => seen.length === 3, { timeout: 15_000 });
     expect(seen.toSorted()).toEqual(['own 1', 'own 2', 'same 1']);
   });
 
@@ -158,7 +152,7 @@ describe('waking', () => {
       await store.append(commit);
       head = headOf(commit);
     }
-    await vi.waitUntil(() => sizes.at(-1) === 200, { timeout: 5_000 });
+    await vi.waitUntil(() => sizes.at(-1) === 200, { timeout: 15_000 });
     expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
     expect(sizes.length).toBeLessThan(150);
   });
@@ -170,15 +164,15 @@ describe('waking', () => {
     const first = makeCommit('demo', GENESIS, { n: 1 });
     await writer.append(first);
     store.watch((head) => heads.push(head));
-    await vi.waitUntil(() => heads.at(-1)?.size === 1, { timeout: 5_000 });
+    await vi.waitUntil(() => heads.at(-1)?.size === 1, { timeout: 15_000 });
     await writer.append(makeCommit('demo', headOf(first), { n: 2 }));
-    await vi.waitUntil(() => heads.at(-1)?.size === 2, { timeout: 5_000 });
+    await vi.waitUntil(() => heads.at(-1)?.size === 2, { timeout: 15_000 });
     expect(heads).toHaveLength(2);
   });
 });
 
 async function open(options: Partial<PostgresStoreOptions> & { url: string }): Promise<Store> {
-  const store = await openPostgresStore({ project: 'demo', ...options });
+  const store = await requireStore({ project: 'demo', ...options });
   opened.push(store);
   return store;
 }
@@ -199,8 +193,6 @@ async function rollBackTo(size: number): Promise<void> {
   await client.connect();
   await client.query(`
     ALTER TABLE baton.entry DISABLE TRIGGER ALL;
-    ALTER TABLE baton.head DISABLE TRIGGER ALL;
-    DELETE FROM baton.entry WHERE seq > ${size};
-    UPDATE baton.head SET size = ${size}, hash = (SELECT hash FROM baton.entry WHERE seq = ${size});`);
+    DELETE FROM baton.entry WHERE seq > ${size};`);
   await client.end();
 }

@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import { ledgerProblem } from '../ledger-problem.ts';
-import { PostgresProblem } from './problems.ts';
+import { newerLedger } from './problems.ts';
 
 const FOLDER = join(import.meta.dirname, 'sql');
 
@@ -23,7 +22,7 @@ export async function migrate(client: Client): Promise<void> {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
     await client.query(GROUND);
     const version = (await readVersion(client)) ?? 0;
-    if (version > latestOf(migrations)) throw tooNew(version, latestOf(migrations));
+    if (version > latestOf(migrations)) throw newerLedger(version, latestOf(migrations));
     for (const { number, name } of migrations.filter((migration) => migration.number > version)) {
       await client.query(await readFile(join(FOLDER, name), 'utf8'));
       await client.query('INSERT INTO baton.migration (number, name) VALUES ($1, $2)', [number, name]);
@@ -49,26 +48,12 @@ const GROUND = `
   )`;
 
 async function readVersion(client: Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ found: boolean }>(
-    `SELECT to_regclass('baton.migration') IS NOT NULL AS found`,
-  );
+  const { rows } = await client.query<{ found: boolean }>(`SELECT to_regclass('baton.migration') IS NOT NULL AS found`);
   if (rows[0]?.found !== true) return undefined;
-  const newest = await client.query<{ number: number | null }>(
-    'SELECT max(number) AS number FROM baton.migration',
-  );
+  const newest = await client.query<{ number: number | null }>('SELECT max(number) AS number FROM baton.migration');
   return newest.rows[0]?.number ?? undefined;
 }
 
 function latestOf(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.number ?? 0;
-}
-
-function tooNew(found: number, known: number): PostgresProblem {
-  return new PostgresProblem(
-    ledgerProblem(
-      'schema_too_new',
-      `The database was written by a newer Baton: its schema has number ${found}, this one knows ${known}.`,
-      'Update Baton on this host.',
-    ),
-  );
 }

@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../chain.ts';
 import { LIMITS } from '../limits.ts';
-import {
-  all,
-  commitAfter,
-  describeDurableStore,
-  describeStore,
-  headOf,
-  type StorePlace,
-} from '../store.cases.ts';
-import { openPostgresStore } from './postgres-store.ts';
+import { itRecordsTheSame } from '../same-commands.cases.ts';
+import { all, commitAfter, describeDurableStore, describeStore, headOf, type StorePlace } from '../store.cases.ts';
 
 let server: PostgresServer;
 let url: string;
@@ -27,12 +21,13 @@ afterAll(async () => {
 
 describeStore('PostgreSQL', makePlace);
 describeDurableStore('PostgreSQL', makePlace);
+itRecordsTheSame('PostgreSQL', makePlace, 20);
 
 /** Projects of one database do not see each other, so a new one is as good as a new database. */
 async function makePlace(): Promise<StorePlace> {
   projects += 1;
   const project = `project-${projects}`;
-  return { open: () => openPostgresStore({ url, project }), remove: async () => {} };
+  return { open: () => requireStore({ url, project }), remove: async () => {} };
 }
 
 it('bounds the bytes of a batch too', async () => {
@@ -44,7 +39,7 @@ it('bounds the bytes of a batch too', async () => {
     sizes.push(batch.reduce((sum, { bytes }) => sum + bytes.length, 0));
   }
   expect(sizes.length).toBeGreaterThan(2);
-  expect(Math.max(...sizes)).toBeLessThan(LIMITS.bytesPerBatch + LIMITS.entryBytes);
+  expect(Math.max(...sizes)).toBeLessThan(LIMITS.bytesPerCommit + LIMITS.entryBytes);
   expect(await all(store.entries({ from: 1 }))).toHaveLength(150);
   await store.close();
 });
@@ -63,9 +58,9 @@ it('keeps the chains of projects apart', async () => {
 it('refuses to work after it was closed', async () => {
   const store = await (await makePlace()).open();
   await store.close();
-  await expect(store.head()).rejects.toThrow('The store is closed.');
+  await expect(store.head()).rejects.toThrow('the store is closed');
   expect(await store.append(commitAfter(GENESIS, 1))).toMatchObject({
     ok: false,
-    problem: { code: 'ledger.store_closed' },
+    problem: { code: 'ledger/closed' },
   });
 });

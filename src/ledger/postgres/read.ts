@@ -1,12 +1,13 @@
+import { GENESIS } from '../chain.ts';
 import { LIMITS } from '../limits.ts';
 import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { requireBytes, requireNumber, requireText, toHead, type Row, type Statement } from './statement.ts';
+import { requireBytes, requireNumber, requireText, type Row, type Statement } from './statement.ts';
 
 /** Everything is read in batches by key, never with a cursor: a reader that pauses keeps nothing open on the server. */
 export async function readHead(connection: Connection, project: number): Promise<Head> {
-  const [row = {}] = await connection.query(HEAD, [project]);
-  return toHead(row);
+  const [row] = await connection.query(HEAD, [project]);
+  return row ? { size: requireNumber(row, 'seq'), hash: requireBytes(row, 'hash') } : GENESIS;
 }
 
 export async function* readEntries(
@@ -61,10 +62,7 @@ export async function* readCheckpoints(
   }
 }
 
-export async function* readBlobs(
-  connection: Connection,
-  project: number,
-): AsyncGenerator<readonly StoredBlob[]> {
+export async function* readBlobs(connection: Connection, project: number): AsyncGenerator<readonly StoredBlob[]> {
   let after: Buffer = Buffer.alloc(0);
   for (;;) {
     const [row] = await connection.query(NEXT_BLOB, [project, after]);
@@ -107,9 +105,13 @@ type Bound = number | string;
 const LOWEST = '-9223372036854775808';
 const HIGHEST = '9223372036854775807';
 
-const HEAD = { name: 'head', text: 'SELECT size, hash FROM baton.head WHERE project = $1' };
+const HEAD = {
+  name: 'head',
+  text: 'SELECT seq, hash FROM baton.entry WHERE project = $1 ORDER BY seq DESC LIMIT 1',
+};
 
-// The limits stand in the text, not in a parameter: the plan that the server keeps then goes along the index.
+// The limits stand in the text, not in a parameter: the plan that the server keeps then goes along the index. A batch
+// of entries also ends where it has as many bytes as a commit may have.
 const ENTRIES = {
   name: 'entries',
   text: `
@@ -119,7 +121,7 @@ const ENTRIES = {
         SELECT seq, hash, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
         ORDER BY seq LIMIT ${LIMITS.entriesPerBatch}
       ) AS page
-    ) AS counted WHERE before < ${LIMITS.bytesPerBatch} ORDER BY seq`,
+    ) AS counted WHERE before < ${LIMITS.bytesPerCommit} ORDER BY seq`,
 };
 
 const HASHES = {

@@ -15,30 +15,38 @@ export interface SessionOptions {
 /** A connection as long as it lasts. Once anything goes wrong on it, it is not used again. */
 export interface Session {
   send(statement: Statement, values: readonly Parameter[]): Promise<readonly Row[]>;
+  /** Lets what was sent be answered, and ends. */
   close(): Promise<void>;
+  /** Ends at once. */
+  destroy(): void;
 }
 
-const CONNECT_TIMEOUT_MS = 10_000;
-
-export async function openSession(options: SessionOptions, onEnd: () => void): Promise<Session> {
+export async function openSession(
+  options: SessionOptions,
+  connectTimeoutMs: number,
+  onEnd: () => void,
+): Promise<Session> {
   // The socket is our own, because the driver has no way to give up on a connection at once.
   const socket = new Socket();
   const client = new Client({
     connectionString: options.url,
     application_name: options.applicationName,
-    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, options.silenceMs),
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     stream: () => socket,
   });
   // A client without a listener would end the process; whoever waits for an answer learns of the loss by its rejection.
   client.on('error', () => undefined);
   client.on('notification', ({ channel }) => options.onNotification?.(channel));
+  const giveUp = giveUpAfter(socket, connectTimeoutMs + options.silenceMs);
   try {
     await client.connect();
     await options.setUp(client);
   } catch (error) {
     socket.destroy();
     throw error;
+  } finally {
+    clearTimeout(giveUp);
   }
   client.once('end', onEnd);
   return makeSession(client, socket, options.silenceMs);
@@ -48,12 +56,11 @@ function makeSession(client: Client, socket: Socket, silenceMs: number): Session
   let last: Promise<unknown> = Promise.resolve();
 
   const sendNow = async (statement: Statement, values: readonly Parameter[]): Promise<readonly Row[]> => {
-    const giveUp = (): void => void socket.destroy(new Error(`no answer in ${silenceMs} ms`));
-    const timer = statement.isSlow ? undefined : setTimeout(giveUp, silenceMs);
+    const giveUp = statement.isSlow ? undefined : giveUpAfter(socket, silenceMs);
     try {
       return (await client.query<Row>(bind(statement, values))).rows;
     } finally {
-      clearTimeout(timer);
+      clearTimeout(giveUp);
     }
   };
 
@@ -68,5 +75,12 @@ function makeSession(client: Client, socket: Socket, silenceMs: number): Session
       await last;
       await client.end().catch(() => undefined);
     },
+    destroy() {
+      socket.destroy();
+    },
   };
+}
+
+function giveUpAfter(socket: Socket, silenceMs: number): NodeJS.Timeout {
+  return setTimeout(() => socket.destroy(new Error(`no answer in ${silenceMs} ms`)), silenceMs);
 }

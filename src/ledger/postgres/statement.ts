@@ -1,6 +1,4 @@
 import type { QueryConfig } from 'pg';
-import { GENESIS } from '../chain.ts';
-import type { Head } from '../store.ts';
 
 /** What a column of an answer can be: the types that the ledger's tables are made of. */
 export type Value = number | string | boolean | Buffer | null;
@@ -38,11 +36,6 @@ export function requireBytes(row: Row, column: string): Buffer {
   const value = row[column];
   if (!Buffer.isBuffer(value)) throw new TypeError(`Column ${column} is not bytes.`);
   return value;
-}
-
-export function toHead(row: Row): Head {
-  const size = requireNumber(row, 'size');
-  return size === 0 ? GENESIS : { size, hash: requireBytes(row, 'hash') };
 }
 
 /** A view of the same memory that the driver sends in binary form; a plain Uint8Array it would turn into text. */

@@ -39,6 +39,7 @@ export function makeWatch(
   const tell = (head: Head): void => {
     if (head.size <= told) return;
     told = head.size;
+    if (listeners.size === 0) return;
     if (newest === undefined) setImmediate(deliver);
     newest = head;
   };

@@ -30,21 +30,18 @@ export function findForeign(db: DatabaseSync, path: string): Problem | undefined
   const application = readPragma(db, 'application_id');
   const isNew = version === 0 && application === 0 && readPragma(db, 'schema_version') === 0;
   if (!isNew && application !== APPLICATION_ID) {
-    return ledgerProblem('not_a_ledger', `${path} is not a ledger`, 'Name another file.');
+    return ledgerProblem('ledger/not-a-ledger', `${path} is not a ledger`, 'Name another file.');
   }
   const newest = migrations().at(-1)?.number ?? 0;
   if (version <= newest) return undefined;
   return ledgerProblem(
-    'newer_ledger',
+    'ledger/newer-ledger',
     `${path} was written by a newer Baton (format ${version}, this one knows ${newest})`,
     'Update Baton.',
   );
 }
 
-export function readPragma(
-  db: DatabaseSync,
-  name: 'user_version' | 'application_id' | 'schema_version',
-): number {
+export function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id' | 'schema_version'): number {
   const value = db.prepare(`PRAGMA ${name}`).get()?.[name];
   return typeof value === 'number' ? value : 0;
 }

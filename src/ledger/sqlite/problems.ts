@@ -9,13 +9,13 @@ export function writeProblem(path: string, error: unknown): Problem {
   const what = error instanceof Error ? error.message : String(error);
   if (isFull(error)) {
     return ledgerProblem(
-      'disk_full',
+      'ledger/disk-full',
       `there is no room to write ${path}: ${what}`,
       'Make room on that disk; recording goes on by itself.',
     );
   }
   return ledgerProblem(
-    'cannot_write',
+    'ledger/cannot-write',
     `${path} cannot be written: ${what}`,
     'Check the disk and who owns the file.',
   );

@@ -16,16 +16,12 @@ export class Reader {
 
   constructor(db: DatabaseSync) {
     this.#head = db.prepare('SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1');
-    this.#entries = db.prepare(
-      'SELECT seq, hash, bytes FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?',
-    );
+    this.#entries = db.prepare('SELECT seq, hash, bytes FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?');
     this.#hashes = db.prepare('SELECT seq, hash FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?');
     this.#tiles = db.prepare(
       'SELECT hash FROM tile WHERE level = ? AND "index" >= ? AND "index" <= ? ORDER BY "index"',
     );
-    this.#checkpoint = db.prepare(
-      'SELECT size, note FROM checkpoint WHERE size <= ? ORDER BY size DESC LIMIT 1',
-    );
+    this.#checkpoint = db.prepare('SELECT size, note FROM checkpoint WHERE size <= ? ORDER BY size DESC LIMIT 1');
     this.#checkpoints = db.prepare('SELECT size, note FROM checkpoint WHERE size > ? ORDER BY size LIMIT ?');
     this.#blobs = db.prepare('SELECT hash, bytes FROM blob WHERE hash > ? ORDER BY hash LIMIT 1');
   }

@@ -1,20 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { itRecordsTheSame } from '../same-commands.cases.ts';
 import { describeDurableStore, describeStore, type StorePlace } from '../store.cases.ts';
-import { openSqliteStore } from './sqlite-store.ts';
+import { TestFolder } from './sqlite.cases.ts';
 
 describeStore('SQLite', makePlace);
 describeDurableStore('SQLite', makePlace);
+itRecordsTheSame('SQLite', makePlace, 20);
 
 async function makePlace(): Promise<StorePlace> {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-ledger-'));
+  const folder = new TestFolder();
   return {
-    open: async () => {
-      const opened = openSqliteStore(join(folder, 'ledger.db'), { mode: 'write' });
-      if (!opened.ok) throw new Error(opened.problem.message);
-      return opened.store;
-    },
-    remove: async () => rmSync(folder, { recursive: true }),
+    open: async () => folder.openStore('write'),
+    remove: async () => folder[Symbol.dispose](),
   };
 }

@@ -33,8 +33,9 @@ function openWriter(path: string, idleMs: number): OpenedStore {
   const lock = lockWriter(path);
   if (!lock.ok) return lock;
   const opened = openFile(path, false, (db) => {
-    // The order matters: WAL before FULL, and both before anything is written.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
+    // Without it, REPLACE would delete rows past the triggers that refuse it.
+    db.exec('PRAGMA recursive_triggers = ON');
     return migrate(db, path);
   });
   if (!opened.ok) {
@@ -46,21 +47,15 @@ function openWriter(path: string, idleMs: number): OpenedStore {
 
 function openReader(path: string): OpenedStore {
   if (!existsSync(path)) {
-    return { ok: false, problem: ledgerProblem('missing', `there is no ledger at ${path}`, 'Run: baton up') };
+    return { ok: false, problem: ledgerProblem('ledger/missing', `there is no ledger at ${path}`, 'Run: baton up') };
   }
   const opened = openFile(path, true, (db) => findForeign(db, path));
   return opened.ok ? { ok: true, store: new SqliteStore(path, opened.db, undefined, 0) } : opened;
 }
 
-type OpenedFile =
-  | { readonly ok: true; readonly db: DatabaseSync }
-  | { readonly ok: false; readonly problem: Problem };
+type OpenedFile = { readonly ok: true; readonly db: DatabaseSync } | { readonly ok: false; readonly problem: Problem };
 
-function openFile(
-  path: string,
-  readOnly: boolean,
-  prepare: (db: DatabaseSync) => Problem | undefined,
-): OpenedFile {
+function openFile(path: string, readOnly: boolean, prepare: (db: DatabaseSync) => Problem | undefined): OpenedFile {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly, timeout: BUSY_MS });
@@ -71,7 +66,7 @@ function openFile(
   } catch (error) {
     if (db?.isOpen) db.close();
     const what = error instanceof Error ? error.message : String(error);
-    const problem = ledgerProblem('cannot_open', `${path} cannot be opened: ${what}`, 'Run: baton doctor');
+    const problem = ledgerProblem('ledger/cannot-open', `${path} cannot be opened: ${what}`, 'Run: baton doctor');
     return { ok: false, problem };
   }
 }
@@ -79,8 +74,8 @@ function openFile(
 /** Readers wait this long where SQLite itself must: while it recovers after a crash. */
 const BUSY_MS = 10_000;
 
-/** Only a storm of commits without a pause reaches this; it bounds the WAL to about 64 MiB. */
-const WAL_PAGES = 16_384;
+/** Only a storm of commits without a pause reaches this; it bounds the WAL to about 16 MiB. */
+export const WAL_PAGES = 4_000;
 
 /** `node:sqlite` works synchronously; the port's promises are already kept when they are given. */
 export class SqliteStore implements Store {
@@ -194,7 +189,11 @@ export class SqliteStore implements Store {
 
   #copyBack(): void {
     this.#idle = undefined;
-    // Passive: it takes what it can without making a reader or a writer wait.
-    if (this.#db.isOpen) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    try {
+      // Passive: it takes what it can without making a reader or a writer wait.
+      if (this.#db.isOpen) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch {
+      // A full disk. Everything is safe in the WAL, and the next quiet moment tries again.
+    }
   }
 }

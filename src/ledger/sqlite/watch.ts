@@ -38,8 +38,7 @@ export class HeadWatch {
   announce(head: Head): void {
     if (head.size === this.#seen) return;
     this.#seen = head.size;
-    for (const listener of this.#listeners)
-      queueMicrotask(() => this.#listeners.has(listener) && listener(head));
+    for (const listener of this.#listeners) queueMicrotask(() => this.#listeners.has(listener) && listener(head));
   }
 
   close(): void {
@@ -65,7 +64,11 @@ export class HeadWatch {
 
   #lookAgain(): void {
     this.#timer = undefined;
-    this.announce(this.#readHead());
+    try {
+      this.announce(this.#readHead());
+    } catch {
+      // What is wrong with the file shows to whoever reads it; a look must not end the process.
+    }
     this.#look += 1;
     const delay = LOOKS_MS[this.#look];
     if (delay !== undefined) this.#timer = setTimeout(() => this.#lookAgain(), delay).unref();

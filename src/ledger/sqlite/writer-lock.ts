@@ -28,7 +28,7 @@ export function lockWriter(path: string, now: Date = new Date()): WriterLock {
 
 function taken(path: string): Problem {
   return ledgerProblem(
-    'taken',
+    'ledger/taken',
     `another process writes to ${path}: ${describeHolder(path)}`,
     'Stop it first (`baton down`), or use another state folder (BATON_STATE_DIR).',
   );

@@ -1,0 +1,217 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import { GENESIS, linkDrafts } from '../src/ledger/chain.ts';
+import { signCheckpoint } from '../src/ledger/checkpoint.ts';
+import { prepareDraft, type PreparedDraft } from '../src/ledger/draft.ts';
+import { Frontier } from '../src/ledger/merkle.ts';
+import { sha256, signerOf } from '../src/ledger/node-crypto.ts';
+import { makePostgresDatabase, type PostgresDatabase } from '../src/ledger/postgres/database.ts';
+import type { Commit, Head, Store } from '../src/ledger/store.ts';
+import { startPostgres } from '../test/postgres/server.ts';
+
+/**
+ * Appends to PostgreSQL beside bare inserts of the same bytes: once with what a chain takes (canonical bytes, hash,
+ * link, compare-and-swap, wake-ups), and once with everything that a ledger does (tree and signature as well). All of them
+ * wait for the disk. Rounds take turns, so that whatever else the machine does hits all of them.
+ */
+const WRITERS = 8;
+const GROUP = 100;
+const ROUNDS = 60;
+/** Not counted: they fill caches, and let V8 compile and the server plan. */
+const FIRST_ROUNDS = 12;
+
+interface Writer {
+  /** Writes one commit, and says how many entries it was. */
+  write(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const KINDS = ['bare', 'linked', 'signed', 'single', 'grouped', 'shared'] as const;
+type Rates = Record<(typeof KINDS)[number], number>;
+
+interface Measure {
+  readonly name: string;
+  readonly perSecond: number;
+  readonly goals?: readonly { readonly atLeast?: number; readonly of: string; readonly reached: number }[];
+}
+
+const { values } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, ms: { type: 'string', default: '6000' } },
+});
+const signer = signerOf(generateKeyPairSync('ed25519').privateKey);
+const BARE = Buffer.from(makeCommit('own-0', GENESIS, new Frontier(sha256), 1, true).entries[0].bytes);
+const NOTE = Buffer.alloc(100, 'x');
+/** As long as a signed note. */
+const UNSIGNED = 'x'.repeat(220);
+const server = await startPostgres({ fsync: true });
+try {
+  report(await measureAll(await server.createDatabase(), Number(values.ms)));
+} finally {
+  await server.stop();
+}
+
+async function measureAll(url: string, roundMs: number): Promise<Measure[]> {
+  const names = Array.from({ length: WRITERS }, (_, i) => `own-${i}`);
+  // One daemon with eight projects on the one hand, eight daemons with one project on the other.
+  const daemon = makePostgresDatabase({ url });
+  const daemons = names.map(() => makePostgresDatabase({ url }));
+  const kinds = {
+    bare: await Promise.all(names.map(() => openBareWriter(url, false))),
+    signed: await Promise.all(names.map(() => openBareWriter(url, true))),
+    linked: await Promise.all(names.map((name) => openWriter(daemon, `${name}-linked`, 1, false))),
+    single: await Promise.all(names.map((name) => openWriter(daemon, name, 1))),
+    grouped: await Promise.all(names.map((name) => openWriter(daemon, `${name}-grouped`, GROUP))),
+    shared: await Promise.all(daemons.map((each) => openWriter(each, 'shared', 1))),
+  };
+  const rates: Rates = { bare: 0, linked: 0, signed: 0, single: 0, grouped: 0, shared: 0 };
+  for (let round = 0; round < FIRST_ROUNDS + ROUNDS; round += 1) {
+    for (const kind of rotated(KINDS, round)) {
+      const rate = await measureRound(kinds[kind], roundMs / ROUNDS);
+      if (round >= FIRST_ROUNDS) rates[kind] += rate / ROUNDS;
+    }
+  }
+  await Promise.all(Object.values(kinds).flatMap((writers) => writers.map((writer) => writer.close())));
+  await Promise.all([daemon, ...daemons].map((each) => each.close()));
+  return toMeasures(rates);
+}
+
+function toMeasures(rate: Rates): Measure[] {
+  return [
+    { name: `bare inserts without a chain, ${WRITERS} writers`, perSecond: rate.bare },
+    {
+      name: `${WRITERS} projects, one writer each, one entry per commit`,
+      perSecond: rate.linked,
+      goals: [{ atLeast: 0.5, of: 'bare inserts', reached: rate.linked / rate.bare }],
+    },
+    { name: 'bare inserts, each with one SHA-256 and one signature', perSecond: rate.signed },
+    {
+      name: `${WRITERS} projects, the same with tree and signature`,
+      perSecond: rate.single,
+      goals: [
+        { atLeast: 0.5, of: 'signed bare inserts', reached: rate.single / rate.signed },
+        { of: 'bare inserts', reached: rate.single / rate.bare },
+      ],
+    },
+    {
+      name: `${WRITERS} projects, one writer each, ${GROUP} entries per commit`,
+      perSecond: rate.grouped,
+      goals: [{ atLeast: 10, of: 'one entry per commit', reached: rate.grouped / rate.single }],
+    },
+    { name: `${WRITERS} writers on one chain, one entry per commit`, perSecond: rate.shared },
+  ];
+}
+
+function report(measures: readonly Measure[]): void {
+  if (values.json) {
+    console.log(JSON.stringify(measures, null, 2));
+    return;
+  }
+  for (const { name, perSecond, goals = [] } of measures) {
+    const limits = goals.map(({ reached, of, atLeast }) => {
+      const goal = atLeast === undefined ? '' : ` (goal ≥ ${atLeast})`;
+      return `${reached.toFixed(2)} of ${of}${goal}`;
+    });
+    console.log([name.padEnd(56), `${Math.round(perSecond)} entries/s`.padStart(17), limits.join(', ')].join('  '));
+  }
+}
+
+/** Nobody always comes after the same other one. */
+function rotated<T>(items: readonly T[], by: number): readonly T[] {
+  const start = by % items.length;
+  return [...items.slice(start), ...items.slice(0, start)];
+}
+
+async function measureRound(writers: readonly Writer[], roundMs: number): Promise<number> {
+  const start = performance.now();
+  const counts = await Promise.all(
+    writers.map(async (writer) => {
+      let count = 0;
+      while (performance.now() - start < roundMs) count += await writer.write();
+      return count;
+    }),
+  );
+  return (counts.reduce((sum, count) => sum + count, 0) * 1000) / (performance.now() - start);
+}
+
+async function openBareWriter(url: string, isSigned: boolean): Promise<Writer> {
+  const client = new Client({ connectionString: url });
+  // Where something else fails, the server ends first; that failure is the one to show.
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('SET synchronous_commit = on');
+  await client.query('SELECT pg_advisory_lock(1)');
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, bytes bytea)',
+  );
+  await client.query('SELECT pg_advisory_unlock(1)');
+  return {
+    async write() {
+      const bytes = isSigned ? makeSigned() : BARE;
+      await client.query({ name: 'bare', text: 'INSERT INTO bare (bytes) VALUES ($1)', values: [bytes] });
+      return 1;
+    },
+    close: () => client.end(),
+  };
+}
+
+/** The bytes of an entry, with the hash and the signature that a commit of one entry takes. */
+function makeSigned(): Uint8Array {
+  sha256(BARE);
+  signer.sign(NOTE);
+  return BARE;
+}
+
+async function openWriter(database: PostgresDatabase, project: string, size: number, isSigned = true): Promise<Writer> {
+  const opened = await database.openProject(project);
+  if (!opened.ok) throw new Error(opened.problem.message);
+  const { store } = opened;
+  let head = await store.head();
+  let frontier = new Frontier(sha256);
+  await follow(store, frontier, head);
+  return {
+    async write() {
+      for (;;) {
+        const tree = frontier.copy();
+        const appended = await store.append(makeCommit(project, head, tree, size, isSigned));
+        if ('problem' in appended) throw new Error(appended.problem.message);
+        if (!appended.ok) {
+          await follow(store, frontier, appended.conflict);
+          head = appended.conflict;
+          continue;
+        }
+        head = appended.head;
+        frontier = tree;
+        return size;
+      }
+    },
+    close: () => store.close(),
+  };
+}
+
+/** What whoever lost the race has to read before it can try again. */
+async function follow(store: Store, frontier: Frontier, head: Head): Promise<void> {
+  if (head.size === frontier.size) return;
+  for await (const hashes of store.hashes({ from: frontier.size + 1, to: head.size })) {
+    for (const hash of hashes) frontier.add(hash);
+  }
+}
+
+function makeCommit(project: string, after: Head, tree: Frontier, size: number, isSigned: boolean): Commit {
+  const drafts = Array.from({ length: size }, draft);
+  const [first, ...rest] = linkDrafts(sha256, project, new Date().toISOString(), after, drafts);
+  if (first === undefined) throw new Error('A commit has at least one entry.');
+  const entries = [first.stored, ...rest.map(({ stored }) => stored)] as const;
+  if (!isSigned) return { after, entries, tiles: [], checkpoint: { size: after.size + size, note: UNSIGNED } };
+  const tiles = entries.flatMap(({ hash }) => tree.add(hash));
+  const note = signCheckpoint(sha256, project, { size: tree.size, root: tree.root() }, after.size, signer);
+  return { after, entries, tiles, checkpoint: { size: tree.size, note } };
+}
+
+/** About 600 bytes as an entry, which is what a task update with a short note takes. */
+function draft(): PreparedDraft {
+  const data = { task_id: 'T042', status: 'IMPLEMENTATION', progress: 40, notes: 'x'.repeat(320) };
+  const prepared = prepareDraft({ actor: 'session:bench', type: 'TaskUpdated', data }, { position: 0, size: 0 });
+  if (!prepared.ok) throw new Error(prepared.problems[0].message);
+  return prepared.value;
+}

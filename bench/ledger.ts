@@ -1,0 +1,229 @@
+import { generateKeyPairSync, hash, sign } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Draft } from '../src/ledger/draft.ts';
+import type { Ledger } from '../src/ledger/ledger.ts';
+import { nodeVerifier, signerOf } from '../src/ledger/node-crypto.ts';
+import { openLedger } from '../src/ledger/open-ledger.ts';
+import { OutsideFile } from '../src/ledger/outside-file.ts';
+import { openSqliteStore, WAL_PAGES, type SqliteStore } from '../src/ledger/sqlite/sqlite-store.ts';
+import { verifyLedger } from '../src/ledger/verify.ts';
+import { atLeast, atMost, median, type Benchmark, type Measure } from './measure.ts';
+
+/** How many entries the long ledger has; `BATON_BENCH_ENTRIES` makes it shorter for a quick look. */
+const ENTRIES = Number(process.env.BATON_BENCH_ENTRIES ?? 1_000_000);
+const { privateKey } = generateKeyPairSync('ed25519');
+const signer = signerOf(privateKey);
+
+/** The ledger on SQLite, each figure beside the bare limit, taken in turns in the same run. */
+export const ledger: Benchmark = {
+  name: 'ledger',
+  async run() {
+    const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'));
+    try {
+      const appends = [
+        await append(join(folder, 'one'), 1, 1_500, 0.8),
+        await append(join(folder, 'many'), 100, 250, 0.6),
+      ];
+      const small = join(folder, 'small');
+      const large = join(folder, 'large');
+      await fill(small, 100);
+      await fill(large, ENTRIES);
+      return [...appends, ...(await verifying(large)), await opening(small, large)];
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+};
+
+/**
+ * Durable appends by `callers` callers together, against a bare insert of the same bytes: same pragmas, the same
+ * SHA-256, one signature, no chain, no tree, no checkpoint. They take turns commit by commit.
+ */
+async function append(path: string, callers: number, commits: number, goal: number): Promise<Measure> {
+  const bare = new BareTable(`${path}.bare.db`);
+  const opened = await open(path);
+  // As long as a canonical entry of these drafts.
+  const bytes = new Uint8Array(640);
+  const [ours, theirs]: [number[], number[]] = [[], []];
+  for (let i = 0; i < commits; i += 1) {
+    theirs.push(await timeUs(async () => bare.insert(bytes, callers)));
+    ours.push(
+      await timeUs(() =>
+        Promise.all(Array.from({ length: callers }, (_, j) => opened.append([makeDraft(i * callers + j)]))),
+      ),
+    );
+  }
+  await opened.close();
+  bare.close();
+  return atLeast(goal, {
+    name: callers === 1 ? 'durable append, one caller' : `durable append, ${callers} callers together`,
+    value: (1e6 * callers) / median(ours),
+    unit: 'entries/s',
+    against: `bare insert + SHA-256 + signature, ${callers} a commit`,
+    limit: (1e6 * callers) / median(theirs),
+  });
+}
+
+/** Verifying everything, against reading the same rows and hashing their bytes; and the memory that it takes. */
+async function verifying(path: string): Promise<Measure[]> {
+  const store = openStore(path, 'read');
+  const rounds = [1, 2, 3];
+  const [ours, bare, memory]: [number[], number[], number[]] = [[], [], []];
+  for (const _round of rounds) {
+    bare.push(await timeUs(() => readAndHash(store)));
+    const samples: number[] = [];
+    ours.push(
+      await timeUs(async () => {
+        const options = {
+          project: 'demo',
+          verifier: nodeVerifier,
+          onProgress: () => samples.push(process.memoryUsage.rss()),
+        };
+        const verified = await verifyLedger(store, options);
+        if (!verified.ok) throw new Error(verified.findings[0].problem.message);
+      }),
+    );
+    const quarter = Math.floor(samples.length / 4);
+    memory.push(Math.max(...samples.slice(-quarter)) / Math.max(...samples.slice(quarter, 2 * quarter)));
+  }
+  await store.close();
+  return [
+    atMost(3, {
+      name: `verify ${ENTRIES} entries`,
+      value: median(ours) / 1e6,
+      unit: 's',
+      against: 'reading and SHA-256 of the same bytes',
+      limit: median(bare) / 1e6,
+    }),
+    atMost(1.1, {
+      name: 'memory in the last quarter of verifying',
+      value: median(memory),
+      unit: '×',
+      against: 'in the second quarter',
+      limit: 1,
+    }),
+  ];
+}
+
+async function opening(small: string, large: string): Promise<Measure> {
+  const [a, b]: [number[], number[]] = [[], []];
+  for (let i = 0; i < 30; i += 1) {
+    a.push(await timeUs(async () => (await open(small)).close()));
+    b.push(await timeUs(async () => (await open(large)).close()));
+  }
+  return atMost(2, {
+    name: `open a ledger of ${ENTRIES} entries`,
+    value: median(b) / 1e3,
+    unit: 'ms',
+    against: 'open one of 100',
+    limit: median(a) / 1e3,
+  });
+}
+
+async function readAndHash(store: SqliteStore): Promise<void> {
+  for await (const batch of store.entries({ from: 1 })) {
+    for (const { bytes } of batch) hash('sha256', bytes, 'buffer');
+  }
+}
+
+async function fill(path: string, entries: number): Promise<void> {
+  const opened = await open(path);
+  // One entry is there already: the key.
+  for (let done = 1; done < entries;) {
+    const count = Math.min(1_000, entries - done);
+    // 100 a commit: neither the best nor the worst case for checkpoints.
+    const calls = Array.from({ length: Math.ceil(count / 100) }, (_, i) =>
+      opened.append(
+        Array.from({ length: Math.min(100, count - i * 100) }, (_unused, j) => makeDraft(done + i * 100 + j)),
+      ),
+    );
+    await Promise.all(calls);
+    done += count;
+  }
+  await opened.close();
+}
+
+async function open(path: string): Promise<Ledger> {
+  const store = openStore(path, 'write');
+  const outside = new OutsideFile(`${path}.checkpoint`);
+  const opened = await openLedger({
+    store,
+    outside,
+    signer,
+    project: 'demo',
+    verifier: nodeVerifier,
+    clock: () => new Date(),
+  });
+  if (!opened.ok) throw new Error(opened.problem.message);
+  return opened.ledger;
+}
+
+function openStore(path: string, mode: 'read' | 'write'): SqliteStore {
+  const opened = openSqliteStore(`${path}.db`, { mode });
+  if (!opened.ok) throw new Error(opened.problem.message);
+  return opened.store;
+}
+
+/** What a session's end looks like: an entry of about 640 bytes. */
+function makeDraft(number: number): Draft {
+  return {
+    actor: 'session:s-0190abcd',
+    type: 'AgentSessionCompleted',
+    cause: null,
+    data: {
+      event_id: `0190-${number}`,
+      event_type: 'agent_session_completed',
+      session_id: 's-0190abcd',
+      task_id: `T${number % 1000}`,
+      epoch: 3,
+      phase_completed: 'IMPLEMENTATION',
+      exit_reason: 'completed',
+      next_phase: 'CI_PENDING',
+      notes:
+        'Did the work that was asked, wrote the tests, and they all pass; see the record for what was tried before.',
+      files: ['src/ledger/ledger.ts', 'src/ledger/ledger.test.ts'],
+    },
+  };
+}
+
+/** The limit: what a commit costs when it means nothing. */
+class BareTable {
+  readonly #db: DatabaseSync;
+  readonly #insert: (bytes: Uint8Array, count: number) => void;
+  #seq = 0;
+
+  constructor(path: string) {
+    this.#db = new DatabaseSync(path);
+    this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
+    this.#db.exec('CREATE TABLE bare (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL, bytes BLOB NOT NULL) STRICT');
+    const row = this.#db.prepare('INSERT INTO bare VALUES (?, ?, ?)');
+    const [begin, commit] = [this.#db.prepare('BEGIN IMMEDIATE'), this.#db.prepare('COMMIT')];
+    const note = Buffer.alloc(80);
+    this.#insert = (bytes, count) => {
+      begin.run();
+      for (let i = 0; i < count; i += 1) {
+        this.#seq += 1;
+        row.run(this.#seq, hash('sha256', bytes, 'buffer'), bytes);
+      }
+      sign(null, note, privateKey);
+      commit.run();
+    };
+  }
+
+  insert(bytes: Uint8Array, count: number): void {
+    this.#insert(bytes, count);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+async function timeUs(act: () => Promise<unknown>): Promise<number> {
+  const before = performance.now();
+  await act();
+  return (performance.now() - before) * 1_000;
+}

@@ -1,0 +1,262 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { record, testDraft } from '../../ledger/ledger.cases.ts';
+import { ledgerPlace, projectId, type LedgerPlace } from '../../ledger/ledger-place.ts';
+import { openLedgerAt } from '../../ledger/open-place.ts';
+import { waitUntil } from '../../ledger/store.cases.ts';
+import { main } from '../main.ts';
+
+let folder: string;
+let repository: string;
+let env: Record<string, string>;
+let place: LedgerPlace;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-cli-'));
+  repository = join(folder, 'my repo');
+  execFileSync('git', ['init', '--quiet', repository]);
+  env = { BATON_STATE_DIR: join(folder, 'state'), USER: 'ada' };
+  place = ledgerPlace(join(folder, 'state'), projectId(repository));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('baton ledger', () => {
+  it('says what to do where nothing was recorded, and makes nothing', async () => {
+    for (const command of ['log', 'verify', 'root', 'seal', 'export']) {
+      const { code, err } = await baton('ledger', command);
+      expect(code).toBe(1);
+      expect(err).toContain('Error: nothing was ever recorded for the project my-repo-');
+      expect(err).toContain('hint: Record something first, for example: baton task add');
+    }
+    expect(existsSync(join(folder, 'state'))).toBe(false);
+  });
+
+  it('says so outside of a repository, and takes another one by its name', async () => {
+    await recordTasks(1);
+    mkdirSync(join(folder, 'elsewhere'));
+    const outside = await run(['ledger', 'log'], join(folder, 'elsewhere'));
+    expect(outside).toMatchObject({ code: 1, err: expect.stringContaining('is not inside a git repository') });
+    expect(await run(['ledger', 'log', '--project', repository], folder)).toMatchObject({ code: 0 });
+    // A worktree is the same project.
+    git('commit', '--allow-empty', '--quiet', '-m', 'first');
+    git('worktree', 'add', '--quiet', join(folder, 'tree'));
+    expect(await run(['ledger', 'log'], join(folder, 'tree'))).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('log shows the newest entries, or all, for people and for programs', async () => {
+    await recordTasks(60);
+    expect((await baton('ledger', 'log')).out.split('\n')).toHaveLength(51);
+    const all = (await baton('ledger', 'log', '--limit', '0')).out.trimEnd().split('\n');
+    expect(all).toHaveLength(61);
+    expect(all[1]).toMatch(/^ {5}2 {2}\S+Z {2}TaskUpdated {2}session:s-1 {2}\{"notes":"Schritt 0/);
+    const json = (await baton('ledger', 'log', '-n', '2', '--json')).out.trimEnd().split('\n');
+    expect(json.map((line) => JSON.parse(line).seq)).toEqual([60, 61]);
+    expect((await baton('ledger', 'log', '--limit', 'x')).code).toBe(2);
+  });
+
+  it('log -f goes on with what comes', async () => {
+    await recordTasks(1);
+    const bin = join(import.meta.dirname, '../../../bin/baton.cjs');
+    const log = spawn(process.execPath, [bin, 'ledger', 'log', '-f', '--json'], { cwd: repository, env });
+    let output = '';
+    log.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const ended = once(log, 'close');
+    try {
+      await waitUntil(() => output.split('\n').length === 3);
+      await recordTasks(2);
+      await waitUntil(() => output.split('\n').length === 5);
+      expect(
+        output
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line).seq),
+      ).toEqual([1, 2, 3, 4]);
+    } finally {
+      log.kill('SIGKILL');
+      await ended;
+    }
+  });
+
+  it('show prints one entry, and says where the last one is', async () => {
+    await recordTasks(1);
+    const { out } = await baton('ledger', 'show', '2', '--json');
+    expect(JSON.parse(out)).toMatchObject({ entry: { seq: 2, data: { task_id: 'T001' } } });
+    expect((await baton('ledger', 'show', '2')).out).toContain('"type": "TaskUpdated"');
+    expect(await baton('ledger', 'show', '7')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The newest one is 2'),
+    });
+    expect((await baton('ledger', 'show', '0')).code).toBe(2);
+  });
+
+  it('verify agrees with a ledger that nobody touched, also while it is open', async () => {
+    await recordTasks(10);
+    expect(await baton('ledger', 'verify')).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^verified: 11 entries of my-repo-\w+\nroot: \w{64}\n$/),
+    });
+    const opened = await openLedgerAt(place, { clock: () => new Date() });
+    const { code, out } = await baton('ledger', 'verify', '--all-signatures', '--json');
+    expect([code, JSON.parse(out)]).toMatchObject([0, { verified: true, size: 11, warnings: [] }]);
+    if (opened.ok) await opened.ledger.close();
+  });
+
+  it('verify names the first bad entry, and exits 4', async () => {
+    await recordTasks(10);
+    const db = new DatabaseSync(place.ledger);
+    db.exec('DROP TRIGGER entry_no_update; UPDATE entry SET hash = zeroblob(32) WHERE seq = 5');
+    db.close();
+    const { code, err, out } = await baton('ledger', 'verify');
+    expect(code).toBe(4);
+    expect(out).toBe('');
+    expect(err).toMatch(/^Error: entry 5: entry 5 is not what was recorded/);
+    expect(JSON.parse((await baton('ledger', 'verify', '--json')).out)).toMatchObject({
+      verified: false,
+      findings: [{ seq: 5 }],
+    });
+  });
+
+  it('verify notices an end that is missing, by the outside checkpoint', async () => {
+    await recordTasks(2);
+    const older = readFileSync(place.ledger);
+    await recordTasks(2);
+    writeFileSync(place.ledger, older);
+    expect(await baton('ledger', 'verify')).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('entries 4 to 5 are missing'),
+    });
+    expect(await baton('ledger', 'seal')).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('missing from the end'),
+    });
+  });
+
+  it('seal seals once, and root prints it', async () => {
+    await recordTasks(3);
+    expect(await baton('ledger', 'root')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Run: baton ledger seal'),
+    });
+    const first = await baton('ledger', 'seal', '--json');
+    expect(JSON.parse(first.out)).toMatchObject({ size: 4, seq: 5, new: true });
+    expect((await baton('ledger', 'seal')).out).toMatch(/^already sealed: 4 entries, by entry 5\nroot: \w{64}\n$/);
+    expect((await baton('ledger', 'root')).out.trim()).toBe(JSON.parse(first.out).root);
+  });
+
+  it('seal says who writes, where somebody does', async () => {
+    await recordTasks(1);
+    const opened = await openLedgerAt(place, { clock: () => new Date() });
+    expect(await baton('ledger', 'seal')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`process ${process.pid} on`),
+    });
+    if (opened.ok) await opened.ledger.close();
+  });
+});
+
+describe('baton verify', () => {
+  it('checks a task proof offline, and refuses it when it was changed', async () => {
+    await recordTasks(5);
+    const made = await baton('ledger', 'prove', 'T001', '-o', 'proof.json');
+    expect(made).toMatchObject({ code: 0, out: 'proof.json: 5 entries about T001\n' });
+    const proof = join(repository, 'proof.json');
+    const { key } = JSON.parse(readFileSync(proof, 'utf8'));
+    // Somewhere else entirely: no repository, no state.
+    expect(await run(['verify', proof, '--key', key], folder, {})).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('verified task proof, 5 entries about T001'),
+    });
+    expect((await run(['verify', proof], folder, {})).out).toContain(`signed by ${key}`);
+    writeFileSync(proof, readFileSync(proof, 'utf8').replace('Schritt 3', 'Schritt 4'));
+    expect(await run(['verify', proof], folder, {})).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('is not in the ledger that was signed'),
+    });
+  });
+
+  it('checks an export offline, and names the place where it was changed', async () => {
+    await recordTasks(5);
+    expect((await baton('ledger', 'export', '-o', 'ledger.ndjson')).code).toBe(0);
+    const file = join(repository, 'ledger.ndjson');
+    expect((await baton('ledger', 'export')).out).toBe(readFileSync(file, 'utf8'));
+    const verdict = await run(['verify', file, '--json'], folder, {});
+    expect([verdict.code, JSON.parse(verdict.out)]).toMatchObject([0, { verified: true, kind: 'export', entries: 6 }]);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('Schritt 3', 'Schritt 4'));
+    expect(await run(['verify', file], folder, {})).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('entry 5 is not what was recorded'),
+    });
+  });
+
+  it('says so where the file is missing, or something else', async () => {
+    expect(await baton('verify', 'nowhere.json')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('cannot read'),
+    });
+    writeFileSync(join(repository, 'other.json'), 'hello');
+    expect(await baton('verify', 'other.json')).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('neither a task proof nor an export'),
+    });
+  });
+
+  it('refuses a task that the ledger does not know', async () => {
+    await recordTasks(1);
+    expect(await baton('ledger', 'prove', 'T999')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no entry about the task T999'),
+    });
+  });
+});
+
+async function recordTasks(count: number): Promise<void> {
+  const opened = await openLedgerAt(place, { clock: () => new Date() });
+  if (!opened.ok) throw new Error(opened.problem.message);
+  await record(
+    opened.ledger,
+    Array.from({ length: count }, (_, i) => testDraft(i)),
+  );
+  await opened.ledger.close();
+}
+
+function git(...args: string[]): void {
+  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+  execFileSync('git', ['-C', repository, ...identity, ...args], { stdio: 'ignore' });
+}
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function baton(...argv: string[]): Promise<Ran> {
+  return run(argv, repository);
+}
+
+async function run(argv: readonly string[], cwd: string, environment: Record<string, string> = env): Promise<Ran> {
+  let out = '';
+  let err = '';
+  const code = await main(argv, {
+    env: environment,
+    cwd,
+    isTerminal: false,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    readInput: async () => new Uint8Array(0),
+  });
+  return { code, out, err };
+}

@@ -1,0 +1,81 @@
+import { parseEntry, type Entry } from '../../ledger/entry.ts';
+import type { Store, StoredEntry } from '../../ledger/store.ts';
+import { problem } from '../../protocol/problem.ts';
+import { EXIT, type Command, type Io } from '../command.ts';
+import { printable } from '../printable.ts';
+import { PROJECT_OPTION } from './project-place.ts';
+import { fail, withStore } from './with-store.ts';
+
+const NEWEST = 50;
+const SHOWN = 120;
+
+export const log: Command = {
+  name: 'ledger log',
+  summary: 'Show what was recorded',
+  examples: ['baton ledger log', 'baton ledger log -f', 'baton ledger log --limit 0 --json'],
+  args: [],
+  options: [
+    { name: 'follow', short: 'f', about: 'Go on with what is recorded from now on' },
+    { name: 'limit', short: 'n', value: 'N', about: `How many of the newest entries; 0 is all (default ${NEWEST})` },
+    { name: 'json', about: 'Print one entry a line, as JSON' },
+    PROJECT_OPTION,
+  ],
+  run(given, io) {
+    const limit = Number(given.options.get('limit') ?? NEWEST);
+    if (!Number.isSafeInteger(limit) || limit < 0) {
+      const hint = 'For example: baton ledger log --limit 10';
+      return fail(problem('ledger/bad-number', '--limit is not a number from 0', hint), io, EXIT.usage);
+    }
+    return withStore(given, io, async (store) => {
+      const { size } = await store.head();
+      const from = limit === 0 ? 1 : Math.max(1, size - limit + 1);
+      const show = given.options.has('json') ? showJson : showLine;
+      let next = await showFrom(store, from, io, show);
+      if (!given.options.has('follow')) return EXIT.ok;
+      for (;;) {
+        await nextCommit(store, next - 1);
+        next = await showFrom(store, next, io, show);
+      }
+    });
+  },
+};
+
+/** Prints what there is, and returns the number of the entry that is still to come. */
+async function showFrom(store: Store, from: number, io: Io, show: (stored: StoredEntry) => string): Promise<number> {
+  let next = from;
+  for await (const batch of store.entries({ from })) {
+    io.out(batch.map(show).join(''));
+    next = (batch.at(-1)?.seq ?? next - 1) + 1;
+  }
+  return next;
+}
+
+/** Waits until the ledger is longer than this. The watch starts before the look, so that nothing falls between them. */
+async function nextCommit(store: Store, size: number): Promise<void> {
+  // Watching alone does not keep a process alive.
+  const alive = setInterval(() => {}, 60_000);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = store.watch(({ size: now }) => {
+    if (now > size) resolve();
+  });
+  if ((await store.head()).size > size) resolve();
+  await promise;
+  stop();
+  clearInterval(alive);
+}
+
+function showJson({ bytes }: StoredEntry): string {
+  return `${new TextDecoder().decode(bytes)}\n`;
+}
+
+function showLine({ seq, bytes }: StoredEntry): string {
+  const entry = parseEntry(bytes);
+  if (!entry.ok) return `${String(seq).padStart(6)}  (${entry.problems[0].message})\n`;
+  const { at, actor, type, data } = entry.value;
+  return `${String(seq).padStart(6)}  ${at}  ${type}  ${printable(actor)}  ${printable(summaryOf(data))}\n`;
+}
+
+function summaryOf(data: Entry['data']): string {
+  const text = JSON.stringify(data);
+  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN - 1)}…`;
+}

@@ -1,0 +1,35 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { nodeVerifier } from '../../ledger/node-crypto.ts';
+import { makeTaskProof } from '../../ledger/task-proof.ts';
+import { EXIT, type Command } from '../command.ts';
+import { printable } from '../printable.ts';
+import { PROJECT_OPTION } from './project-place.ts';
+import { fail, withStore } from './with-store.ts';
+
+export const prove: Command = {
+  name: 'ledger prove',
+  summary: 'Write everything about a task into one file that anybody can check',
+  examples: ['baton ledger prove T001 -o T001.proof.json', 'baton verify T001.proof.json'],
+  args: [{ name: 'TASK', about: 'The id of the task' }],
+  options: [
+    { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; without it, standard output' },
+    PROJECT_OPTION,
+  ],
+  run(given, io) {
+    return withStore(given, io, async (store, { project }) => {
+      const [task = ''] = given.args;
+      const proof = await makeTaskProof(store, nodeVerifier, project, task);
+      if (!proof.ok) return fail(proof.problems[0], io);
+      const text = `${JSON.stringify(proof.value, null, 2)}\n`;
+      const file = given.options.get('output');
+      if (file === undefined) {
+        io.out(text);
+        return EXIT.ok;
+      }
+      writeFileSync(resolve(io.cwd, file), text);
+      io.out(`${printable(file)}: ${proof.value.entries.length} entries about ${printable(task)}\n`);
+      return EXIT.ok;
+    });
+  },
+};

@@ -1,0 +1,21 @@
+import { findLastSeal } from '../../ledger/seal.ts';
+import { problem } from '../../protocol/problem.ts';
+import { EXIT, type Command } from '../command.ts';
+import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
+import { fail, withStore } from './with-store.ts';
+
+export const root: Command = {
+  name: 'ledger root',
+  summary: 'Print the root of the last seal',
+  examples: ['baton ledger root', 'baton ledger root --json'],
+  args: [],
+  options: [JSON_OPTION, PROJECT_OPTION],
+  run(given, io) {
+    return withStore(given, io, async (store) => {
+      const last = await findLastSeal(store, (await store.head()).size);
+      if (!last) return fail(problem('ledger/no-seal', 'the ledger was never sealed', 'Run: baton ledger seal'), io);
+      io.out(given.options.has('json') ? `${JSON.stringify(last)}\n` : `${last.root}\n`);
+      return EXIT.ok;
+    });
+  },
+};

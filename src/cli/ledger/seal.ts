@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { openLedgerAt, openStoreAt } from '../../ledger/open-place.ts';
+import { sealLedger } from '../../ledger/seal.ts';
+import { EXIT, type Command, type Io } from '../command.ts';
+import { findPlace, JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
+import { fail } from './with-store.ts';
+
+export const seal: Command = {
+  name: 'ledger seal',
+  summary: 'Record a signed root over everything so far',
+  examples: ['baton ledger seal', 'baton ledger seal --json'],
+  args: [],
+  options: [JSON_OPTION, PROJECT_OPTION],
+  async run(given, io) {
+    const found = findPlace(given, io);
+    if (!found.ok) return fail(found.problem, io);
+    // A ledger begins with something that happened, not with a seal.
+    if (!existsSync(found.place.ledger)) {
+      const missing = openStoreAt(found.place);
+      if (!missing.ok) return fail(missing.problem, io);
+    }
+    const opened = await openLedgerAt(found.place, { clock: () => new Date() });
+    if (!opened.ok) return fail(opened.problem, io, isUntrue(opened.problem.code) ? EXIT.notVerified : EXIT.failed);
+    const sealed = await sealLedger(opened.ledger, `operator:${operatorName(io)}`);
+    await opened.ledger.close();
+    if (!sealed.ok) return fail(sealed.problem, io);
+    const { size, root, seq } = sealed.seal;
+    if (given.options.has('json')) io.out(`${JSON.stringify({ ...sealed.seal, new: sealed.isNew })}\n`);
+    else io.out(`${sealed.isNew ? 'sealed' : 'already sealed'}: ${size} entries, by entry ${seq}\nroot: ${root}\n`);
+    return EXIT.ok;
+  },
+};
+
+function operatorName({ env }: Io): string {
+  const name = (env.USER ?? env.LOGNAME ?? '').replaceAll(/[^A-Za-z0-9._@-]+/g, '-');
+  return name === '' ? 'unknown' : name.slice(0, 64);
+}
+
+/** Refusals that say: this is not the ledger that was here. */
+function isUntrue(code: string): boolean {
+  return /^ledger\/(?:rolled-back|forked|wrong-|bad-entry|unsigned|missing-)/.test(code);
+}

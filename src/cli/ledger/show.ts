@@ -1,0 +1,44 @@
+import { parseEntry } from '../../ledger/entry.ts';
+import { sameBytes, toHex } from '../../ledger/hex.ts';
+import { leafHash } from '../../ledger/merkle.ts';
+import { sha256 } from '../../ledger/node-crypto.ts';
+import { problem } from '../../protocol/problem.ts';
+import { EXIT, type Command } from '../command.ts';
+import { printable } from '../printable.ts';
+import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
+import { fail, withStore } from './with-store.ts';
+
+export const show: Command = {
+  name: 'ledger show',
+  summary: 'Show one entry in full',
+  examples: ['baton ledger show 42', 'baton ledger show 42 --json'],
+  args: [{ name: 'SEQ', about: 'The number of the entry' }],
+  options: [JSON_OPTION, PROJECT_OPTION],
+  exitCodes: { 0: 'shown', 1: 'there is no such entry', 4: 'the entry is not what was recorded' },
+  run(given, io) {
+    const [text = ''] = given.args;
+    const seq = Number(text);
+    if (!/^[1-9][0-9]{0,15}$/.test(text)) {
+      const hint = 'Numbers start at 1; `baton ledger log` shows them.';
+      return fail(problem('ledger/bad-number', `'${text}' is not the number of an entry`, hint), io, EXIT.usage);
+    }
+    return withStore(given, io, async (store) => {
+      for await (const [stored] of store.entries({ from: seq, to: seq })) {
+        if (!stored) continue;
+        const entry = parseEntry(stored.bytes);
+        if (!entry.ok || !sameBytes(leafHash(sha256, stored.bytes), stored.hash)) {
+          const hint = 'Run: baton ledger verify';
+          const message = `entry ${seq} is not what was recorded`;
+          return fail(problem('ledger/wrong-hash', message, hint), io, EXIT.notVerified);
+        }
+        const shown = { entry: entry.value, hash: toHex(stored.hash) };
+        const pretty = JSON.stringify(shown, null, 2).split('\n').map(printable).join('\n');
+        io.out(given.options.has('json') ? `${JSON.stringify(shown)}\n` : `${pretty}\n`);
+        return EXIT.ok;
+      }
+      const { size } = await store.head();
+      const hint = `The newest one is ${size}.`;
+      return fail(problem('ledger/no-entry', `there is no entry ${seq}`, hint), io);
+    });
+  },
+};

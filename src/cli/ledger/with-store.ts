@@ -1,0 +1,30 @@
+import type { LedgerPlace } from '../../ledger/ledger-place.ts';
+import { openStoreAt } from '../../ledger/open-place.ts';
+import type { SqliteStore } from '../../ledger/sqlite/sqlite-store.ts';
+import type { Problem } from '../../protocol/problem.ts';
+import { EXIT, type Given, type Io } from '../command.ts';
+import { printable } from '../printable.ts';
+import { findPlace } from './project-place.ts';
+
+/** Opens the project's ledger for reading, hands it over, and closes it whatever happens. */
+export async function withStore(
+  given: Given,
+  io: Io,
+  use: (store: SqliteStore, place: LedgerPlace) => Promise<number>,
+): Promise<number> {
+  const found = findPlace(given, io);
+  if (!found.ok) return fail(found.problem, io);
+  const opened = openStoreAt(found.place);
+  if (!opened.ok) return fail(opened.problem, io);
+  try {
+    return await use(opened.store, found.place);
+  } finally {
+    await opened.store.close();
+  }
+}
+
+/** What happened, and the next thing to do. */
+export function fail({ message, hint }: Problem, io: Io, code: number = EXIT.failed): number {
+  io.err(`Error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
+  return code;
+}

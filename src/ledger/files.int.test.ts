@@ -1,0 +1,76 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { toHex } from './hex.ts';
+import { openKeyFile, readKeyFile } from './key-file.ts';
+import { ledgerPlace, projectId, stateFolder } from './ledger-place.ts';
+import { nodeVerifier } from './node-crypto.ts';
+import { OutsideFile } from './outside-file.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-ledger-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('the key file', () => {
+  it('is made at the first start, for its owner alone, and stays the same', () => {
+    const path = join(folder, 'keys', 'ledger.pem');
+    expect(readKeyFile(path)).toBeUndefined();
+    const [first, second] = [openKeyFile(path), openKeyFile(path)];
+    if (!first.ok || !second.ok) throw new Error('no key');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(toHex(first.value.publicKey)).toBe(toHex(second.value.publicKey));
+    const message = Buffer.from('message');
+    const signature = first.value.sign(message);
+    expect(nodeVerifier.verifyEd25519(second.value.publicKey, message, signature)).toBe(true);
+    expect(nodeVerifier.verifyEd25519(second.value.publicKey, message, signature.subarray(1))).toBe(false);
+  });
+
+  it('is refused when others can read it, or when it is no such key', () => {
+    const path = join(folder, 'ledger.pem');
+    openKeyFile(path);
+    chmodSync(path, 0o644);
+    expect(openKeyFile(path)).toMatchObject({ ok: false, problems: [{ hint: `Run: chmod 600 ${path}` }] });
+    chmodSync(path, 0o600);
+    writeFileSync(path, 'no key');
+    expect(openKeyFile(path)).toMatchObject({ ok: false, problems: [{ code: 'ledger/bad-key-file' }] });
+    expect(readFileSync(path, 'utf8')).toBe('no key');
+    expect(readKeyFile(folder)).toMatchObject({ ok: false });
+  });
+});
+
+describe('the outside file', () => {
+  it('holds the last copy, and nothing of a longer one before it', () => {
+    const path = join(folder, 'checkpoint');
+    const file = new OutsideFile(path);
+    expect(file.read()).toBeUndefined();
+    writeFileSync(path, 'somebody else’s, and longer than ours');
+    for (const note of ['first\n', 'second, longer\n', 'third\n']) {
+      file.write(note);
+      expect(file.read()).toBe(note);
+    }
+    file.sync();
+    file.close();
+    expect(readFileSync(path, 'utf8')).toBe('third\n');
+    expect(statSync(path).size).toBe(6);
+  });
+});
+
+describe('the place of a ledger', () => {
+  it('is inside the state folder', () => {
+    expect(stateFolder({ BATON_STATE_DIR: '/state', HOME: '/home/ada' })).toBe('/state');
+    expect(stateFolder({ XDG_STATE_HOME: '/xdg', HOME: '/home/ada' })).toBe('/xdg/baton');
+    expect(stateFolder({ HOME: '/home/ada' })).toBe('/home/ada/.local/state/baton');
+    expect(ledgerPlace('/state', 'demo').ledger).toBe('/state/projects/demo/ledger.db');
+  });
+
+  it('tells two repositories of the same name apart, and copes with any name', () => {
+    expect(projectId('/a/demo')).toMatch(/^demo-[0-9a-f]{8}$/);
+    expect(projectId('/a/demo')).not.toBe(projectId('/b/demo'));
+    for (const name of ['/', '/a/..b', '/ä ö/ü ß', `/${'x'.repeat(200)}`]) {
+      expect(projectId(name)).toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+    }
+  });
+});

@@ -1,0 +1,82 @@
+import { accepted, refused, type Parsed } from '../protocol/problem.ts';
+import { blobName, parseBlobName } from './blob.ts';
+import type { Sha256 } from './crypto.ts';
+import { sameBytes } from './hex.ts';
+import { ledgerProblem } from './ledger-problem.ts';
+import { LIMITS } from './limits.ts';
+import { redactText } from './redact.ts';
+import { openSnapshot, sealSnapshot } from './snapshot.ts';
+import type { Head, Store } from './store.ts';
+
+const encoder = new TextEncoder();
+
+/** Keeps what is too large for an entry, and gives back the name that the entry holds. Keep first, record second. */
+export async function keepBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
+  if (bytes.length > LIMITS.blobBytes) {
+    const message = `blob too large: ${bytes.length} bytes > ${LIMITS.blobBytes} bytes maximum`;
+    return refused(ledgerProblem('ledger/blob-too-large', message, 'Keep the end of it, or a part.'));
+  }
+  const hash = sha256(bytes);
+  return tryWrite(store.putBlob(hash, bytes), blobName(hash));
+}
+
+/** The same for text of agents and tools: a log must not carry into a blob what an entry would not take. */
+export async function keepText(
+  store: Store,
+  sha256: Sha256,
+  text: string,
+  secrets: readonly string[] = [],
+): Promise<Parsed<string>> {
+  return keepBlob(store, sha256, encoder.encode(redactText(text.toWellFormed(), secrets)));
+}
+
+/** The blob of that name, checked again: a byte that changed on the disk is as good as none. */
+export async function findBlob(store: Store, sha256: Sha256, name: string): Promise<Uint8Array | undefined> {
+  const hash = parseBlobName(name);
+  const bytes = hash && (await store.findBlob(hash));
+  return bytes && sameBytes(sha256(bytes), hash) ? bytes : undefined;
+}
+
+/** Keeps a folded state that stands on an entry, in place of an older one of the same name. */
+export async function keepSnapshot(
+  store: Store,
+  sha256: Sha256,
+  name: string,
+  head: Head,
+  state: Uint8Array,
+): Promise<Parsed<void>> {
+  if (state.length > LIMITS.snapshotBytes) {
+    const message = `snapshot too large: ${state.length} bytes > ${LIMITS.snapshotBytes} bytes maximum`;
+    return refused(ledgerProblem('ledger/snapshot-too-large', message, 'Nothing is lost: the start takes longer.'));
+  }
+  return tryWrite(store.saveSnapshot(name, sealSnapshot(sha256, name, head, state)), undefined);
+}
+
+/** The state and the entry that it stands on; nothing where it must be folded again from the start. */
+export async function findSnapshot(
+  store: Store,
+  sha256: Sha256,
+  name: string,
+): Promise<{ readonly head: Head; readonly state: Uint8Array } | undefined> {
+  const snapshot = await store.findSnapshot(name);
+  const state = snapshot && openSnapshot(sha256, name, snapshot);
+  if (!state) return undefined;
+  const { size, hash } = snapshot;
+  if (size === 0) return { head: { size, hash }, state };
+  for await (const [stored] of store.hashes({ from: size, to: size })) {
+    if (stored && sameBytes(stored, hash)) return { head: { size, hash }, state };
+  }
+  return undefined;
+}
+
+async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>> {
+  try {
+    await writing;
+    return accepted(value);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    return refused(
+      ledgerProblem('ledger/cannot-write', `the store cannot keep it: ${what}`, 'Make room, and try again.'),
+    );
+  }
+}

@@ -1,0 +1,42 @@
+import { readKeyFile, openKeyFile } from './key-file.ts';
+import { ledgerProblem } from './ledger-problem.ts';
+import type { LedgerOptions } from './ledger.ts';
+import type { LedgerPlace } from './ledger-place.ts';
+import { nodeVerifier } from './node-crypto.ts';
+import { originOf } from './checkpoint.ts';
+import type { NoteKey } from './note.ts';
+import { openLedger, type Opened } from './open-ledger.ts';
+import { OutsideFile } from './outside-file.ts';
+import { openSqliteStore, type OpenedStore } from './sqlite/sqlite-store.ts';
+
+/** Opens the ledger of a place for writing, with this machine's key; makes both where they are missing. */
+export async function openLedgerAt(
+  place: LedgerPlace,
+  options: Pick<LedgerOptions, 'clock' | 'secrets' | 'onEntries'>,
+): Promise<Opened> {
+  const key = openKeyFile(place.key);
+  if (!key.ok) return { ok: false, problem: key.problems[0] };
+  const opened = openSqliteStore(place.ledger, { mode: 'write' });
+  if (!opened.ok) return opened;
+  const { store } = opened;
+  const outside = new OutsideFile(place.outside);
+  const { project } = place;
+  const ledger = await openLedger({ ...options, store, project, outside, signer: key.value, verifier: nodeVerifier });
+  if (!ledger.ok) await store.close();
+  return ledger;
+}
+
+/** Opens it for reading. Whoever only reads makes nothing: no file, no key. */
+export function openStoreAt(place: LedgerPlace): OpenedStore {
+  const opened = openSqliteStore(place.ledger, { mode: 'read' });
+  if (opened.ok || opened.problem.code !== 'ledger/missing') return opened;
+  const message = `nothing was ever recorded for the project ${place.project}`;
+  const hint = 'Record something first, for example: baton task add T001 --title "First task"';
+  return { ok: false, problem: ledgerProblem('ledger/missing', message, hint) };
+}
+
+/** This machine's public key under the name that it has in this ledger; nothing where it was never made. */
+export function findKnownKey(place: LedgerPlace): NoteKey | undefined {
+  const key = readKeyFile(place.key);
+  return key?.ok ? { name: originOf(place.project), publicKey: key.value.publicKey } : undefined;
+}

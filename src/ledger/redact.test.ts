@@ -1,0 +1,130 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from './canonical-json.ts';
+import { CREDENTIAL_PATTERNS } from './credential-patterns.ts';
+import { mayHoldCredential, redactJson, redactText } from './redact.ts';
+
+/** One made-up credential for each pattern. They are put together here, so that no scanner takes this file for a leak. */
+const SAMPLES: readonly (readonly [name: string, credential: string])[] = [
+  [
+    'private-key',
+    glue('-----BEGIN OPENSSH PRIVATE', ' KEY', '-----\nb3BlbnNzaA\n-----END OPENSSH PRIVATE', ' KEY', '-----'),
+  ],
+  ['private-key', glue('-----BEGIN PGP PRIVATE', ' KEY', ' BLOCK-----\n\nlQdG\n')],
+  ['aws-access-key', glue('AKIA', 'IOSFODNN7EXAMPLE')],
+  ['github-token', glue('ghp_', 'a1B2'.repeat(9))],
+  ['github-token', glue('ghs_', 'a1B2'.repeat(9))],
+  ['github-pat', glue('github_pat_', '11ABC_'.repeat(6))],
+  ['gitlab-token', glue('glpat-', 'x1Y2'.repeat(5))],
+  ['anthropic-key', glue('sk-ant-', 'api03-', 'Ab1_'.repeat(8))],
+  ['openai-key', glue('sk-proj-', 'Ab1_'.repeat(8))],
+  ['openai-key', glue('sk-', 'Ab1c'.repeat(8))],
+  ['google-key', glue('AIza', 'Sy1-a'.repeat(7))],
+  ['google-oauth', glue('ya29.', 'a0Af'.repeat(8))],
+  ['slack-token', glue('xoxb-', '123456789012-abc')],
+  ['slack-webhook', glue('hooks.slack.com/services/', 'T00000000/B00000000/XXXXXXXX')],
+  ['stripe-key', glue('sk_live_', '4eC3'.repeat(6))],
+  ['npm-token', glue('npm_', 'a1B2'.repeat(9))],
+  ['pypi-token', glue('pypi-', 'AgEI'.repeat(10))],
+  ['sendgrid-key', glue('SG.', 'a1B2'.repeat(5), '.', 'c3D4'.repeat(10))],
+  ['huggingface-token', glue('hf_', 'aBcD'.repeat(8))],
+  ['baton-token', glue('baton_session_', 'a1B2'.repeat(6))],
+  ['json-web-token', glue('eyJ', 'hbGciOiJIUzI1NiJ9', '.eyJ', 'zdWIiOiIxMjM0NTY3ODkwIn0', '.', 'dozjgNryP4J3jVmN')],
+  ['authorization', glue('Authorization: Basic ', 'dXNlcjpwYXNz')],
+  ['bearer-token', glue('bearer ', 'mF_9.B5f-4.1JqM', '9zzzz')],
+  ['url-password', glue('postgres://baton:', 'correct-horse', '@db.example/baton')],
+  ['assignment', glue('DB_PASSWORD=', 'correct-horse')],
+  ['assignment', glue('"api_key": "', 'correct-horse', '"')],
+];
+
+describe('redaction', () => {
+  it('has a sample for every pattern', () => {
+    const names = new Set(SAMPLES.map(([name]) => name));
+    expect(CREDENTIAL_PATTERNS.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  it.each(SAMPLES)('takes a %s out', (name, credential) => {
+    for (const around of ['%', 'a %', '%\nb', 'line\n%\tend', '\u001b[1m%', 'see: "%",', '(%)']) {
+      const text = around.replace('%', credential);
+      const json = canonicalJson({ log: [text] });
+      expect(json.ok && mayHoldCredential(json.value)).toBe(true);
+      const clean = redactText(text);
+      expect(clean).toContain(`[redacted:${name}]`);
+      expect(clean.length).toBeLessThan(text.length + 30);
+      expect(secretPart(credential).filter((part) => clean.includes(part))).toEqual([]);
+      expect(redactText(clean)).toBe(clean);
+    }
+  });
+
+  it('keeps what says where it was', () => {
+    expect(redactText('postgres://baton:correct-horse@db/x')).toBe('postgres://baton:[redacted:url-password]@db/x');
+    expect(redactText('export API_KEY="correct-horse" # old')).toBe('export API_KEY="[redacted:assignment]" # old');
+  });
+
+  it.each([
+    'commit 0123456789abcdef0123456789abcdef01234567',
+    'task-12 and risk-free, src/sk-thing.ts',
+    'spent 12345678 tokens: 12345678',
+    'https://example.org/a/b?c=d#e',
+    'git@github.com:owner/name.git',
+    'the bearer of this message',
+    'basic authentication and authorization',
+    'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
+    'the secret of good code is no secret',
+  ])('leaves %s alone', (text) => {
+    expect(redactText(text)).toBe(text);
+  });
+
+  it('empties fields that are secrets by their name, and walks lists and objects', () => {
+    const data = { headers: [{ Authorization: 'x' }, { password: 'short', tokens: 5 }], token: null };
+    expect(redactJson(data)).toEqual({
+      headers: [{ Authorization: '[redacted:field]' }, { password: '[redacted:field]', tokens: 5 }],
+      token: null,
+    });
+  });
+
+  it('takes known secrets out, with quotes and newlines in them', () => {
+    const secret = 'quo"te\nline';
+    const json = canonicalJson({ a: `x${secret}y` });
+    expect(json.ok && mayHoldCredential(json.value, [secret])).toBe(true);
+    expect(redactJson({ a: `x${secret}y`, [secret]: 1 }, [secret])).toEqual({
+      a: 'x[redacted:secret]y',
+      '[redacted:secret]': 1,
+    });
+  });
+
+  it('keeps a field called __proto__', () => {
+    const clean = redactJson(JSON.parse('{"__proto__": "glpat-aaaaaaaaaaaaaaaaaaaaaaaa"}'));
+    expect(Object.entries(clean)).toEqual([['__proto__', '[redacted:gitlab-token]']]);
+  });
+
+  it('takes time in proportion to the text', () => {
+    const starts = SAMPLES.map(([, credential]) => credential.slice(0, 12));
+    const parts = starts.concat(
+      ['://', 'a:', 'sk-', 'eyJ', 'eyJa.', '-----BEGIN ', '-----BEGIN PRIVATE KEY-----', '\\u00', 'bearer '],
+      ['authorization:', 'password=', 'token"', 'A', '_', '-', ' ', '@', '\\', '[1m', '[1;'],
+    );
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 }), (seed) => {
+        const text = seed.join('').repeat(100_000).slice(0, 256_000);
+        const before = performance.now();
+        mayHoldCredential(text);
+        redactText(text);
+        // A quadratic pattern needs minutes for this; a linear one some milliseconds, however busy the machine.
+        expect(performance.now() - before).toBeLessThan(10_000);
+      }),
+      { numRuns: 50 },
+    );
+  }, 120_000);
+});
+
+function glue(...parts: string[]): string {
+  return parts.join('');
+}
+
+/** The parts of a sample that must not come out again: its words of some length, without the names around them. */
+function secretPart(credential: string): string[] {
+  return credential
+    .split(/[\s"]/)
+    .filter((part) => part.length >= 12 && !/^(?:-----|postgres|DB_|Authorization|PRIVATE|hooks)/.test(part));
+}

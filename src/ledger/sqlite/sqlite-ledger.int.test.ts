@@ -1,0 +1,248 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { toHex } from '../hex.ts';
+import { record, testDraft } from '../ledger.cases.ts';
+import { nodeVerifier } from '../node-crypto.ts';
+import { all, waitUntil } from '../store.cases.ts';
+import { verifyLedger } from '../verify.ts';
+import { TestFolder } from './sqlite.cases.ts';
+import { openSqliteStore, SqliteStore } from './sqlite-store.ts';
+
+describe('the file of a ledger', () => {
+  it('is in WAL mode, fully synchronous, and marked as ours', async () => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    const db = new DatabaseSync(folder.ledger);
+    expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    expect(db.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x42_61_74_6e });
+    expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 });
+    expect(
+      db
+        .prepare(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND NOT strict AND name NOT LIKE 'sqlite_%'`)
+        .all(),
+    ).toEqual([]);
+    db.close();
+    await ledger.close();
+  });
+
+  it.each(['entry', 'checkpoint', 'tile', 'blob'])('refuses to change or delete a row of %s', async (table) => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    await record(
+      ledger,
+      Array.from({ length: 300 }, (_, i) => testDraft(i)),
+    );
+    await ledger.store.putBlob(nodeVerifier.sha256(Buffer.of(1)), Buffer.of(1));
+    const before = toHex(ledger.head.hash);
+    const db = new DatabaseSync(folder.ledger);
+    db.exec('PRAGMA recursive_triggers = ON');
+    const [column = ''] = db
+      .prepare(`SELECT name FROM pragma_table_info(?)`)
+      .all(table)
+      .map(({ name }) => String(name));
+    expect(() => db.exec(`UPDATE ${table} SET ${column} = ${column}`)).toThrow('append-only: UPDATE');
+    expect(() => db.exec(`DELETE FROM ${table}`)).toThrow('append-only: DELETE');
+    const replace = (): void => db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${table} LIMIT 1`);
+    // A blob that is there already is passed over without a word, since two callers may keep the same one.
+    expect(table === 'blob' ? 'ignored' : complaintOf(replace)).toMatch(/ignored|append-only/);
+    db.close();
+    expect(toHex((await ledger.store.head()).hash)).toBe(before);
+    expect((await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(true);
+    await ledger.close();
+  });
+
+  it('is not touched when it is somebody else’s, or of a newer Baton', () => {
+    using folder = new TestFolder();
+    const db = new DatabaseSync(folder.ledger);
+    db.exec('CREATE TABLE theirs (x)');
+    const open = (): unknown => openSqliteStore(folder.ledger, { mode: 'write' });
+    expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger/not-a-ledger' } });
+    db.exec('DROP TABLE theirs; PRAGMA application_id = 1113683054; PRAGMA user_version = 999');
+    expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger/newer-ledger' } });
+    db.close();
+  });
+
+  it('is named when it is missing or no database', () => {
+    using folder = new TestFolder();
+    expect(openSqliteStore(folder.ledger, { mode: 'read' })).toMatchObject({
+      problem: { code: 'ledger/missing' },
+    });
+    expect(existsSync(folder.ledger)).toBe(false);
+    expect(openSqliteStore(folder.path, { mode: 'read' })).toMatchObject({
+      problem: { code: 'ledger/cannot-open' },
+    });
+  });
+});
+
+describe('a second writer', () => {
+  it('is told who the first one is', async () => {
+    using folder = new TestFolder();
+    const first = await folder.open();
+    const second = openSqliteStore(folder.ledger, { mode: 'write' });
+    expect(second).toMatchObject({ ok: false, problem: { code: 'ledger/taken' } });
+    expect(!second.ok && second.problem.message).toMatch(
+      new RegExp(`process ${process.pid} on \\S+, since \\d{4}-\\d\\d-\\d\\dT`),
+    );
+    await first.close();
+    const third = await folder.open();
+    await third.close();
+  });
+
+  it('is told so in another process, too, and may write when that one was killed', async () => {
+    using folder = new TestFolder();
+    const script = join(import.meta.dirname, '../../../test/faults/sqlite-writer.ts');
+    const writer = spawn(process.execPath, [script, folder.ledger], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(writer, 'close');
+    await once(writer.stdout, 'data');
+    writer.stdout.resume();
+    const refusal = openSqliteStore(folder.ledger, { mode: 'write' });
+    writer.kill('SIGKILL');
+    expect(!refusal.ok && refusal.problem.message).toContain(`process ${writer.pid} on `);
+    await ended;
+    const ledger = await folder.open();
+    await ledger.close();
+  });
+});
+
+describe('readers', () => {
+  it('follow the commits of another process without asking again and again', async () => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    const reader = folder.openStore('read');
+    let seen = 0;
+    const stop = reader.watch((head) => {
+      seen = head.size;
+    });
+    for (let i = 0; i < 20; i += 1) {
+      await record(ledger, [testDraft(i)]);
+      await waitUntil(() => seen === ledger.head.size);
+    }
+    expect(seen).toBe(21);
+    stop();
+    await reader.close();
+    await ledger.close();
+  });
+
+  it('cannot write', async () => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    const reader = folder.openStore('read');
+    await expect(
+      reader.saveSnapshot('x', { size: 0, hash: new Uint8Array(32), bytes: new Uint8Array(0) }),
+    ).rejects.toThrow('readonly');
+    await reader.close();
+    await ledger.close();
+  });
+
+  it('meet no error and no gap while 100 callers write: 8 processes', async () => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    await record(ledger, [testDraft(0)]);
+    const readers = Array.from({ length: 8 }, () => startReader(folder.ledger));
+    await Promise.all(readers.map(({ started }) => started));
+    let recorded = 0;
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, caller) => {
+        for (let i = 0; i < 20; i += 1) {
+          const answer = await ledger.append([testDraft(i, `T${caller}`)]);
+          if (answer.ok) recorded += 1;
+        }
+      }),
+    );
+    expect(recorded).toBe(2_000);
+    await record(ledger, [{ actor: 'system:test', type: 'TestEnded', data: {} }]);
+    const reports = await Promise.all(readers.map(({ report }) => report));
+    expect(reports).toEqual(Array.from({ length: 8 }, () => ({ code: 0, text: 'in order: 2003' })));
+    expect((await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(true);
+    await ledger.close();
+  }, 60_000);
+});
+
+describe('a backup', () => {
+  it('is taken while writing goes on, and is a ledger of its own', async () => {
+    using folder = new TestFolder();
+    using copy = new TestFolder();
+    const ledger = await folder.open();
+    await record(
+      ledger,
+      Array.from({ length: 2_000 }, (_, i) => testDraft(i)),
+    );
+    const { store } = ledger;
+    if (!(store instanceof SqliteStore)) throw new Error('the test needs the SQLite store');
+    const progress = { done: false };
+    const backup = store.backupTo(copy.ledger).finally(() => {
+      progress.done = true;
+    });
+    for (let i = 0; !progress.done; i += 1) await record(ledger, [testDraft(i)]);
+    await backup;
+    const reader = copy.openStore('read');
+    const verified = await verifyLedger(reader, {
+      project: 'demo',
+      verifier: nodeVerifier,
+      allSignatures: true,
+    });
+    expect(verified.ok && verified.size).toBeGreaterThanOrEqual(2_001);
+    await reader.close();
+    await ledger.close();
+  });
+});
+
+describe('the WAL', () => {
+  it('is copied back when nobody writes for a moment', async () => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    await record(
+      ledger,
+      Array.from({ length: 500 }, (_, i) => testDraft(i)),
+    );
+    await waitUntil(() => statSync(folder.ledger).size > 100_000);
+    await ledger.close();
+    expect(existsSync(`${folder.ledger}-wal`)).toBe(false);
+  });
+});
+
+describe('the outside checkpoint', () => {
+  it('is the newest one after every commit', async () => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    for (let i = 0; i < 12; i += 1) {
+      await record(ledger, [testDraft(i)]);
+      expect(readFileSync(folder.outside, 'utf8')).toBe((await ledger.store.findCheckpoint())?.note);
+    }
+    expect((await all(ledger.store.checkpoints())).length).toBe(13);
+    await ledger.close();
+  });
+});
+
+function complaintOf(act: () => void): string {
+  try {
+    act();
+    return 'none';
+  } catch (error) {
+    return String(error);
+  }
+}
+
+interface Report {
+  readonly code: unknown;
+  readonly text: string;
+}
+
+function startReader(path: string): { started: Promise<unknown>; report: Promise<Report> } {
+  const script = join(import.meta.dirname, '../../../test/faults/sqlite-reader.ts');
+  const reader = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  reader.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const started = once(reader.stdout, 'data');
+  const report = once(reader, 'close').then(([code]) => ({
+    code,
+    text: output.trim().split('\n').at(-1) ?? '',
+  }));
+  return { started, report };
+}

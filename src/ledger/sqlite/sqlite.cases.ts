@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Ledger, LedgerOptions } from '../ledger.ts';
+import { testOptions } from '../ledger.cases.ts';
+import { openLedger, type Opened } from '../open-ledger.ts';
+import { OutsideFile } from '../outside-file.ts';
+import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
+
+/** A folder that goes away with `using`, and the ledger's files in it. */
+export class TestFolder implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'baton-ledger-'));
+  readonly ledger = join(this.path, 'ledger.db');
+  readonly outside = join(this.path, 'ledger.db.checkpoint');
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+
+  openStore(mode: 'read' | 'write'): SqliteStore {
+    const opened = openSqliteStore(this.ledger, { mode });
+    if (!opened.ok) throw new Error(opened.problem.message);
+    return opened.store;
+  }
+
+  /** The answer of opening for writing; the store is closed where it is a refusal. */
+  async tryOpen(changes: Partial<LedgerOptions> = {}): Promise<Opened> {
+    const store = this.openStore('write');
+    const opened = await openLedger(testOptions({ store, outside: new OutsideFile(this.outside), ...changes }));
+    if (!opened.ok) await store.close();
+    return opened;
+  }
+
+  async open(changes: Partial<LedgerOptions> = {}): Promise<Ledger> {
+    const opened = await this.tryOpen(changes);
+    if (!opened.ok) throw new Error(opened.problem.message);
+    return opened.ledger;
+  }
+}

@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { testDraft } from '../../src/ledger/ledger.cases.ts';
+import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
+import { testOptions } from '../../src/ledger/ledger.cases.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { OutsideFile } from '../../src/ledger/outside-file.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+
+/** Records until there is no room, makes room, and records again. Started with a small limit on the size of a file. */
+const path = process.argv[2] ?? '';
+const opened = openSqliteStore(path, { mode: 'write' });
+if (!opened.ok) throw new Error(opened.problem.message);
+const { store } = opened;
+const ledger = await openLedger(testOptions({ store, outside: new OutsideFile(`${path}.checkpoint`) }));
+if (!ledger.ok) throw new Error(ledger.problem.message);
+
+let problem: unknown;
+for (let i = 0; problem === undefined && i < 1_000; i += 1) {
+  const recorded = await ledger.ledger.append([testDraft(i)]);
+  if (!recorded.ok) problem = 'problem' in recorded ? recorded.problem : recorded;
+}
+const still = await ledger.ledger.append([testDraft(1)]);
+const raised = spawnSync('prlimit', ['--fsize=unlimited', '--pid', String(process.pid)]);
+if (raised.status !== 0) throw new Error(`prlimit: ${String(raised.stderr)}`);
+const after = await ledger.ledger.append([testDraft(2)]);
+const verified = await verifyLedger(store, { project: 'demo', verifier: nodeVerifier, allSignatures: true });
+await ledger.ledger.close();
+const report = { problem, still: still.ok, after: after.ok ? 'recorded' : after, verified: verified.ok };
+process.stdout.write(`${JSON.stringify(report)}\n`);

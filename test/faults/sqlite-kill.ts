@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { toHex } from '../../src/ledger/hex.ts';
+import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
+import { TestFolder } from '../../src/ledger/sqlite/sqlite.cases.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+
+export interface KillReport {
+  readonly rounds: number;
+  readonly acknowledged: number;
+  readonly entries: number;
+  readonly faults: readonly string[];
+}
+
+/** A writer is killed again and again, each time at a random moment; nothing that it had acknowledged may be gone. */
+export async function runKillRounds(rounds: number, random: () => number = Math.random): Promise<KillReport> {
+  using folder = new TestFolder();
+  const acknowledged = new Map<number, string>();
+  const faults: string[] = [];
+  let entries = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    // Some rounds end before the first entry is in, some inside of a commit, some inside of a checkpoint of the WAL.
+    for (const [seq, hash] of await writeAndKill(folder.ledger, Math.floor(random() * 400))) {
+      if (acknowledged.has(seq)) faults.push(`round ${round}: entry ${seq} was acknowledged twice`);
+      acknowledged.set(seq, hash);
+    }
+    const last = round === rounds - 1;
+    entries = await checkLedger(folder, acknowledged, faults, `round ${round}`, last || round % 50 === 0);
+  }
+  return { rounds, acknowledged: acknowledged.size, entries, faults };
+}
+
+async function writeAndKill(path: string, after: number): Promise<[number, string][]> {
+  const writer = spawn(process.execPath, [join(import.meta.dirname, 'sqlite-writer.ts'), path], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(writer, 'close');
+  let output = '';
+  let complaints = '';
+  writer.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text;
+  });
+  writer.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    if (output.length >= after * 70) writer.kill('SIGKILL');
+  });
+  const deadline = setTimeout(() => writer.kill('SIGKILL'), 20_000);
+  await ended;
+  clearTimeout(deadline);
+  if (writer.signalCode !== 'SIGKILL') throw new Error(`the writer ended by itself: ${complaints}`);
+  // The last line may have been cut by the kill; what was not read was not acknowledged.
+  const lines = output
+    .slice(0, output.lastIndexOf('\n') + 1)
+    .split('\n')
+    .slice(0, -1);
+  return lines.map((line) => [Number(line.split(' ')[0]), line.split(' ')[1] ?? '']);
+}
+
+/** Opens as a daemon would, and looks for everything that was acknowledged. Verifying all of it gets long in a long run. */
+async function checkLedger(
+  folder: TestFolder,
+  acknowledged: ReadonlyMap<number, string>,
+  faults: string[],
+  where: string,
+  everything: boolean,
+): Promise<number> {
+  const opened = await folder.tryOpen();
+  if (!opened.ok) {
+    faults.push(`${where}: ${opened.problem.message}`);
+    return 0;
+  }
+  const { ledger } = opened;
+  const { size } = ledger.head;
+  let seq = 0;
+  for await (const batch of ledger.store.hashes({ from: 1 })) {
+    for (const hash of batch) {
+      seq += 1;
+      const known = acknowledged.get(seq);
+      if (known !== undefined && known !== toHex(hash)) faults.push(`${where}: entry ${seq} is another one`);
+    }
+  }
+  let newest = 0;
+  for (const each of acknowledged.keys()) newest = Math.max(newest, each);
+  if (newest > size) faults.push(`${where}: entry ${newest} was acknowledged and is lost, there are ${size}`);
+  if (everything) {
+    const outside = readFileSync(folder.outside, 'utf8');
+    const verified = await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier, outside });
+    if (!verified.ok) faults.push(`${where}: ${verified.findings[0].problem.message}`);
+  }
+  await ledger.close();
+  return size;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '1000' } } });
+  const report = await runKillRounds(Number(values.rounds));
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  process.exitCode = report.faults.length === 0 ? 0 : 1;
+}

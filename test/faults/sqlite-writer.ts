@@ -1,0 +1,29 @@
+import { writeSync } from 'node:fs';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { OutsideFile } from '../../src/ledger/outside-file.ts';
+import { testDraft, testOptions } from '../../src/ledger/ledger.cases.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { toHex } from '../../src/ledger/hex.ts';
+
+/**
+ * A process that records as fast as it can, with several callers at once, and says what was acknowledged: one line
+ * `seq hash` each, written before anything else happens. It ends when it is killed.
+ */
+const [path = '', callers = '8'] = process.argv.slice(2);
+const opened = openSqliteStore(path, { mode: 'write', idleMs: 5 });
+if (!opened.ok) throw new Error(opened.problem.message);
+const outside = new OutsideFile(`${path}.checkpoint`);
+const ledger = await openLedger(testOptions({ store: opened.store, outside, clock: () => new Date() }));
+if (!ledger.ok) throw new Error(ledger.problem.message);
+
+await Promise.all(
+  Array.from({ length: Number(callers) }, async (_, caller) => {
+    for (let i = 0; ; i += 1) {
+      const drafts = Array.from({ length: 1 + ((caller + i) % 3) }, (_unused, j) => testDraft(i + j, `T00${caller}`));
+      const recorded = await ledger.ledger.append(drafts);
+      if (!recorded.ok) throw new Error(JSON.stringify(recorded));
+      const lines = recorded.entries.map(({ stored }) => `${stored.seq} ${toHex(stored.hash)}\n`);
+      writeSync(1, lines.join(''));
+    }
+  }),
+);

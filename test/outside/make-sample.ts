@@ -1,0 +1,41 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toBase64 } from '../../src/ledger/base64.ts';
+import { exportLedger } from '../../src/ledger/export.ts';
+import { record, testDraft } from '../../src/ledger/ledger.cases.ts';
+import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
+import { sealLedger } from '../../src/ledger/seal.ts';
+import { TestFolder } from '../../src/ledger/sqlite/sqlite.cases.ts';
+import { makeTaskProof } from '../../src/ledger/task-proof.ts';
+import { Tree } from '../../src/ledger/tree.ts';
+
+/** Writes what a real ledger gives to others: `proof.json`, `export.ndjson`, and the consistency of two seals. */
+export async function makeSample(folder: string): Promise<void> {
+  using place = new TestFolder();
+  const ledger = await place.open();
+  const notes: string[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    await record(
+      ledger,
+      Array.from({ length: 300 }, (_, i) => testDraft(i, `T00${i % 3}`)),
+    );
+    const sealed = await sealLedger(ledger, 'operator:ada');
+    if (!sealed.ok) throw new Error(sealed.problem.message);
+    notes.push(sealed.seal.checkpoint);
+  }
+  const proof = await makeTaskProof(ledger.store, nodeVerifier, 'demo', 'T001');
+  if (!proof.ok) throw new Error(proof.problems[0].message);
+  const tree = new Tree(ledger.store, nodeVerifier.sha256, ledger.head.size);
+  const [first = '', second = ''] = notes;
+  const [from = 0, to = 0] = notes.map((note) => Number(note.split('\n')[1]));
+  const hashes = (await tree.findConsistencyProof(from, to)) ?? [];
+  let lines = '';
+  for await (const part of exportLedger(ledger.store)) lines += part;
+  await ledger.close();
+  writeFileSync(join(folder, 'proof.json'), JSON.stringify(proof.value));
+  writeFileSync(join(folder, 'export.ndjson'), lines);
+  const consistency = { key: proof.value.key, first, second, proof: hashes.map(toBase64) };
+  writeFileSync(join(folder, 'consistency.json'), JSON.stringify(consistency));
+}
+
+if (import.meta.main) await makeSample(process.argv[2] ?? '.');
