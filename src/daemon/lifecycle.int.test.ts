@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type ConnectOptions } from '../api/connect.ts';
 import { EXIT_TAKEN } from '../api/start-daemon.ts';
@@ -149,7 +149,7 @@ describe('a daemon', () => {
     expect(statSync(socket).mode & 0o777).toBe(0o600);
     expect(await client({ stateDir }).health()).toMatchObject({ ok: true, result: { pid: child.pid } });
     expect(await client({ stateDir }).stop()).toMatchObject({ ok: true });
-    expect(existsSync(socket)).toBe(false);
+    expect(existsSync(dirname(socket))).toBe(false);
   });
 
   it('closes its folder to others, and refuses secrets that others can read', async () => {

@@ -1,15 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import type { ApiError } from '../api/answer.ts';
-import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import { admit, type Door } from './access.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
 import { INTERNAL, respond } from './respond.ts';
 import type { Exchange } from './route.ts';
+import { makeSocketPath, removeSocketFolder } from './socket-path.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface ServerOptions {
@@ -27,6 +25,7 @@ export class Server {
   /** They are answered last, and not waited for. */
   readonly #stopRequests = new Set<AbortController>();
   readonly #perSocket = new WeakMap<Socket, number>();
+  #socket = '';
   #isStopping = false;
   #onLeave: (() => void) | undefined;
 
@@ -39,7 +38,8 @@ export class Server {
   }
 
   async listen(): Promise<{ readonly socket: string; readonly port: number }> {
-    const socket = socketPath(this.#options.stateDir);
+    const socket = makeSocketPath(this.#options.stateDir);
+    this.#socket = socket;
     const [onSocket, onPort] = [this.#create(() => undefined), this.#create((server) => portOf(server))];
     await listening(onSocket, { path: socket });
     chmodSync(socket, 0o600);
@@ -57,6 +57,8 @@ export class Server {
   /** Nobody can connect any more; connections that are there stay. Node removes the socket. */
   closeDoors(): void {
     for (const server of this.#servers) server.close();
+    if (dirname(this.#socket) !== this.#options.stateDir)
+      rmSync(dirname(this.#socket), { recursive: true, force: true });
   }
 
   /** Those who asked for the end have heard that it has come. */
@@ -137,23 +139,10 @@ export class Server {
   }
 }
 
-/** Paths of sockets end at about 104 bytes. A state folder with a longer one gets its socket in a folder of its own elsewhere. */
-function socketPath(stateDir: string): string {
-  const { socket } = stateFiles(stateDir);
-  const before = readDaemonRecord(stateDir)?.socket;
-  // The lock of the folder is held: whatever socket is still there belongs to a daemon that died.
-  rmSync(socket, { force: true });
-  if (before !== undefined && /[/\\]baton-[A-Za-z0-9]{6}[/\\]s$/.test(before))
-    rmSync(dirname(before), { recursive: true, force: true });
-  return Buffer.byteLength(socket) <= MAX_SOCKET_PATH ? socket : join(mkdtempSync(join(tmpdir(), 'baton-')), 's');
-}
-
 /** Without the query, in which somebody may have put a secret. */
 function pathOf({ url = '' }: IncomingMessage): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 100);
 }
-
-const MAX_SOCKET_PATH = 100;
 
 async function listening(server: HttpServer, where: { path: string } | { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
