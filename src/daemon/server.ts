@@ -57,10 +57,7 @@ export class Server {
   /** Nobody can connect any more; connections that are there stay. Node removes the socket. */
   closeDoors(): void {
     for (const server of this.#servers) server.close();
-    if (dirname(this.#socket) !== this.#options.stateDir)
-      rmSync(dirname(this.#socket), { recursive: true, force: true });
-  }
-
+    removeSocketFolder(this.#socket);
   /** Those who asked for the end have heard that it has come. */
   async farewell(): Promise<void> {
     await this.#emptied(this.#stopRequests, DOOR_LIMITS.farewellMs);
