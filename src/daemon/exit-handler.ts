@@ -1,4 +1,6 @@
+import { redactText } from '../ledger/redact.ts';
 import { parseExitSignalIfEnabled } from '../protocol/exit-flag.ts';
+import type { ExitSignal } from '../protocol/exit-signal-shape.ts';
 import type { ExitAnswer } from '../state/exit-session.ts';
 import { checkEvidence } from './check-evidence.ts';
 import { answerOf, type Handler } from './handler.ts';
@@ -12,7 +14,7 @@ export const exitHandler: Handler = async (call) => {
     const [{ code, message, hint }] = parsed.problems;
     return { ok: false, error: { code, message, hint } };
   }
-  const signal = parsed.value;
+  const signal = asKept(parsed.value);
   if (signal.evidence_bundle_ref !== undefined) {
     const error = await checkEvidence(project.path, signal.evidence_bundle_ref);
     if (error !== undefined) return { ok: false, error };
@@ -26,3 +28,13 @@ export const exitHandler: Handler = async (call) => {
   };
   return answerOf(await order<ExitAnswer>(call, { kind: 'exit-session', command }), (answer) => answer);
 };
+
+/** As the ledger will have it: what is redacted there must be redacted here, or a repeat of the signal would look like another. */
+function asKept(signal: ExitSignal): ExitSignal {
+  const { notes, pr_url } = signal;
+  return {
+    ...signal,
+    ...(notes === undefined ? {} : { notes: redactText(notes) }),
+    ...(pr_url === undefined ? {} : { pr_url: redactText(pr_url) }),
+  };
+}

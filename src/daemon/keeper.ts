@@ -1,4 +1,4 @@
-import type { Draft } from '../ledger/draft.ts';
+import { prepareDraft, type Draft } from '../ledger/draft.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Problem } from '../protocol/problem.ts';
@@ -134,7 +134,7 @@ export class Keeper {
   #tryOne(waiting: Waiting, trial: Trial): void {
     const { key, actor, decide } = waiting.request;
     if (key !== undefined && this.#state.settled.has(key)) {
-      trial.decided.push({ waiting, settled: { ok: true, answer: this.#state.settled.get(key) } });
+      trial.decided.push({ waiting, settled: { ok: true, answer: this.#state.settled.get(key) }, drafts: [] });
       return;
     }
     const outcome = decide({ state: this.#state, ready: this.#ready, rules: this.#rules, at: trial.at });
@@ -143,18 +143,20 @@ export class Keeper {
       return;
     }
     if (!outcome.ok) {
-      trial.decided.push({ waiting, settled: outcome });
+      trial.decided.push({ waiting, settled: outcome, drafts: [] });
       return;
     }
+    const drafts: Draft[] = [];
     for (const [i, event] of outcome.events.entries()) {
       const settles = i === 0 && key !== undefined ? { key, answer: outcome.answer } : undefined;
       const seq = this.#state.seq + 1;
       const recorded: Recorded = { ...event, seq, at: trial.at, actor, ...(settles === undefined ? {} : { settles }) };
-      trial.drafts.push(draftOf(event, actor, settles));
+      drafts.push(draftOf(event, actor, settles));
       trial.recorded.push(recorded);
       this.#evolve(recorded);
     }
-    trial.decided.push({ waiting, settled: { ok: true, answer: outcome.answer } });
+    trial.drafts.push(...drafts);
+    trial.decided.push({ waiting, settled: { ok: true, answer: outcome.answer }, drafts });
   }
 
   async #settle(trial: Trial): Promise<void> {
@@ -167,14 +169,39 @@ export class Keeper {
     }
     this.#takeBack(trial);
     if (result.ok) {
-      // Other entries of this daemon came in between: what was recorded stands, with other numbers.
+      // What was recorded stands: with other numbers, where other entries came in between, and without what was redacted.
       this.#fold(result.entries.map(({ entry }) => entry));
       for (const { waiting, settled } of trial.decided) waiting.answer(settled);
     } else if ('problem' in result) {
-      for (const { waiting } of trial.decided) waiting.answer(result);
+      this.#answerUnrecorded(trial, result.problem);
     } else {
       this.#queue.unshift(...trial.decided.map(({ waiting }) => waiting));
     }
+  }
+
+  /** What no ledger could record is the fault of whoever said it, and of nobody who shared the commit: they are tried again. */
+  #answerUnrecorded({ decided }: Trial, problem: Problem): void {
+    const unfit = decided.map(({ drafts }) => this.#findUnfit(drafts));
+    const isTheirs = unfit.some((found) => found !== undefined);
+    const again: Waiting[] = [];
+    for (const [i, { waiting }] of decided.entries()) {
+      const found = unfit[i];
+      if (found !== undefined) waiting.answer({ ok: false, refusal: found });
+      else if (isTheirs) again.push(waiting);
+      else waiting.answer({ ok: false, problem });
+    }
+    this.#queue.unshift(...again);
+  }
+
+  #findUnfit(drafts: readonly Draft[]): Refusal | undefined {
+    for (const [position, draft] of drafts.entries()) {
+      const prepared = prepareDraft(draft, { position, size: this.#ledger.head.size });
+      if (prepared.ok) continue;
+      const [{ code, message }] = prepared.problems;
+      if (code === 'ledger/entry-too-large') return { code: 'too-large', message, hint: SAY_LESS };
+      return { code: 'bad-request', message, hint: 'Whole numbers, valid text, and not too deep: see docs/api.md' };
+    }
+    return undefined;
   }
 
   #takeBack(trial: Trial): void {
@@ -245,6 +272,8 @@ const BATCH = 500;
 
 const NOTHING_RECORDED = { ok: true, entries: [] } as const;
 
+const SAY_LESS = 'Say less, or name a file instead of sending its content.';
+
 const NOTHING_YET: Refusal = {
   code: 'nothing-yet',
   message: 'there is nothing to do yet',
@@ -258,16 +287,24 @@ interface Waiting {
   isTired?: boolean;
 }
 
+interface Decided {
+  readonly waiting: Waiting;
+  readonly settled: Settled<unknown>;
+  /** What it wants recorded. */
+  readonly drafts: readonly Draft[];
+}
+
 interface Trial {
   readonly before: number;
   readonly at: string;
   readonly drafts: Draft[];
   readonly recorded: Recorded[];
-  readonly decided: { readonly waiting: Waiting; readonly settled: Settled<unknown> }[];
+  readonly decided: Decided[];
 }
 
-function isWhatWasTried(entries: readonly { readonly entry: Entry }[], { recorded }: Trial): boolean {
-  return entries.every(({ entry }, i) => entry.seq === recorded[i]?.seq);
+/** The ledger keeps the data it was given, and makes its own only where it redacts something. */
+function isWhatWasTried(entries: readonly { readonly entry: Entry }[], { recorded, drafts }: Trial): boolean {
+  return entries.every(({ entry }, i) => entry.seq === recorded[i]?.seq && entry.data === drafts[i]?.data);
 }
 
 function mapsOf(state: State): TrackedMap<string, unknown>[] {

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { listKept } from '../../src/api/outbox.ts';
+import { stateFiles } from '../../src/api/state-folder.ts';
+import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
+import { findLedgerFault, readLedger } from '../processes/ledger.ts';
+import { exitSignal, record } from '../processes/messages.ts';
+import { World } from '../processes/world.ts';
+
+/** Commands share commits, and must not share each other's faults. */
+it('what no ledger can hold is refused to whoever said it, and to nobody else', async () => {
+  await using world = await World.open();
+  const commit = world.git(world.repository, 'rev-parse', 'HEAD');
+  for (const id of ['T0', 'T1']) await world.order('task_create', { task_id: id, title: id });
+  const session = world.client(tokenOf(await world.order('task_claim', { task_id: 'T0', as: 'a' })));
+  const operator = world.client();
+  let deep: object = {};
+  for (let i = 0; i < 40; i += 1) deep = { deep };
+  for (const [more, code] of [
+    [{ summary: 'x'.repeat(100_000) }, 'too-large'],
+    [{ blockers: [{ confidence: 0.5 }] }, 'bad-request'],
+    [{ blockers: [deep] }, 'bad-request'],
+  ] as const) {
+    const before = await readLedger(world);
+    const [bad, ...others] = await Promise.all([
+      session.call('thought_record', record('T0', commit, more)),
+      ...Array.from({ length: 40 }, (_, i) =>
+        operator.call('task_update', { task_id: 'T1', status: 'in_progress', progress: i }),
+      ),
+    ]);
+    expect(refusalOf(bad).split(':')[0]).toBe(code);
+    expect(others.filter(({ ok }) => !ok)).toEqual([]);
+    expect((await readLedger(world)).length - before.length).toBe(40);
+  }
+  // It will never fit: to keep it, and to try again for ever, would help nobody.
+  expect(listKept(stateFiles(world.stateDir).outbox)).toEqual([]);
+  resultOf(await session.call('thought_record', record('T0', commit)));
+  expect(await findLedgerFault(world)).toBeUndefined();
+}, 60_000);
+
+it('what looks like a credential is neither in the ledger nor told to anybody, before a restart and after it', async () => {
+  await using world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
+  const secret = `ghp_${'a1B2'.repeat(9)}`;
+  const commit = world.git(world.repository, 'rev-parse', 'HEAD');
+  await world.order('task_create', { task_id: 'T0', title: 'x' });
+  const session = world.client(tokenOf(await world.order('task_claim', { task_id: 'T0', as: 'a' })));
+  resultOf(await session.call('thought_record', record('T0', commit, { summary: `I used ${secret} for it.` })));
+  const signal = exitSignal('IMPLEMENTATION', 'blocked', { notes: `The key ${secret} has expired.` });
+  const first = resultOf(await session.call('exit_signal', signal));
+  const told = async (): Promise<string> =>
+    JSON.stringify([
+      await world.order('task_get', { task_id: 'T0' }),
+      await world.order('task_brief', { task_id: 'T0' }),
+      await world.order('thought_list', { task_id: 'T0' }),
+      await readLedger(world),
+    ]);
+  const before = await told();
+  expect(before).not.toContain(secret);
+  // The same signal is still the same.
+  expect(resultOf(await session.call('exit_signal', signal))).toEqual(first);
+  await world.endDaemon();
+  await world.startDaemon();
+  expect(await told()).toBe(before);
+  expect(resultOf(await session.call('exit_signal', signal))).toEqual(first);
+}, 60_000);
