@@ -58,6 +58,8 @@ export class Server {
   closeDoors(): void {
     for (const server of this.#servers) server.close();
     removeSocketFolder(this.#socket);
+  }
+
   /** Those who asked for the end have heard that it has come. */
   async farewell(): Promise<void> {
     await this.#emptied(this.#stopRequests, DOOR_LIMITS.farewellMs);
