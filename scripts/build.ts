@@ -18,21 +18,6 @@ const shared: BuildOptions = {
   logLevel: 'warning',
 };
 
-/**
- * Migrations stay files: each folder of them is copied to the same place below dist/, and whoever reads files beside
- * itself (`import.meta.dirname`, which a CommonJS bundle does not have) finds them there.
- */
-const filesBesideSource: Plugin = {
-  name: 'files-beside-source',
-  setup(build) {
-    build.onLoad({ filter: /src\/ledger\/.*\.ts$/ }, ({ path }) => {
-      const folder = relative(join(root, 'src'), dirname(path));
-      const here = `require('node:path').join(__dirname, ${JSON.stringify(folder)})`;
-      return { contents: readFileSync(path, 'utf8').replaceAll('import.meta.dirname', here), loader: 'ts' };
-    });
-  },
-};
-
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 
 /** A bundle is one file in one folder; what asks for its own folder gets the one that it would have in `dist`. */
@@ -56,14 +41,9 @@ await build({
   platform: 'node',
   outExtension: { '.js': '.cjs' },
   external: ['pg'],
-  plugins: [filesBesideSource],
 });
 for (const folder of globSync('src/**/sql', { cwd: root })) {
   cpSync(join(root, folder), join(root, 'dist', relative('src', folder)), { recursive: true });
-}
-
-for (const folder of globSync('src/ledger/*/sql', { cwd: root })) {
-  cpSync(join(root, folder), join(root, folder.replace('src', 'dist')), { recursive: true });
 }
 
 await build({

@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   mcp: ['protocol', 'api'],
   daemon: ['protocol', 'ledger', 'state', 'git', 'api', 'mcp'],
   // Of the daemon only its program, for `baton up --foreground`.
-  cli: ['protocol', 'ledger', 'api', 'mcp', 'daemon'],
+  cli: ['protocol', 'ledger', 'git', 'api', 'mcp', 'daemon'],
 };
 
 const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));

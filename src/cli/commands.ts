@@ -112,6 +112,8 @@ export const COMMANDS: readonly Listed[] = [
     name: 'down',
     summary: 'Stop the daemon, and wait until it is down',
     load: async () => (await import('./daemon.ts')).down,
+  },
+  {
     name: 'ledger log',
     summary: 'Show what was recorded',
     load: async () => (await import('./ledger/log.ts')).log,

@@ -1,6 +1,6 @@
 import { operationCommand } from './operation-command.ts';
 import { readArgument } from './read-argument.ts';
-import { fieldsOf } from './task/claim-tasks.ts';
+import { fieldsOf } from './fields.ts';
 
 export const emitExit = operationCommand({
   name: 'emit exit',

@@ -1,7 +1,7 @@
 import { operationCommand } from './operation-command.ts';
 import { printable } from './printable.ts';
 import { readDocumentArgument } from './read-argument.ts';
-import { fieldsOf } from './task/claim-tasks.ts';
+import { fieldsOf } from './fields.ts';
 
 export const thoughtRecord = operationCommand({
   name: 'thought record',

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
-import { basename, isAbsolute, join } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { ApiError } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
+import { projectId } from '../git/project-id.ts';
 import { findRepository } from '../git/repository.ts';
+import { ledgerPlace } from '../ledger/ledger-place.ts';
 import type { Signer } from '../ledger/crypto.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { OutsideFile } from '../ledger/outside-file.ts';
@@ -100,8 +99,8 @@ export class Projects {
     if (!isAbsolute(path)) return noSuchProject(`'${path}' is not an absolute path`, 'Send the whole path.');
     const repository = await findRepository(path);
     if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
-    const { commonDir, mainTop } = repository.value;
-    const id = projectId(mainTop, await realpath(commonDir).catch(() => commonDir));
+    const { mainTop } = repository.value;
+    const id = projectId(repository.value);
     this.#list.remember(id, mainTop);
     return id;
   }
@@ -120,9 +119,8 @@ export class Projects {
 
   async #openProject(id: string, path: string): Promise<FoundProject> {
     const { stateDir, settings, signer, log, servicesFor } = this.#options;
-    const folder = stateFiles(stateDir).projects;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const store = openSqliteStore(join(folder, `${id}.db`), { mode: 'write' });
+    const place = ledgerPlace(stateDir, id);
+    const store = openSqliteStore(place.ledger, { mode: 'write' });
     if (!store.ok) return unavailable(store.problem);
     const services = servicesFor(path);
     let project: Project | undefined;
@@ -140,7 +138,7 @@ export class Projects {
         store: store.store,
         signer,
         verifier: nodeVerifier,
-        outside: new OutsideFile(join(folder, `${id}.checkpoint`)),
+        outside: new OutsideFile(place.outside),
       },
     });
     if (!opened.ok) {
@@ -154,17 +152,6 @@ export class Projects {
 }
 
 const MAX_PATHS = 10_000;
-
-/** Readable, and the same for every worktree: the folder's name and a hash of where the shared git folder really is. */
-function projectId(mainTop: string, commonDir: string): string {
-  const slug = basename(mainTop)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 40);
-  const hash = createHash('sha256').update(commonDir).digest('hex').slice(0, 8);
-  return slug === '' ? hash : `${slug}-${hash}`;
-}
 
 function noSuchProject(message: string, hint: string): ApiError {
   return { code: 'no-such-project', message, hint };

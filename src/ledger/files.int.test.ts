@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toHex } from './hex.ts';
 import { openKeyFile, readKeyFile } from './key-file.ts';
-import { ledgerPlace, projectId, stateFolder } from './ledger-place.ts';
+import { ledgerPlace } from './ledger-place.ts';
 import { nodeVerifier } from './node-crypto.ts';
 import { OutsideFile } from './outside-file.ts';
 
@@ -60,17 +60,11 @@ describe('the outside file', () => {
 
 describe('the place of a ledger', () => {
   it('is inside the state folder', () => {
-    expect(stateFolder({ BATON_STATE_DIR: '/state', HOME: '/home/ada' })).toBe('/state');
-    expect(stateFolder({ XDG_STATE_HOME: '/xdg', HOME: '/home/ada' })).toBe('/xdg/baton');
-    expect(stateFolder({ HOME: '/home/ada' })).toBe('/home/ada/.local/state/baton');
-    expect(ledgerPlace('/state', 'demo').ledger).toBe('/state/projects/demo/ledger.db');
-  });
-
-  it('tells two repositories of the same name apart, and copes with any name', () => {
-    expect(projectId('/a/demo')).toMatch(/^demo-[0-9a-f]{8}$/);
-    expect(projectId('/a/demo')).not.toBe(projectId('/b/demo'));
-    for (const name of ['/', '/a/..b', '/ä ö/ü ß', `/${'x'.repeat(200)}`]) {
-      expect(projectId(name)).toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
-    }
+    expect(ledgerPlace('/state', 'demo')).toEqual({
+      project: 'demo',
+      ledger: '/state/projects/demo.db',
+      outside: '/state/projects/demo.db.checkpoint',
+      key: '/state/key.pem',
+    });
   });
 });

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { record, testDraft } from '../../ledger/ledger.cases.ts';
-import { ledgerPlace, projectId, type LedgerPlace } from '../../ledger/ledger-place.ts';
+import { projectId } from '../../git/project-id.ts';
+import { ledgerPlace, type LedgerPlace } from '../../ledger/ledger-place.ts';
 import { openLedgerAt } from '../../ledger/open-place.ts';
 import { waitUntil } from '../../ledger/store.cases.ts';
 import { main } from '../main.ts';
@@ -21,7 +22,7 @@ beforeEach(() => {
   repository = join(folder, 'my repo');
   execFileSync('git', ['init', '--quiet', repository]);
   env = { BATON_STATE_DIR: join(folder, 'state'), USER: 'ada' };
-  place = ledgerPlace(join(folder, 'state'), projectId(repository));
+  place = ledgerPlace(join(folder, 'state'), projectId({ mainTop: repository, commonDir: join(repository, '.git') }));
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -147,7 +148,7 @@ describe('baton ledger', () => {
       err: expect.stringContaining('Run: baton ledger seal'),
     });
     const first = await baton('ledger', 'seal', '--json');
-    expect(JSON.parse(first.out)).toMatchObject({ size: 4, seq: 5, new: true });
+    expect(JSON.parse(first.out)).toMatchObject({ size: 4, seq: 5, is_new: true });
     expect((await baton('ledger', 'seal')).out).toMatch(/^already sealed: 4 entries, by entry 5\nroot: \w{64}\n$/);
     expect((await baton('ledger', 'root')).out.trim()).toBe(JSON.parse(first.out).root);
   });

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { ledgerPlace, projectId, stateFolder, type LedgerPlace } from '../../ledger/ledger-place.ts';
+import { resolve } from 'node:path';
+import { findStateDir } from '../../api/state-folder.ts';
+import { projectId } from '../../git/project-id.ts';
+import { findRepository } from '../../git/repository.ts';
+import { ledgerPlace, type LedgerPlace } from '../../ledger/ledger-place.ts';
 import { problem, type Problem } from '../../protocol/problem.ts';
 import type { Given, Io, Option } from '../command.ts';
 
@@ -18,24 +19,12 @@ export type FoundPlace =
   | { readonly ok: false; readonly problem: Problem };
 
 /** The ledger of the repository that the command is about: `--project`, else the one around the current folder. */
-export function findPlace({ options }: Given, io: Io): FoundPlace {
+export async function findPlace({ options }: Given, io: Io): Promise<FoundPlace> {
   const folder = resolve(io.cwd, options.get('project') ?? '.');
-  const repository = findRepository(folder);
-  if (repository === undefined) {
+  const repository = await findRepository(folder);
+  if (!repository.ok) {
     const hint = 'Go into a repository, or name one: --project DIR';
     return { ok: false, problem: problem('ledger/no-repository', `${folder} is not inside a git repository`, hint) };
   }
-  return { ok: true, place: ledgerPlace(stateFolder(io.env), projectId(repository)) };
-}
-
-/** All worktrees of a repository are one project, so it is named after what they share. */
-function findRepository(folder: string): string | undefined {
-  try {
-    const args = ['-C', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir'];
-    const shared = execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trimEnd();
-    const real = realpathSync(shared);
-    return real.endsWith('/.git') ? dirname(real) : real;
-  } catch {
-    return undefined;
-  }
+  return { ok: true, place: ledgerPlace(findStateDir(io.env), projectId(repository.value)) };
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { openLedgerAt, openStoreAt } from '../../ledger/open-place.ts';
 import { sealLedger } from '../../ledger/seal.ts';
-import { EXIT, type Command, type Io } from '../command.ts';
+import { EXIT, type Command, type Given, type Io } from '../command.ts';
+import { fieldsOf } from '../fields.ts';
 import { findPlace, JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
 import { fail } from './with-store.ts';
 
@@ -12,7 +13,7 @@ export const seal: Command = {
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
   async run(given, io) {
-    const found = findPlace(given, io);
+    const found = await findPlace(given, io);
     if (!found.ok) return fail(found.problem, io);
     // A ledger begins with something that happened, not with a seal.
     if (!existsSync(found.place.ledger)) {
@@ -20,16 +21,28 @@ export const seal: Command = {
       if (!missing.ok) return fail(missing.problem, io);
     }
     const opened = await openLedgerAt(found.place, { clock: () => new Date() });
+    if (!opened.ok && opened.problem.code === 'ledger/taken') return sealThroughDaemon(given, io);
     if (!opened.ok) return fail(opened.problem, io, isUntrue(opened.problem.code) ? EXIT.notVerified : EXIT.failed);
     const sealed = await sealLedger(opened.ledger, `operator:${operatorName(io)}`);
     await opened.ledger.close();
     if (!sealed.ok) return fail(sealed.problem, io);
-    const { size, root, seq } = sealed.seal;
-    if (given.options.has('json')) io.out(`${JSON.stringify({ ...sealed.seal, new: sealed.isNew })}\n`);
-    else io.out(`${sealed.isNew ? 'sealed' : 'already sealed'}: ${size} entries, by entry ${seq}\nroot: ${root}\n`);
-    return EXIT.ok;
+    return report({ ...sealed.seal, is_new: sealed.isNew }, given, io);
   },
 };
+
+/** The daemon is the one writer while it runs: it seals, then. */
+async function sealThroughDaemon(given: Given, io: Io): Promise<number> {
+  const { ask } = await import('../ask.ts');
+  const answer = await ask('merkle_finalize', {}, given, io);
+  return answer.ok ? report(answer.result, given, io) : fail(answer.error, io);
+}
+
+function report(seal: unknown, given: Given, io: Io): number {
+  const { is_new, size, seq, root } = fieldsOf(seal);
+  if (given.options.has('json')) io.out(`${JSON.stringify(seal)}\n`);
+  else io.out(`${is_new === 'true' ? 'sealed' : 'already sealed'}: ${size} entries, by entry ${seq}\nroot: ${root}\n`);
+  return EXIT.ok;
+}
 
 function operatorName({ env }: Io): string {
   const name = (env.USER ?? env.LOGNAME ?? '').replaceAll(/[^A-Za-z0-9._@-]+/g, '-');

@@ -12,7 +12,7 @@ export async function withStore(
   io: Io,
   use: (store: SqliteStore, place: LedgerPlace) => Promise<number>,
 ): Promise<number> {
-  const found = findPlace(given, io);
+  const found = await findPlace(given, io);
   if (!found.ok) return fail(found.problem, io);
   const opened = openStoreAt(found.place);
   if (!opened.ok) return fail(opened.problem, io);
@@ -24,7 +24,7 @@ export async function withStore(
 }
 
 /** What happened, and the next thing to do. */
-export function fail({ message, hint }: Problem, io: Io, code: number = EXIT.failed): number {
+export function fail({ message, hint }: Pick<Problem, 'message' | 'hint'>, io: Io, code: number = EXIT.failed): number {
   io.err(`Error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
   return code;
 }

@@ -1,6 +1,6 @@
 import { numberOption, operationCommand, pick } from '../operation-command.ts';
 import { readDocumentArgument } from '../read-argument.ts';
-import { fieldsOf } from './claim-tasks.ts';
+import { fieldsOf } from '../fields.ts';
 
 export const taskAdd = operationCommand({
   name: 'task add',

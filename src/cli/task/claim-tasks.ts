@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts';
+import { fieldsOf } from '../fields.ts';
 import { operationCommand, pick } from '../operation-command.ts';
 import { FOR_EVER_MS } from './read-tasks.ts';
 
@@ -54,9 +54,3 @@ export const taskRelease = operationCommand({
   input: (given) => ({ value: { task_id: given.args[0], ...pick(given, { reason: 'reason' }) } }),
   show: (result) => `Released ${fieldsOf(result)['task_id']}.\n`,
 });
-
-/** The fields of a result, each as text that is safe to print. */
-export function fieldsOf(result: unknown): Record<string, string> {
-  if (typeof result !== 'object' || result === null) return {};
-  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, printable(String(value))]));
-}
