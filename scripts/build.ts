@@ -23,8 +23,8 @@ rmSync(join(root, 'dist'), { recursive: true, force: true });
 /** A bundle is one file in one folder; what asks for its own folder gets the one that it would have in `dist`. */
 const ownFolders: Plugin = {
   name: 'own-folders',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
+  setup: (bundle) => {
+    bundle.onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
       const folder = JSON.stringify(relative(join(root, 'src'), dirname(path)));
       const source = readFileSync(path, 'utf8');
       return { loader: 'ts', contents: source.replaceAll('import.meta.dirname', `(__dirname + '/' + ${folder})`) };
