@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { breakStore } from '../processes/break-store.ts';
 import {
   documentProject,
   nextActions,
@@ -12,7 +12,6 @@ import {
 import { about, findLedgerFault, readLedger, since, typesOf } from '../processes/ledger.ts';
 import { record } from '../processes/messages.ts';
 import { until } from '../processes/until.ts';
-import type { World } from '../processes/world.ts';
 
 /** The failure modes of the handoff protocol (source document 004), each as two agents, the PM and git live through it. */
 describe('failure mode', () => {
@@ -22,14 +21,14 @@ describe('failure mode', () => {
     await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
     const { branch, commit } = await work(world, a, 'P0.1.1');
 
-    breakStore(world);
+    const mend = breakStore(world);
     const failed = await a.try('thought_record', record('P0.1.1', commit, { branch }));
     expect(failed).toMatchObject({ isError: true, text: WRITEBACK_FAILED });
     expect(failed.hint).toContain('kept, and will be delivered once');
     expect(await a.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'in_progress', latest_record: null });
     expect(world.git(world.repository, 'ls-remote', 'origin', branch)).toContain(commit);
 
-    mendStore(world);
+    mend();
     const records = async () => about(await readLedger(world), 'P0.1.1', 'ThoughtRecorded');
     await until('the record that was kept is delivered', async () => (await records()).length > 0);
     expect(await a.do('task_update', { task_id: 'P0.1.1', status: 'done', progress: 100 })).toMatchObject({
@@ -168,12 +167,3 @@ describe('failure mode', () => {
     expect(await findLedgerFault(world)).toBeUndefined();
   }, 60_000);
 });
-
-/** No file of the daemon may grow past two pages: small files can be written, a commit cannot. */
-function breakStore(world: World): void {
-  execFileSync('prlimit', ['--pid', String(world.daemonPid), '--fsize=8192:']);
-}
-
-function mendStore(world: World): void {
-  execFileSync('prlimit', ['--pid', String(world.daemonPid), '--fsize=unlimited:']);
-}

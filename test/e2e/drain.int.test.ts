@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { findLedgerFault, readLedger } from '../processes/ledger.ts';
+import { isLongRun } from '../processes/long-run.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 
 const WORKERS = 8;
-const TASKS = process.env['BATON_LONG'] ? 2000 : 300;
+const TASKS = isLongRun ? 2000 : 300;
 
 it(`${WORKERS} workers drain ${TASKS} tasks with dependencies, each done once and after what it waits for`, async () => {
   await using world = await World.open();

@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { findFault, findImpossible, keysIn, runDaemonKills } from '../faults/daemon-kill.ts';
+import { isLongRun } from '../processes/long-run.ts';
 import type { Sent } from '../processes/mixed-worker.ts';
 
-const { rounds, commands } = process.env['BATON_LONG']
-  ? { rounds: 20, commands: 10_000 }
-  : { rounds: 2, commands: 600 };
+const { rounds, commands } = isLongRun ? { rounds: 20, commands: 10_000 } : { rounds: 2, commands: 600 };
 
 it(`what 16 clients were told is there once, whatever they said while the daemon was killed ${rounds} times`, async () => {
   const report = await runDaemonKills({ rounds, commands });

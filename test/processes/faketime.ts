@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isLongRun } from './long-run.ts';
 
 const PLACES = [
   '/usr/lib/*/faketime/libfaketime.so.1',
@@ -12,10 +13,10 @@ const FETCHED = join(tmpdir(), 'baton-libfaketime');
 
 /** libfaketime, where the machine has it. The long run gets it from Debian where it is missing, or fails. */
 export function findFaketime(): string | undefined {
-  const { BATON_FAKETIME: named, BATON_LONG: isLong } = process.env;
+  const { BATON_FAKETIME: named } = process.env;
   if (named) return named;
   const found = globSync([...PLACES, `${FETCHED}${PLACES[0]}`])[0];
-  return found ?? (isLong ? fetchFaketime() : undefined);
+  return found ?? (isLongRun ? fetchFaketime() : undefined);
 }
 
 function fetchFaketime(): string {

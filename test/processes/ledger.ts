@@ -1,4 +1,5 @@
 import { parseEntry, type Entry } from '../../src/ledger/entry.ts';
+import { ledgerPlace } from '../../src/ledger/ledger-place.ts';
 import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
 import { OutsideFile } from '../../src/ledger/outside-file.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
@@ -27,13 +28,14 @@ export async function readLedger(world: World): Promise<Entry[]> {
 
 /** The first thing that is wrong with the ledger, in words; undefined where all of it verifies. */
 export async function findLedgerFault(world: World): Promise<string | undefined> {
-  const { ledgerFile } = world;
-  const opened = openSqliteStore(ledgerFile, { mode: 'read' });
+  const [first] = await readLedger(world);
+  const { ledger, project, outside } = ledgerPlace(world.stateDir, first?.project ?? '');
+  const opened = openSqliteStore(ledger, { mode: 'read' });
   if (!opened.ok) return opened.problem.message;
   try {
-    const [first] = await readLedger(world);
-    const outside = new OutsideFile(ledgerFile.replace(/\.db$/, '.checkpoint')).read();
-    const options = { project: first?.project ?? '', verifier: nodeVerifier, allSignatures: true, outside };
+    const kept = new OutsideFile(outside).read();
+    if (kept === undefined) return 'there is no checkpoint outside of the ledger';
+    const options = { project, verifier: nodeVerifier, allSignatures: true, outside: kept };
     const verified = await verifyLedger(opened.store, options);
     return verified.ok ? undefined : `${verified.findings[0].seq}: ${verified.findings[0].problem.message}`;
   } finally {
