@@ -67,7 +67,7 @@ const ROW = 20;
 /** Rows of tasks, each waiting for up to three of the two rows before; the last one waits for the whole last row. */
 function makeTasks(count: number): { readonly id: string; readonly after: readonly string[] }[] {
   const random = seeded(4);
-  const tasks = Array.from({ length: count - 1 }, (_, i) => {
+  const tasks = Array.from({ length: count }, (_, i) => {
     const first = Math.floor(i / ROW) * ROW;
     const from = Math.max(0, first - 2 * ROW);
     const wanted = first === 0 ? 0 : Math.floor(random() * 4);
