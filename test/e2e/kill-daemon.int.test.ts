@@ -4,7 +4,7 @@ import { findFault, findImpossible, keysIn, runDaemonKills } from '../faults/dae
 import { isLongRun } from '../processes/long-run.ts';
 import type { Sent } from '../processes/mixed-worker.ts';
 
-const { rounds, commands } = isLongRun ? { rounds: 20, commands: 10_000 } : { rounds: 2, commands: 600 };
+const { rounds, commands } = isLongRun ? { rounds: 20, commands: 10_000 } : { rounds: 4, commands: 800 };
 
 it(`what 16 clients were told is there once, whatever they said while the daemon was killed ${rounds} times`, async () => {
   const report = await runDaemonKills({ rounds, commands });

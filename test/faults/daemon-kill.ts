@@ -15,6 +15,8 @@ export interface DaemonKillReport {
   readonly retried: number;
   /** Never answered while the daemon was being killed: how many of them were in the ledger all the same, and how many not. */
   readonly unheard: { readonly recorded: number; readonly notRecorded: number };
+  /** Acknowledged, sent once more, and answered as before. */
+  readonly repeated: number;
   readonly entries: number;
   readonly seconds: number;
   readonly faults: readonly string[];
@@ -48,6 +50,7 @@ export async function runDaemonKills({ rounds, commands, clients = 16 }: DaemonK
   const sent = (await running).flat();
   const before = await readLedger(world);
   const settled = (await Promise.all(peers.map(async (peer) => peer.ask<Sent[]>('settle')))).flat();
+  const repeated = (await Promise.all(peers.map(async (peer) => peer.ask<Sent[]>('repeat', 5)))).flat();
   const after = await readLedger(world);
   await world.endDaemon();
   const heard = sent.filter(({ answer }) => answer !== undefined);
@@ -61,12 +64,14 @@ export async function runDaemonKills({ rounds, commands, clients = 16 }: DaemonK
     refused: heard.filter(({ answer }) => answer?.ok === false).length,
     retried: heard.filter(({ losses }) => losses > 0).length,
     unheard: { recorded, notRecorded: settled.length - recorded },
+    repeated: repeated.length,
     entries: after.length,
     seconds: Math.round((performance.now() - start) / 1000),
     faults: [
       ...heard.flatMap((one) => findFault(one, keysBefore)),
       ...settled.flatMap((one) => [...findDoubled(one, keysBefore), ...findFault(one, keysAfter)]),
       ...settled.flatMap((one) => findChanged(one, keysBefore, keysAfter)),
+      ...repeated.flatMap((one) => [...findFault(one, keysAfter), ...findChanged(one, keysBefore, keysAfter)]),
       ...findImpossible(after),
       ...(fault === undefined ? [] : [`the ledger does not verify: ${fault}`]),
     ],

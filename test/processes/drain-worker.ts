@@ -2,17 +2,23 @@ import { createClient } from '../../src/api/connect.ts';
 import { record } from './messages.ts';
 import { perform } from './deeds.ts';
 
-/** A worker that takes whatever is next, writes back and completes it, until it is told that there is no more. */
+/**
+ * A worker that takes whatever is next, writes back and completes it, until it is told that there is no more. Every other time it
+ * first reaches for a task by its name, and mostly should not get it: it is taken, done, or waits for others.
+ */
 const client = createClient({ as: 'worker', autostart: false, projectPath: process.env['WORLD_REPOSITORY'] ?? '' });
+const OBSTACLES: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);
 const stopping = new AbortController();
 
 perform({
   ready: async () => (await client.reach()) === undefined,
-  drain: async (name: string, commit: string) => {
+  drain: async (name: string, commit: string, count: number) => {
     const done: string[] = [];
-    for (;;) {
-      const claim = await client.call('task_claim', { as: name, wait_ms: 60_000 }, { signal: stopping.signal });
+    for (let turn = 0; ; turn += 1) {
+      const task = turn % 2 === 0 ? { wait_ms: 60_000 } : { task_id: `T${Math.floor(Math.random() * count)}` };
+      const claim = await client.call('task_claim', { as: name, ...task }, { signal: stopping.signal });
       if (stopping.signal.aborted) return done;
+      if (!claim.ok && OBSTACLES.has(claim.error.code)) continue;
       if (!claim.ok) throw new Error(claim.error.message);
       const { task_id, token } = claim.result as { task_id: string; token: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
       const completed = await client.call('task_complete', record(task_id, commit), { token });

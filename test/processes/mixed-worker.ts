@@ -39,6 +39,13 @@ perform({
     for (const each of open) await say(each, true);
     return open;
   },
+  /** Sends again, with the same key, some of what was acknowledged, and gives back what is answered now. */
+  repeat: async (every: number) => {
+    const some = sent.filter(({ answer }, i) => answer?.ok === true && i % every === 0);
+    const again = some.map(({ key, operation, input, token }): Sent => ({ key, operation, input, token, losses: 0 }));
+    for (const each of again) await say(each, true);
+    return again;
+  },
 });
 
 async function workOn(name: string, own: string, commit: string): Promise<void> {
