@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import type { Contender, Race } from './handoff/contender.ts';
 import { CONTENDERS } from './handoff/contenders.ts';
 import { latencyOf, throughputOf, type Latency } from './handoff/figures.ts';
@@ -6,15 +7,16 @@ import type { Benchmark, Measure } from './measure.ts';
 import { atLeast, atMost } from './measure.ts';
 
 /** Everybody runs this often, in turn, and shows the best: what else the machine does at a moment hits one of them only. */
-const ROUNDS = 3;
-const WARM_UP = 200;
-const ONE_BATON: Race = { batons: 1, workMs: 3, handoffs: WARM_UP + 1000, limitMs: 30_000 };
-const MANY_BATONS: Race = { batons: 32, workMs: 0, handoffs: 60_000, limitMs: 6000 };
+const ROUNDS = 4;
+const WARM_UP = 100;
+const ONE_BATON: Race = { batons: 1, workMs: 3, handoffs: WARM_UP + 500, limitMs: 20_000 };
+const MANY_BATONS: Race = { batons: 32, workMs: 0, handoffs: 30_000, limitMs: 3000 };
 
 /** Done → the next job in the hand of a worker in another process: Baton's exit signal beside five peers. */
 export const handoff: Benchmark = {
   name: 'handoff',
   async run() {
+    warnIfBusy();
     const present = CONTENDERS.filter(isPresent);
     const figures = new Map<Contender, Figures>();
     for (let i = 0; i < ROUNDS; i++) {
@@ -40,6 +42,14 @@ function isPresent({ name, findMissing }: Contender): boolean {
     `NOT MEASURED ${name}: missing ${missing.join(', ')}; install it with: node bench/handoff/install-peers.ts`,
   );
   return false;
+}
+
+/** Ratios in one run bear some noise, but not everything: say what they were taken in. */
+function warnIfBusy(): void {
+  const [load = 0] = loadavg();
+  const processors = availableParallelism();
+  if (load > processors / 2)
+    console.error(`BUSY MACHINE: a load of ${load.toFixed(1)} on ${processors} processors; these figures say little`);
 }
 
 async function measure(contender: Contender): Promise<Figures> {

@@ -46,7 +46,8 @@ async function untilOver(workers: readonly ChildProcess[], { handoffs, limitMs }
 
 function startWorker(args: readonly string[]): ChildProcess {
   return fork(join(import.meta.dirname, 'worker.ts'), [], {
-    execArgv: ['--disable-warning=ExperimentalWarning', ...args],
+    execArgv: ['--disable-warning=ExperimentalWarning', '--no-deprecation', ...args],
+    env: { ...process.env, RESTATE_LOGGING: 'ERROR' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',
   });
