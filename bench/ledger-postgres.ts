@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { GENESIS, linkDrafts } from '../src/ledger/chain.ts';
 import { signCheckpoint } from '../src/ledger/checkpoint.ts';
@@ -9,6 +8,7 @@ import { sha256, signerOf } from '../src/ledger/node-crypto.ts';
 import { makePostgresDatabase, type PostgresDatabase } from '../src/ledger/postgres/database.ts';
 import type { Commit, Head, Store } from '../src/ledger/store.ts';
 import { startPostgres } from '../test/postgres/server.ts';
+import { atLeast, type Benchmark, type Measure } from './measure.ts';
 
 /**
  * Appends to PostgreSQL beside bare inserts of the same bytes: once with what a chain takes (canonical bytes, hash,
@@ -30,26 +30,24 @@ interface Writer {
 const KINDS = ['bare', 'linked', 'signed', 'single', 'grouped', 'shared'] as const;
 type Rates = Record<(typeof KINDS)[number], number>;
 
-interface Measure {
-  readonly name: string;
-  readonly perSecond: number;
-  readonly goals?: readonly { readonly atLeast?: number; readonly of: string; readonly reached: number }[];
-}
-
-const { values } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, ms: { type: 'string', default: '6000' } },
-});
 const signer = signerOf(generateKeyPairSync('ed25519').privateKey);
 const BARE = Buffer.from(makeCommit('own-0', GENESIS, new Frontier(sha256), 1, true).entries[0].bytes);
 const NOTE = Buffer.alloc(100, 'x');
 /** As long as a signed note. */
 const UNSIGNED = 'x'.repeat(220);
-const server = await startPostgres({ fsync: true });
-try {
-  report(await measureAll(await server.createDatabase(), Number(values.ms)));
-} finally {
-  await server.stop();
-}
+const ALL_ROUNDS_MS = 6000;
+
+export const ledgerPostgres: Benchmark = {
+  name: 'ledger-postgres',
+  async run() {
+    const server = await startPostgres({ fsync: true });
+    try {
+      return await measureAll(await server.createDatabase(), ALL_ROUNDS_MS);
+    } finally {
+      await server.stop();
+    }
+  },
+};
 
 async function measureAll(url: string, roundMs: number): Promise<Measure[]> {
   const names = Array.from({ length: WRITERS }, (_, i) => `own-${i}`);
@@ -77,43 +75,45 @@ async function measureAll(url: string, roundMs: number): Promise<Measure[]> {
 }
 
 function toMeasures(rate: Rates): Measure[] {
+  const unit = 'entries/s';
+  const bare = `bare inserts by ${WRITERS} writers`;
   return [
-    { name: `bare inserts without a chain, ${WRITERS} writers`, perSecond: rate.bare },
-    {
-      name: `${WRITERS} projects, one writer each, one entry per commit`,
-      perSecond: rate.linked,
-      goals: [{ atLeast: 0.5, of: 'bare inserts', reached: rate.linked / rate.bare }],
-    },
-    { name: 'bare inserts, each with one SHA-256 and one signature', perSecond: rate.signed },
-    {
-      name: `${WRITERS} projects, the same with tree and signature`,
-      perSecond: rate.single,
-      goals: [
-        { atLeast: 0.5, of: 'signed bare inserts', reached: rate.single / rate.signed },
-        { of: 'bare inserts', reached: rate.single / rate.bare },
-      ],
-    },
-    {
-      name: `${WRITERS} projects, one writer each, ${GROUP} entries per commit`,
-      perSecond: rate.grouped,
-      goals: [{ atLeast: 10, of: 'one entry per commit', reached: rate.grouped / rate.single }],
-    },
-    { name: `${WRITERS} writers on one chain, one entry per commit`, perSecond: rate.shared },
+    atLeast(0.5, {
+      name: `${WRITERS} projects, 1 entry a commit, chain only`,
+      value: rate.linked,
+      unit,
+      against: bare,
+      limit: rate.bare,
+    }),
+    atLeast(0.5, {
+      name: `${WRITERS} projects, 1 entry a commit, with tree and signature`,
+      value: rate.single,
+      unit,
+      against: bare,
+      limit: rate.bare,
+    }),
+    atLeast(0.5, {
+      name: `${WRITERS} projects, 1 entry a commit, with tree and signature`,
+      value: rate.single,
+      unit,
+      against: `${bare}, each with one SHA-256 and one signature`,
+      limit: rate.signed,
+    }),
+    atLeast(10, {
+      name: `${WRITERS} projects, ${GROUP} entries a commit`,
+      value: rate.grouped,
+      unit,
+      against: '1 entry a commit',
+      limit: rate.single,
+    }),
+    atLeast(0, {
+      name: `${WRITERS} writers on one chain`,
+      value: rate.shared,
+      unit,
+      against: `${WRITERS} chains`,
+      limit: rate.single,
+    }),
   ];
-}
-
-function report(measures: readonly Measure[]): void {
-  if (values.json) {
-    console.log(JSON.stringify(measures, null, 2));
-    return;
-  }
-  for (const { name, perSecond, goals = [] } of measures) {
-    const limits = goals.map(({ reached, of, atLeast }) => {
-      const goal = atLeast === undefined ? '' : ` (goal ≥ ${atLeast})`;
-      return `${reached.toFixed(2)} of ${of}${goal}`;
-    });
-    console.log([name.padEnd(56), `${Math.round(perSecond)} entries/s`.padStart(17), limits.join(', ')].join('  '));
-  }
 }
 
 /** Nobody always comes after the same other one. */

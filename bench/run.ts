@@ -1,4 +1,5 @@
 import { handoff } from './handoff.ts';
+import { ledgerPostgres } from './ledger-postgres.ts';
 import { ledger } from './ledger.ts';
 import type { Benchmark, Measure } from './measure.ts';
 import { describe } from './measure.ts';
@@ -7,7 +8,7 @@ import { parse } from './parse.ts';
 import { start } from './start.ts';
 
 /** `npm run bench [NAME …] [-- --json]`: one line a measure, each with the limit or peer beside it. */
-const BENCHMARKS: readonly Benchmark[] = [start, parse, ledger, nextActions, handoff];
+const BENCHMARKS: readonly Benchmark[] = [start, parse, ledger, ledgerPostgres, nextActions, handoff];
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 const asJson = process.argv.includes('--json');
@@ -27,3 +28,4 @@ for (const benchmark of BENCHMARKS) {
   if (!asJson) for (const measure of taken) console.log(describe(measure));
 }
 if (asJson) console.log(JSON.stringify(measures, null, 2));
+if (measures.some(({ met }) => !met)) process.exitCode = 1;

@@ -25,5 +25,5 @@ export function notHeard(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): Ap
     garbled: 'the answer cannot be read: is that a daemon of Baton?',
   };
   const code = lost === 'aborted' ? 'aborted' : 'no-answer';
-  return { code, message: messages[lost], hint: 'Look at: baton status' };
+  return { code, message: messages[lost], hint: 'See whether it runs: baton up' };
 }

@@ -101,5 +101,5 @@ function refusalIn(body: string): ApiError | undefined {
   } catch {
     // Said below.
   }
-  return { code: 'no-answer', message: 'the answer cannot be read', hint: 'Look at: baton status' };
+  return { code: 'no-answer', message: 'the answer cannot be read', hint: 'Start it anew: baton down, then baton up' };
 }

@@ -116,8 +116,7 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
   }),
 
   task_update: handle(operations.taskUpdate, async (call) => {
-    const progress = call.input.progress === undefined ? {} : { progress: Math.round(call.input.progress) };
-    const settled = await order(call, { kind: 'update-task', command: { ...call.input, ...progress } });
+    const settled = await order(call, { kind: 'update-task', command: call.input });
     return answerOf(settled, () => ({ task_id: call.input.task_id, status: call.input.status }));
   }),
 

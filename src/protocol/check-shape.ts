@@ -154,7 +154,7 @@ function isScalar(node: Node): node is ScalarNode {
   return node.kind === 'number' || node.kind === 'boolean' || node.kind === 'null' || node.kind === 'other';
 }
 
-/** Free content: anything that JSON can hold, so functions and infinities are refused rather than turned into null. */
+/** Free content: anything that the ledger can hold, so functions, infinities and fractions are refused rather than changed. */
 function readAny(node: Node, spot: Spot, findings: Finding[]): unknown {
   if (node.kind === 'object') {
     const entries = [...node.fields].map(
@@ -166,7 +166,9 @@ function readAny(node: Node, spot: Spot, findings: Finding[]): unknown {
     return node.items.map((item, index) => readAny(item, itemOf(spot, index, item.at), findings));
   }
   if (node.kind === 'text') return node.text;
-  const isData = node.kind !== 'other' && (typeof node.value !== 'number' || Number.isFinite(node.value));
-  if (!isData) findings.push(wrongType(spot, 'JSON data'));
+  // The ledger keeps only numbers that every language reads the same: what it would refuse is refused here, with its place.
+  if (node.kind === 'other') findings.push(wrongType(spot, 'JSON data'));
+  else if (node.kind === 'number' && !Number.isSafeInteger(node.value))
+    findings.push(wrongType(spot, 'a whole number, or text'));
   return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
 }

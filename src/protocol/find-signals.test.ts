@@ -94,6 +94,21 @@ describe('a signal that is not valid', () => {
   });
 });
 
+describe('a later signal that cannot be read', () => {
+  const twice = line.replace('"exit_reason":"completed"', '"exit_reason":"blocked","exit_reason":"blocked"');
+
+  it('takes back the one before it, and its sender hears why', () => {
+    expect(findSignal(`${line}\n${twice}`)).toMatchObject({
+      kind: 'invalid',
+      problem: { message: expect.stringContaining('duplicate field `exit_reason`') },
+    });
+  });
+
+  it('does not, where it is an example in a document', () => {
+    expect(findSignal(`${line}\n{"a": 1, "a": 2, "example": ${line}}`)).toEqual(found);
+  });
+});
+
 describe('in bounded time', () => {
   it('is found behind thousands of decoys of every kind', () => {
     const decoys = [

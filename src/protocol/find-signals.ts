@@ -1,9 +1,12 @@
 import { parseExitSignal } from './exit-signal.ts';
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
+import { LIMITS } from './limits.ts';
+import type { Node } from './node.ts';
 import type { Problem } from './problem.ts';
 import { readJson } from './read-json.ts';
 import { createObjectScanner } from './scan-objects.ts';
+import { utf8Length } from './utf8.ts';
 
 /** What an agent's words came to, as far as exit signals go. */
 export type Found =
@@ -52,12 +55,28 @@ export function findSignal(text: string): Found {
 
 /** Most objects in an agent's prose are no signals: only what names the protocol itself, not in some inner part, is one. */
 function judge(text: string): Found | undefined {
+  if (utf8Length(text) > LIMITS.exitSignalBytes) return undefined;
   const read = readJson(text);
-  if (!read.ok) return undefined;
-  const protocol = read.node.kind === 'object' ? read.node.fields.get('protocol')?.value : undefined;
-  if (protocol?.kind !== 'text' || protocol.text !== EXIT_PROTOCOL) return undefined;
+  const isSignal = read.ok ? namesProtocol(read.node) : mentionsProtocol(text);
+  if (!isSignal) return undefined;
   const parsed = parseExitSignal(text);
   if (parsed.ok) return { kind: 'signal', signal: parsed.value };
   const [problem] = parsed.problems;
   return { kind: 'invalid', problem };
+}
+
+function namesProtocol(node: Node): boolean {
+  const protocol = node.kind === 'object' ? node.fields.get('protocol')?.value : undefined;
+  return protocol?.kind === 'text' && protocol.text === EXIT_PROTOCOL;
+}
+
+/**
+ * The same for an object that is whole but cannot be read, because a field occurs twice, for example. It takes back what was
+ * signalled before, so it must be noticed; an example inside a larger object must not be taken for it.
+ */
+function mentionsProtocol(text: string): boolean {
+  const found = /"protocol"\s*:\s*"apm2_agent_exit"/.exec(text);
+  if (found === null) return false;
+  const before = text.slice(0, found.index).replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
+  return before.split('{').length - before.split('}').length === 1;
 }

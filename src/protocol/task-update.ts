@@ -15,7 +15,7 @@ export const taskUpdateShape = {
       values: TASK_STATUSES,
       about: '`done` needs a thought record first; `blocked` needs notes.',
     },
-    progress: { kind: 'number', min: 0, max: 100, optional: true, about: 'Per cent.' },
+    progress: { kind: 'number', min: 0, max: 100, optional: true, about: 'Per cent; recorded as a whole number.' },
     notes: { kind: 'text', optional: true, about: 'One or two sentences.' },
   },
 } as const satisfies ObjectShape;

@@ -50,7 +50,8 @@ describe('thought record', () => {
     [{ files_changed: ['a', ''] }, 'Field files_changed[1] must not be empty'],
     [{ blockers: ['none'] }, 'Field blockers[0] must be an object'],
     [{ blockers: {} }, 'Field blockers must be an array'],
-    [{ blockers: [{ a: { b: [Infinity] } }] }, 'Field blockers[0].a.b[0] must be JSON data'],
+    [{ blockers: [{ a: { b: [Infinity] } }] }, 'Field blockers[0].a.b[0] must be a whole number, or text'],
+    [{ blockers: [{ weight: 1.5 }] }, 'Field blockers[0].weight must be a whole number, or text'],
     [{ blockers: [{ a: () => 1 }] }, 'Field blockers[0].a must be JSON data'],
     [{ status: 'finished' }, 'Invalid status: finished (expected: todo, in_progress, blocked, done)'],
     [{ note: 'x' }, 'Unknown field: note'],
@@ -59,9 +60,9 @@ describe('thought record', () => {
   });
 
   it('keeps free content as it is, without -0, which JSON has not', () => {
-    const blockers = [{ constructor: 1, toString: null, list: [-0, 1.5], deep: { a: { b: [] } }, '': 'x' }];
+    const blockers = [{ constructor: 1, toString: null, list: [-0, 15], deep: { a: { b: [] } }, '': 'x' }];
     const parsed = parseThoughtRecord({ ...VALID, blockers });
-    const kept = [{ constructor: 1, toString: null, list: [0, 1.5], deep: { a: { b: [] } }, '': 'x' }];
+    const kept = [{ constructor: 1, toString: null, list: [0, 15], deep: { a: { b: [] } }, '': 'x' }];
     expect(parsed).toEqual({ ok: true, value: { ...VALID, blockers: kept } });
     expect(parsed.ok && parseThoughtRecord(renderThoughtRecord(parsed.value))).toEqual(parsed);
   });

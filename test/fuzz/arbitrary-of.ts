@@ -21,13 +21,13 @@ export const anyText = fc.oneof(
   fc.array(fc.constantFrom(...DECEPTIVE, 'word', ' ', '\n', '\n  '), { maxLength: 8 }).map((parts) => parts.join('')),
 );
 
-/** Anything JSON can hold, except what every reader here refuses. */
+/** Anything the ledger can hold, except what every reader here refuses. */
 export const anyData = fc
   .jsonValue({ maxDepth: 4, stringUnit: 'binary' })
   .map((value) => JSON.stringify(value))
   .filter((json) => !json.includes('__proto__'))
-  // Through JSON once, which has no -0.
-  .map((json): unknown => JSON.parse(json));
+  // Through JSON once, which has no -0; and whole numbers only, as the ledger has them.
+  .map((json): unknown => JSON.parse(json, (_, value: unknown) => (isFraction(value) ? 7 : value)));
 
 /** What a shape cannot say about some of its fields, by name. */
 export type Overrides = Readonly<Record<string, fc.Arbitrary<unknown>>>;
@@ -98,3 +98,7 @@ const FORMATS: Record<TextFormat, fc.Arbitrary<string>> = {
     fc.constantFrom('1e5', '0123456', '1234567', '00000000', '12e34567'),
   ),
 };
+
+function isFraction(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isSafeInteger(value);
+}

@@ -66,7 +66,11 @@ function openFile(path: string, readOnly: boolean, prepare: (db: DatabaseSync) =
   } catch (error) {
     if (db?.isOpen) db.close();
     const what = error instanceof Error ? error.message : String(error);
-    const problem = ledgerProblem('ledger/cannot-open', `${path} cannot be opened: ${what}`, 'Run: baton doctor');
+    const problem = ledgerProblem(
+      'ledger/cannot-open',
+      `${path} cannot be opened: ${what}`,
+      'Check the file and its folder: who owns them, and is there room? Then: baton ledger verify',
+    );
     return { ok: false, problem };
   }
 }
