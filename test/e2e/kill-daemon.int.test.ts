@@ -1,8 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import type { Answer } from '../../src/api/answer.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { findFault, findImpossible, keysIn, runDaemonKills } from '../faults/daemon-kill.ts';
+import { resultOf } from '../processes/answers.ts';
+import { holdLock } from '../processes/break-store.ts';
+import { readLedger, since, typesOf } from '../processes/ledger.ts';
 import { isLongRun } from '../processes/long-run.ts';
 import type { Sent } from '../processes/mixed-worker.ts';
+import { World } from '../processes/world.ts';
 
 const { rounds, commands } = isLongRun ? { rounds: 20, commands: 10_000 } : { rounds: 4, commands: 800 };
 
@@ -13,6 +19,36 @@ it(`what 16 clients were told is there once, whatever they said while the daemon
   // It was killed in the middle: some did not get their answer at once.
   expect(report.retried + report.unheard.recorded + report.unheard.notRecorded).toBeGreaterThan(0);
 }, 900_000);
+
+it('tells nobody what is not on the disk: killed in the middle of a commit, it has acknowledged none of it', async () => {
+  await using world = await World.open();
+  const ids = Array.from({ length: 8 }, (_, i) => `T${i}`);
+  for (const id of ids) await world.order('task_create', { task_id: id, title: id });
+  const worker = world.workerClient();
+  const claims = async (): Promise<Answer[]> =>
+    Promise.all(ids.map(async (id) => worker.call('task_claim', { task_id: id, as: 'w' }, { key: `claim-${id}` })));
+  const before = await readLedger(world);
+  const letGo = holdLock(world);
+  let told = 0;
+  const lost = claims().then((answers) => {
+    told = answers.length;
+    return answers;
+  });
+  // The daemon cannot get any further than this. Time is all that tells whether it says something nevertheless.
+  await delay(500);
+  expect(told).toBe(0);
+  await world.endDaemon('SIGKILL');
+  expect((await lost).filter(({ ok }) => ok)).toEqual([]);
+  letGo();
+  await world.startDaemon();
+  expect(await since(world, before)).toEqual([]);
+  const first = await claims();
+  expect(first.filter(({ ok }) => !ok)).toEqual([]);
+  expect((await claims()).map(resultOf)).toMatchObject(
+    first.map((each) => ({ epoch: 1, session_id: resultOf(each)['session_id'] })),
+  );
+  expect(typesOf(await since(world, before))).toEqual(ids.map(() => 'TaskClaimed'));
+}, 60_000);
 
 it('would notice what is lost, doubled, made up or answered differently', () => {
   const entry = (seq: number, type: string, data: Entry['data']): Entry => {

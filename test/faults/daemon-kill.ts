@@ -40,6 +40,11 @@ export async function runDaemonKills({ rounds, commands, clients = 16 }: DaemonK
   for (let round = 1; round <= rounds; round += 1) {
     const due = Math.floor((commands * round) / (rounds + 1));
     await Promise.race([until(`${due} are answered`, async () => (await countAnswered()) >= due, 600_000), failing()]);
+    // By turns: whenever it happens to be, and in the moment in which somebody gets an answer.
+    const killer = round % 2 === 0 ? undefined : peers[round % clients];
+    await killer?.ask('killAtNextAnswer', world.daemonPid);
+    if (killer !== undefined) await Promise.race([world.daemonEnds(), running]);
+    await killer?.ask('killAtNextAnswer', null);
     await world.endDaemon('SIGKILL');
     await world.startDaemon();
     // Now and then one ends in an orderly way: then the next one begins with a snapshot, and not with the first entry.

@@ -16,7 +16,7 @@ function limitFiles({ daemonPid }: World): () => void {
 }
 
 /** Somebody else writes to the file and does not come to an end; the daemon waits for ten seconds before it gives up. */
-function holdLock({ ledgerFile }: World): () => void {
+export function holdLock({ ledgerFile }: World): () => void {
   const db = new DatabaseSync(ledgerFile);
   db.exec('BEGIN IMMEDIATE');
   return () => db.close();

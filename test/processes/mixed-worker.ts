@@ -26,11 +26,16 @@ export interface Sent {
 const stateDir = findStateDir(process.env);
 const sent: Sent[] = [];
 let connection: HttpConnection | undefined;
+let victim: number | undefined;
 
 perform({
   run: async (name: string, count: number, commit: string) => {
     for (let task = 1; sent.length < count; task += 1) await workOn(name, `${name}-${task}`, commit);
     return sent;
+  },
+  /** Kills the daemon in the moment in which it says yes to something: what it has told must be there all the same. */
+  killAtNextAnswer: async (pid: number | null) => {
+    victim = pid ?? undefined;
   },
   progress: async () => sent.filter(({ answer }) => answer !== undefined).length,
   /** Sends again, with the same key, whatever was never answered. */
@@ -103,6 +108,10 @@ async function say(one: Sent, isStubborn: boolean): Promise<void> {
       },
       { timeoutMs: 60_000 },
     );
+    if (victim !== undefined && received.ok && received.status === 200) {
+      process.kill(victim, 'SIGKILL');
+      victim = undefined;
+    }
     const answer = received.ok ? (JSON.parse(received.body) as Answer) : undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (answer !== undefined && (answer.ok || answer.error.code !== 'stopping')) {
       one.answer = answer;

@@ -83,6 +83,12 @@ export class World implements AsyncDisposable {
     this.#daemon?.send(message);
   }
 
+  /** When it has ended, whoever ended it. */
+  async daemonEnds(): Promise<void> {
+    const child = this.#daemon;
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  }
+
   async endDaemon(signal: 'SIGKILL' | 'SIGTERM' = 'SIGTERM'): Promise<void> {
     const child = this.#daemon;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
