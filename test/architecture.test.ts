@@ -27,13 +27,7 @@ describe('the arrows of the architecture', () => {
   });
 
   it('lets no import point the wrong way', () => {
-    const wrong = [...imports].flatMap(([file, targets]) =>
-      targets
-        .filter((target) => roomOf(target) !== roomOf(file))
-        .filter((target) => !MAY_IMPORT[roomOf(file)]?.includes(roomOf(target)))
-        .map((target) => `${file} → ${target}`),
-    );
-    expect(wrong).toEqual([]);
+    expect(wrongArrows(imports)).toEqual([]);
   });
 
   it('has no cycle between files', () => {
@@ -47,13 +41,29 @@ describe('the arrows of the architecture', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('notices an arrow that points the wrong way', () => {
+  it('would notice an arrow that points the wrong way', () => {
+    expect(wrongArrows(new Map([['src/protocol/x.ts', ['src/cli/main.ts']]]))).toEqual([
+      'src/protocol/x.ts → src/cli/main.ts',
+    ]);
+    expect(wrongArrows(new Map([['src/cli/main.ts', ['src/protocol/x.ts']]]))).toEqual([]);
+  });
+
+  it('reads imports of every form', () => {
     expect(specifiersOf(`import { a } from '../cli/x.ts';\nconst b = await import('./y.ts');`)).toEqual([
       '../cli/x.ts',
       './y.ts',
     ]);
   });
 });
+
+function wrongArrows(arrows: ReadonlyMap<string, readonly string[]>): string[] {
+  return [...arrows].flatMap(([file, targets]) =>
+    targets
+      .filter((target) => roomOf(target) !== roomOf(file))
+      .filter((target) => !MAY_IMPORT[roomOf(file)]?.includes(roomOf(target)))
+      .map((target) => `${file} → ${target}`),
+  );
+}
 
 function findCycle(): string[] | undefined {
   const done = new Set<string>();

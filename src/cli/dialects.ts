@@ -91,6 +91,14 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
       return { parse: parseStopHookInput, schema: stopHookInputSchema };
     },
   },
+  'stop-hook-output': {
+    noun: 'stop hook output',
+    limitBytes: LIMITS.messageBytes,
+    load: async () => {
+      const { parseStopHookOutput, stopHookOutputSchema } = await import('../protocol/stop-hook.ts');
+      return { parse: parseStopHookOutput, schema: stopHookOutputSchema };
+    },
+  },
 };
 
 export const KINDS: readonly string[] = Object.keys(DIALECTS);

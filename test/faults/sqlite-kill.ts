@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { toHex } from '../../src/ledger/hex.ts';
 import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
 import { TestFolder } from '../../src/ledger/sqlite/sqlite.cases.ts';
+import type { Store } from '../../src/ledger/store.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 
 export interface KillReport {
@@ -22,8 +23,10 @@ export async function runKillRounds(rounds: number, random: () => number = Math.
   const faults: string[] = [];
   let entries = 0;
   for (let round = 0; round < rounds; round += 1) {
-    // Some rounds end before the first entry is in, some inside of a commit, some inside of a checkpoint of the WAL.
-    for (const [seq, hash] of await writeAndKill(folder.ledger, Math.floor(random() * 400))) {
+    // Every other round ends at some moment after the start, while the file is made or recovered too; the rest end after so many
+    // acknowledgements, inside of a commit or of a checkpoint of the WAL.
+    const moment = round % 2 === 0 ? { ms: random() * 500 } : { lines: Math.floor(random() * 400) };
+    for (const [seq, hash] of await writeAndKill(folder.ledger, moment)) {
       if (acknowledged.has(seq)) faults.push(`round ${round}: entry ${seq} was acknowledged twice`);
       acknowledged.set(seq, hash);
     }
@@ -33,7 +36,9 @@ export async function runKillRounds(rounds: number, random: () => number = Math.
   return { rounds, acknowledged: acknowledged.size, entries, faults };
 }
 
-async function writeAndKill(path: string, after: number): Promise<[number, string][]> {
+type Moment = { readonly ms: number } | { readonly lines: number };
+
+async function writeAndKill(path: string, moment: Moment): Promise<[number, string][]> {
   const writer = spawn(process.execPath, [join(import.meta.dirname, 'sqlite-writer.ts'), path], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -45,9 +50,9 @@ async function writeAndKill(path: string, after: number): Promise<[number, strin
   });
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (output.length >= after * 70) writer.kill('SIGKILL');
+    if ('lines' in moment && output.length >= moment.lines * 70) writer.kill('SIGKILL');
   });
-  const deadline = setTimeout(() => writer.kill('SIGKILL'), 20_000);
+  const deadline = setTimeout(() => writer.kill('SIGKILL'), 'ms' in moment ? moment.ms : 20_000);
   await ended;
   clearTimeout(deadline);
   if (writer.signalCode !== 'SIGKILL') throw new Error(`the writer ended by itself: ${complaints}`);
@@ -86,12 +91,28 @@ async function checkLedger(
   for (const each of acknowledged.keys()) newest = Math.max(newest, each);
   if (newest > size) faults.push(`${where}: entry ${newest} was acknowledged and is lost, there are ${size}`);
   if (everything) {
+    faults.push(...(await findDoubles(ledger.store, where)));
     const outside = readFileSync(folder.outside, 'utf8');
     const verified = await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier, outside });
     if (!verified.ok) faults.push(`${where}: ${verified.findings[0].problem.message}`);
   }
   await ledger.close();
   return size;
+}
+
+/** Each draft of each writer carries a mark of its own: one that occurs twice was recorded twice. */
+async function findDoubles(store: Store, where: string): Promise<string[]> {
+  const seen = new Set<string>();
+  const faults: string[] = [];
+  for await (const batch of store.entries({ from: 1 })) {
+    for (const { bytes, seq } of batch) {
+      const mark = /"mark":"([^"]+)"/.exec(new TextDecoder().decode(bytes))?.[1];
+      if (mark === undefined) continue;
+      if (seen.has(mark)) faults.push(`${where}: entry ${seq} was recorded before`);
+      seen.add(mark);
+    }
+  }
+  return faults;
 }
 
 if (import.meta.main) {

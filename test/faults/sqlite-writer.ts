@@ -19,7 +19,10 @@ if (!ledger.ok) throw new Error(ledger.problem.message);
 await Promise.all(
   Array.from({ length: Number(callers) }, async (_, caller) => {
     for (let i = 0; ; i += 1) {
-      const drafts = Array.from({ length: 1 + ((caller + i) % 3) }, (_unused, j) => testDraft(i + j, `T00${caller}`));
+      const drafts = Array.from({ length: 1 + ((caller + i) % 3) }, (_unused, j) => {
+        const draft = testDraft(i + j, `T00${caller}`);
+        return { ...draft, data: { ...draft.data, mark: `${process.pid}.${caller}.${i}.${j}` } };
+      });
       const recorded = await ledger.ledger.append(drafts);
       if (!recorded.ok) throw new Error(JSON.stringify(recorded));
       const lines = recorded.entries.map(({ stored }) => `${stored.seq} ${toHex(stored.hash)}\n`);
