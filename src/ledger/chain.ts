@@ -55,12 +55,13 @@ export function checkLink(sha256: Sha256, project: string, head: Head, stored: S
   if (!sameBytes(leafHash(sha256, stored.bytes), stored.hash)) {
     return broken('ledger/wrong-hash', `entry ${expected} is not what was recorded: its hash does not match`);
   }
-  const entry = parseEntry(stored.bytes);
+  const prev = toHex(head.hash);
+  const entry = parseEntry(stored.bytes, prev);
   if (!entry.ok) return entry;
   if (entry.value.project !== project) {
     return broken('ledger/wrong-project', `entry ${expected} belongs to the project ${entry.value.project}`);
   }
-  if (entry.value.seq !== expected || entry.value.prev !== toHex(head.hash)) {
+  if (entry.value.seq !== expected || entry.value.prev !== prev) {
     return broken('ledger/wrong-link', `entry ${expected} does not follow entry ${head.size}`);
   }
   return entry;

@@ -105,6 +105,26 @@ describe('append', () => {
     expect(there.head).toEqual(here.head);
   });
 
+  it('catches up between commits, never beside one', async () => {
+    const store = new MemoryStore();
+    const [here, there] = [await openTestLedger({ store }), await openTestLedger({ store })];
+    for (let i = 0; i < 20; i += 1) {
+      await Promise.all([here.catchUp(), here.append([testDraft(i)]), there.append([testDraft(i)]), here.catchUp()]);
+    }
+    expect(await there.catchUp()).toBeUndefined();
+    expect(await here.catchUp()).toBeUndefined();
+    expect(here.head).toEqual(await store.head());
+    expect(there.head).toEqual(here.head);
+  });
+
+  it('is refused after the end, and what was waiting then is recorded', async () => {
+    const ledger = await openTestLedger();
+    const [waiting] = await Promise.all([ledger.append([testDraft(1)]), ledger.close(), ledger.close()]);
+    expect(waiting.ok).toBe(true);
+    expect(await ledger.append([testDraft(2)])).toMatchObject({ ok: false, problem: { code: 'ledger/closed' } });
+    expect(await ledger.catchUp()).toMatchObject({ code: 'ledger/closed' });
+  });
+
   it('keeps one chain under many writers that retry', async () => {
     const store = new MemoryStore();
     const writers = await Promise.all(Array.from({ length: 4 }, () => openTestLedger({ store })));

@@ -38,10 +38,12 @@ export class Ledger {
   readonly #options: LedgerOptions;
   #keyring: Keyring;
   readonly #queue: Waiting<Recorded>[] = [];
+  readonly #followers: ((problem: Problem | undefined) => void)[] = [];
   #position: Position;
   #draining: Promise<void> | undefined;
   #inDoubt = false;
   #stopped: Problem | undefined;
+  #closing: Promise<void> | undefined;
   #note: string | undefined;
 
   constructor(options: LedgerOptions, position: Position, keyring: Keyring) {
@@ -72,7 +74,7 @@ export class Ledger {
    * recorded in the order in which they were made; those that arrive while a commit is under way share the next one.
    */
   async append(drafts: readonly Draft[]): Promise<Recorded> {
-    if (this.#stopped) return { ok: false, problem: this.#stopped };
+    if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? closed() };
     if (drafts.length === 0) return { ok: true, entries: [] };
     if (drafts.length > LIMITS.draftsPerAppend || this.#queue.length >= LIMITS.waitingCallers) {
       return { ok: false, problem: tooMuch() };
@@ -94,8 +96,11 @@ export class Ledger {
 
   /** Reads what others have recorded, and checks it. Also after a lost connection: the end known here must still be there. */
   async catchUp(): Promise<Problem | undefined> {
-    await this.#draining;
-    return this.#stopped ?? this.#catchUp();
+    if (this.#closing) return closed();
+    return new Promise((answer) => {
+      this.#followers.push(answer);
+      this.#draining ??= this.#drain();
+    });
   }
 
   /** Makes the outside copy durable; a seal wants that. */
@@ -106,16 +111,23 @@ export class Ledger {
 
   /** Waits for the callers that are still in the queue, then lets go of the store. */
   async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#draining;
-    this.#stopped ??= ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
     this.#options.outside.close();
     await this.#options.store.close();
   }
 
+  /** One thing at a time: commits and catching up both move the position. */
   async #drain(): Promise<void> {
     // So that callers of the same moment are in the queue.
     await Promise.resolve();
-    while (this.#queue.length > 0) {
+    while (this.#queue.length > 0 || this.#followers.length > 0) {
+      if (this.#followers.length > 0) await this.#tellFollowers();
+      if (this.#queue.length === 0) continue;
       const group = takeGroup(this.#queue);
       const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
         this.#stop(unexpected(error)),
@@ -128,6 +140,13 @@ export class Ledger {
       await nextTurn();
     }
     this.#draining = undefined;
+  }
+
+  async #tellFollowers(): Promise<void> {
+    const followers = this.#followers.splice(0);
+    const problem =
+      this.#stopped ?? (await this.#catchUp().catch((error: unknown) => this.#stop(unexpected(error)).problem));
+    for (const answer of followers) answer(problem);
   }
 
   async #record(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | NotRecorded> {
@@ -224,6 +243,10 @@ function nextTurn(): Promise<void> {
 }
 
 type NotRecorded = Exclude<Recorded, { ok: true }>;
+
+function closed(): Problem {
+  return ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
+}
 
 function endGone(head: Head): Problem {
   return ledgerProblem(

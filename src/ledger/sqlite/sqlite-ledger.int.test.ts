@@ -108,6 +108,21 @@ describe('a second writer', () => {
   });
 });
 
+describe('somebody who writes past the lock', () => {
+  it('is met as a conflict, and then found out', async () => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    const db = new DatabaseSync(folder.ledger);
+    db.exec(`INSERT INTO entry VALUES (2, zeroblob(32), zeroblob(9))`);
+    db.close();
+    // The entry has no checkpoint, so there is nothing to catch up with, and nothing goes on.
+    for (let i = 0; i < 2; i += 1) expect((await ledger.append([testDraft(i)])).ok).toBe(false);
+    expect((await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(false);
+    await ledger.close();
+    expect((await folder.tryOpen()).ok).toBe(false);
+  });
+});
+
 describe('readers', () => {
   it('follow the commits of another process without asking again and again', async () => {
     using folder = new TestFolder();

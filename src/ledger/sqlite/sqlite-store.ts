@@ -182,7 +182,8 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     this.#watch.close();
-    if (this.#db.isOpen) this.#db.close();
+    if (!this.#db.isOpen) return;
+    this.#db.close();
     this.#release?.();
   }
 
