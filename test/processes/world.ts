@@ -12,6 +12,7 @@ import { Agent } from './agent.ts';
 import { Peer } from './peers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const BATON = join(ROOT, 'bin/baton.cjs');
 const QUIET = '--disable-warning=ExperimentalWarning';
 
 export interface DaemonProcessOptions {
@@ -121,12 +122,12 @@ export class World implements AsyncDisposable {
     return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** An agent: the MCP client of the SDK, and Baton's MCP server as a process on its standard input and output. */
+  /** An agent: the MCP client of the SDK, and `baton mcp` as a process on its standard input and output. */
   async agent(name: string, env: Readonly<Record<string, string>> = {}): Promise<Agent> {
     const client = new McpClient({ name, version: '0' });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [QUIET, join(ROOT, 'test/mcp/stdio-main.ts')],
+      args: [BATON, 'mcp'],
       env: { ...this.env, ...env },
       cwd: this.repository,
       stderr: 'ignore',
@@ -180,7 +181,7 @@ export class World implements AsyncDisposable {
 
   /** `baton`, as it is typed. */
   baton(args: readonly string[], { env = {}, cwd = this.repository, input = '' } = {}): Typed {
-    const ran = spawnSync(process.execPath, [join(ROOT, 'bin/baton.cjs'), ...args], {
+    const ran = spawnSync(process.execPath, [BATON, ...args], {
       cwd,
       env: { ...this.env, ...env },
       input,
