@@ -51,8 +51,13 @@ export class World implements AsyncDisposable {
   /** A world whose daemon runs. */
   static async open(settings: Readonly<Record<string, string>> = {}): Promise<World> {
     const world = new World(settings);
-    await world.startDaemon();
-    return world;
+    try {
+      await world.startDaemon();
+      return world;
+    } catch (error) {
+      await world[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   async startDaemon({ env = {}, imports = [] }: DaemonProcessOptions = {}): Promise<void> {
