@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { ApiError } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
@@ -120,6 +121,7 @@ export class Projects {
   async #openProject(id: string, path: string): Promise<FoundProject> {
     const { stateDir, settings, signer, log, servicesFor } = this.#options;
     const place = ledgerPlace(stateDir, id);
+    const hadCheckpoint = existsSync(place.outside);
     const store = openSqliteStore(place.ledger, { mode: 'write' });
     if (!store.ok) return unavailable(store.problem);
     const services = servicesFor(path);
@@ -146,12 +148,23 @@ export class Projects {
       return unavailable(opened.problem);
     }
     ({ project } = opened);
+    if (!hadCheckpoint && project.ledger.head.size > 1) await noteMissingCheckpoint(project, log);
     log.info('project opened', { project: id, path, entries: project.ledger.head.size });
     return { ok: true, open: { project, services, feed } };
   }
 }
 
 const MAX_PATHS = 10_000;
+
+/**
+ * Without its outside checkpoint a ledger cannot show that nothing is missing from its end. Somebody may have moved it for a good
+ * reason, so Baton goes on; but that it was so is recorded, and stays.
+ */
+async function noteMissingCheckpoint({ id, ledger }: Project, log: Log): Promise<void> {
+  const { size } = ledger.head;
+  log.error('the outside checkpoint is missing', { project: id, entries: size });
+  await ledger.append([{ actor: 'system:daemon', type: 'OutsideCheckpointMissing', data: { size } }]);
+}
 
 function noSuchProject(message: string, hint: string): ApiError {
   return { code: 'no-such-project', message, hint };

@@ -15,8 +15,8 @@ export interface VerifyOptions {
   readonly verifier: Verifier;
   /** Check every signature. Otherwise only the newest, which covers all before it. */
   readonly allSignatures?: boolean;
-  /** The checkpoint that was kept outside of the store. */
-  readonly outside?: string | undefined;
+  /** The checkpoint that was kept outside of the store; null where it was looked for and is not there. */
+  readonly outside?: string | null | undefined;
   /** A key that must be among the trusted ones, because it is known from elsewhere. */
   readonly knownKey?: NoteKey | undefined;
   readonly onProgress?: (entries: number) => void;
@@ -45,7 +45,7 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
   const keyring = new Keyring(verifier, project);
   const frontier = new Frontier(verifier.sha256);
   const walk = new Walk(verifier, project, keyring, { head: GENESIS, frontier });
-  const outside = readOutside(options.outside);
+  const outside = readOutside(options.outside ?? undefined);
   const fault = await readable(walk, async () => [await findFirstFault(store, walk, outside, options)]);
   if (outside && isAboutOutside(fault[0]) && !(await isSigned(verifier, keyring, outside, options))) {
     // Nobody signed that copy: it is torn, and what it says must not accuse anybody.
@@ -78,6 +78,8 @@ async function outsideWarnings(
   options: VerifyOptions,
 ): Promise<readonly string[]> {
   if (options.outside === undefined) return [];
+  if (options.outside === null)
+    return ['there is no outside checkpoint, so that entries missing from the end would not show'];
   return (await isSigned(verifier, keyring, outside, options))
     ? []
     : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];

@@ -39,11 +39,12 @@ export const verify: Command = {
   },
 };
 
-function readOutside({ outside }: LedgerPlace): string | undefined {
+/** What cannot be read is not the same as what is not there: both are said, in their own words. */
+function readOutside({ outside }: LedgerPlace): string | null {
   try {
     return readFileSync(outside, 'utf8');
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? null : '';
   }
 }
 
