@@ -9,7 +9,7 @@ import { hasProgram, importPeer, missingPeers } from './peers.ts';
 
 /**
  * A queue a seat; the processor adds the next job to the other queue and returns. Redis syncs every write before it answers.
- * Finished jobs are removed, as "Going to production" says; a worker takes as many jobs at once as there are batons.
+ * Finished jobs are removed; a worker takes as many jobs at once as there are batons.
  */
 export const bullmq: Contender = {
   key: 'bullmq',
