@@ -40,8 +40,11 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
   it('a wait is woken, and can be called off', async () => {
     const client = await open({ mode });
     const stop = new AbortController();
-    const call = { name: 'task_claim', arguments: { task_id: id('B'), as: 'x', role: 'nobody', wait_ms: 600_000 } };
+    // Nothing makes this one claimable: whether the daemon hears of the end of the wait before or after the rest does not matter.
+    const call = { name: 'task_claim', arguments: { task_id: id('C'), as: 'x', wait_ms: 600_000 } };
     await daemon.asOperator('task_create', { task_id: id('first'), title: 'Before' });
+    await daemon.asOperator('task_create', { task_id: id('never'), title: 'Never done' });
+    await daemon.asOperator('task_create', { task_id: id('C'), title: 'Three', after: [id('never')] });
     await daemon.asOperator('task_create', { task_id: id('B'), title: 'Two', after: [id('first')] });
     const waiting = client.callTool(call, { signal: stop.signal });
     await underWay('task_claim');
