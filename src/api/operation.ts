@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import { jsonSchemaOf } from '../protocol/json-schema.ts';
-import { message } from '../protocol/message.ts';
+import { message, type MessageOptions } from '../protocol/message.ts';
 import type { Parsed } from '../protocol/problem.ts';
 import { readJsonOnly } from '../protocol/read-json-only.ts';
 import type { ObjectShape, ValueOf } from '../protocol/shape.ts';
@@ -36,9 +36,13 @@ export interface OperationOptions<S extends ObjectShape> {
   readonly access: readonly Access[];
   readonly kind: 'read' | 'write';
   readonly tool?: boolean;
+  /** Rules between fields. */
+  readonly rules?: MessageOptions<S>['rules'];
 }
 
 export function operation<const S extends ObjectShape>(options: OperationOptions<S>): Operation<ValueOf<S>> {
-  const { parse } = message({ title: 'Input', shape: options.shape, read: readJsonOnly });
-  return { tool: true, ...options, parse, schema: jsonSchemaOf(options.name, options.shape) };
+  const { rules, ...known } = options;
+  const between = rules === undefined ? {} : { rules };
+  const { parse } = message({ title: 'Input', shape: options.shape, read: readJsonOnly, ...between });
+  return { tool: true, ...known, parse, schema: jsonSchemaOf(options.name, options.shape) };
 }

@@ -1,6 +1,6 @@
 import { PHASES } from '../protocol/phase.ts';
 import { taskId, TASK_STATUSES } from '../protocol/shared-fields.ts';
-import { taskUpdateShape } from '../protocol/task-update.ts';
+import { blockedNeedsNotes, taskUpdateShape } from '../protocol/task-update.ts';
 import { operation } from './operation.ts';
 
 const ALL = ['operator', 'worker', 'session'] as const;
@@ -156,6 +156,7 @@ export const taskUpdate = operation({
   access: HOLDER,
   kind: 'write',
   shape: taskUpdateShape,
+  rules: blockedNeedsNotes,
 });
 
 export const taskBrief = operation({

@@ -44,7 +44,7 @@ export interface Io {
   readonly isTerminal: boolean;
   out(text: string): void;
   err(text: string): void;
-  /** All of standard input. */
+  /** All of standard input, or more of it than any message may have. */
   readInput(): Promise<Uint8Array>;
 }
 

@@ -9,7 +9,14 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   const listed = COMMANDS.find(({ name }) => isPrefix(name.split(' '), argv));
   if (listed === undefined) return answerWithoutCommand(argv, io);
   const command = await listed.load();
-  return run(command, argv.slice(command.name.split(' ').length), io);
+  try {
+    return await run(command, argv.slice(command.name.split(' ').length), io);
+  } catch (error) {
+    // A full disk, a folder where a file should be: people get the sentence, not the place in our code.
+    const { printable } = await import('./printable.ts');
+    io.err(`Error: ${printable(error instanceof Error ? error.message : String(error))}\n`);
+    return EXIT.failed;
+  }
 }
 
 async function run(command: Command, argv: readonly string[], io: Io): Promise<number> {
@@ -48,7 +55,8 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
     COMMANDS.map(({ name }) => name),
   );
   const hint = nearest === undefined ? '' : `Did you mean: baton ${nearest}\n`;
-  io.err(`Error: unknown command: ${typed}\n${hint}Try: baton ${isGroup ? `${first} ` : ''}--help\n`);
+  const { printable } = await import('./printable.ts');
+  io.err(`Error: unknown command: ${printable(typed)}\n${hint}Try: baton ${isGroup ? `${first} ` : ''}--help\n`);
   return EXIT.usage;
 }
 

@@ -14,9 +14,16 @@ export interface OperationCommand {
   /** What was typed, as the operation's input; a text is an error of usage. */
   readonly input: (given: Given, io: Io) => Input | Promise<Input>;
   /** A second question that follows from the first answer; what comes back is added to the result. */
-  readonly also?: (result: unknown, given: Given) => { readonly operation: string; readonly token: string } | undefined;
+  readonly also?: (result: unknown, given: Given) => Also | undefined;
   /** The result for people; `--json` prints it as it is. */
   readonly show: (result: unknown, given: Given) => string;
+}
+
+export interface Also {
+  readonly operation: string;
+  readonly token: string;
+  /** What takes the first back where the second fails: nobody should be left with half of what they asked for. */
+  readonly undo: { readonly operation: string; readonly input: object };
 }
 
 export type Input = { readonly value: unknown } | { readonly usage: string };
@@ -46,6 +53,7 @@ export function operationCommand(options: OperationCommand): Command {
       const next = answer.ok ? options.also?.(answer.result, given) : undefined;
       if (next === undefined) return report(answer, given, io, options.show);
       const second = await ask(next.operation, {}, withToken(given, next.token), io);
+      if (!second.ok) await ask(next.undo.operation, next.undo.input, withToken(given, next.token), io);
       return report(joined(answer, second), given, io, options.show);
     },
   };

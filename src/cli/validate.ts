@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Parsed, Problem } from '../protocol/problem.ts';
 import { problem, refused, tooLarge } from '../protocol/problem.ts';
 import type { Command, Io } from './command.ts';
@@ -35,13 +35,22 @@ async function readMessage(file: string, dialect: ListedDialect, io: Io): Promis
   let fd: number | undefined;
   try {
     fd = openSync(file, 'r');
-    const { size } = fstatSync(fd);
-    return size > dialect.limitBytes ? tooLarge(size, dialect.limitBytes) : readFileSync(fd);
+    const stat = fstatSync(fd);
+    if (stat.size > dialect.limitBytes) return tooLarge(stat.size, dialect.limitBytes);
+    return stat.isFile() || stat.isDirectory() ? readFileSync(fd) : readAtMost(fd, dialect.limitBytes + 1);
   } catch (error) {
     return unreadableFile(file, error);
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
+}
+
+/** From a device or a pipe, which may never end. */
+function readAtMost(fd: number, most: number): Uint8Array {
+  const buffer = new Uint8Array(most);
+  let size = 0;
+  for (let read = 1; read > 0 && size < most; size += read) read = readSync(fd, buffer, size, most - size, null);
+  return buffer.subarray(0, size);
 }
 
 function unreadableFile(file: string, error: unknown): Problem {

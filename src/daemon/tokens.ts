@@ -17,6 +17,8 @@ export interface SessionClaim {
   readonly epoch: number;
 }
 
+const KEPT_IDENTITIES = 10_000;
+
 /**
  * The three kinds of token. Those of the operator and of workers are random and lie in the state folder. A session's is stateless: it
  * says which session, task and epoch it is for, and an HMAC says that this daemon, or one before it in this folder, made it.
@@ -26,6 +28,7 @@ export class Tokens {
   readonly #worker: Buffer;
   readonly #secret: KeyObject;
   readonly #operatorIdentity: Identity;
+  readonly #known = new Map<string, Identity>();
 
   constructor(stateDir: string) {
     const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
@@ -47,7 +50,17 @@ export class Tokens {
     return isSame(given, this.#worker) ? WORKER : undefined;
   }
 
+  /** Checking a signature costs more than a small request; the same session asks again and again. */
   #identifySession(token: string): Identity | undefined {
+    const known = this.#known.get(token);
+    if (known !== undefined) return known;
+    const identity = this.#readSession(token);
+    if (this.#known.size >= KEPT_IDENTITIES) this.#known.clear();
+    if (identity !== undefined) this.#known.set(token, identity);
+    return identity;
+  }
+
+  #readSession(token: string): Identity | undefined {
     const [, claim = '', signature = '', ...rest] = token.split('.');
     if (rest.length > 0 || !isSame(Buffer.from(signature, 'base64url'), this.#sign(claim))) return undefined;
     // The HMAC vouches for it: nobody else can have written this.

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, inflateSync } from 'node:zlib';
 import { git, gitLines, type GitResult } from './run-git.ts';
@@ -7,7 +7,7 @@ import { git, gitLines, type GitResult } from './run-git.ts';
 export async function hasCommit(repository: string, sha: string): Promise<boolean> {
   if (!/^[0-9a-f]{40}$/i.test(sha)) return false;
   // What is asked about was made a moment ago and lies in a file of its own: no process is needed to see it.
-  if ((await looseType(repository, sha.toLowerCase())) === 'commit') return true;
+  if (looseType(repository, sha.toLowerCase()) === 'commit') return true;
   const type = await git(['cat-file', '-t', sha], { cwd: repository });
   return type.ok && type.value.stdout.trim() === 'commit';
 }
@@ -37,18 +37,21 @@ export async function findMergeBase(repository: string, one: string, other: stri
   return base.ok ? { ok: true, value: base.value.stdout.trim() || null } : base;
 }
 
-/** The first bytes of a loose object say what it is. Anything unusual (a linked worktree, a packed object) is left to git. */
-async function looseType(repository: string, sha: string): Promise<string | null> {
+/**
+ * The first bytes of a loose object say what it is. Anything unusual (a linked worktree, a packed object) is left to git. It is read at
+ * once: a trip through the thread pool takes ten times as long as the read.
+ */
+function looseType(repository: string, sha: string): string | null {
   const path = join(repository, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
-  const file = await open(path).catch(() => null);
-  if (file === null) return null;
+  let file: number | undefined;
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
-    const start = inflateSync(buffer.subarray(0, bytesRead), { finishFlush: constants.Z_SYNC_FLUSH });
+    file = openSync(path, 'r');
+    const buffer = Buffer.alloc(64);
+    const start = inflateSync(buffer.subarray(0, readSync(file, buffer)), { finishFlush: constants.Z_SYNC_FLUSH });
     return /^([a-z]+) [0-9]+\0/.exec(start.toString('latin1', 0, 32))?.[1] ?? null;
   } catch {
     return null;
   } finally {
-    await file.close();
+    if (file !== undefined) closeSync(file);
   }
 }

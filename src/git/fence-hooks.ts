@@ -93,7 +93,7 @@ EOF
 
 refuse() {
   printf '%s\\n' "$why" \\
-    "baton: $1 refused. Your work is still here; do not force it. Take the task again (baton task claim $task)," \\
+    "baton: $1 refused. Your work is still here; do not force it. Take the task again (baton task claim $task --worktree)," \\
     "baton: or another one (baton task next). baton task show $task says who has it." >&2
   exit 1
 }

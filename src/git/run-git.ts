@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { problem, type Problem } from '../protocol/problem.ts';
 import { quoteForShell } from './quote-for-shell.ts';
@@ -51,7 +52,11 @@ const HALF_MADE = /failed to read .*worktrees\/.*\/commondir/;
 const TRIES = 40;
 const PAUSE_MS = 25;
 
-function runOnce(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
+async function runOnce(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
+  // Node throws at once where the folder is a file, instead of reporting it as it does everything else.
+  if (statSync(options.cwd, { throwIfNoEntry: false })?.isFile() === true) {
+    return failed('git/cannot-run', `'${options.cwd}' is not a folder`, 'Name a folder in a git repository.');
+  }
   return new Promise((resolve) => {
     const child = execFile(
       'git',

@@ -1,3 +1,4 @@
+import type { Finding } from './finding.ts';
 import { message } from './message.ts';
 import { renderJson } from './render-json.ts';
 import { readJsonOnly } from './read-json-only.ts';
@@ -37,7 +38,8 @@ export function renderTaskUpdate(update: TaskUpdate): string {
   return renderJson(update);
 }
 
-function blockedNeedsNotes({ status, notes }: TaskUpdate) {
+/** Nobody can unblock what nobody has described. */
+export function blockedNeedsNotes({ status, notes }: TaskUpdate): readonly Finding[] {
   if (status !== 'blocked' || (notes ?? '').trim() !== '') return [];
   const hint = 'Say in `notes` what blocks the task and who could unblock it.';
   return [{ code: 'missing-field', message: 'Missing required field: notes', path: 'notes', at: 0, hint }];

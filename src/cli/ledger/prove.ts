@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { nodeVerifier } from '../../ledger/node-crypto.ts';
 import { makeTaskProof } from '../../ledger/task-proof.ts';
+import { verifyTaskProof } from '../../ledger/verify-task-proof.ts';
 import { EXIT, type Command } from '../command.ts';
 import { printable } from '../printable.ts';
 import { PROJECT_OPTION } from './project-place.ts';
@@ -21,6 +22,9 @@ export const prove: Command = {
       const [task = ''] = given.args;
       const proof = await makeTaskProof(store, nodeVerifier, project, task);
       if (!proof.ok) return fail(proof.problems[0], io);
+      // Nobody should carry away a proof that does not hold.
+      const holds = await verifyTaskProof(nodeVerifier, proof.value);
+      if (!holds.ok) return fail(holds.problems[0], io, EXIT.notVerified);
       const text = `${JSON.stringify(proof.value, null, 2)}\n`;
       const file = given.options.get('output');
       if (file === undefined) {

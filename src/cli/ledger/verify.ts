@@ -4,11 +4,12 @@ import type { LedgerPlace } from '../../ledger/ledger-place.ts';
 import { nodeVerifier } from '../../ledger/node-crypto.ts';
 import { findKnownKey } from '../../ledger/open-place.ts';
 import { verifyLedger, type NotVerified, type Verified } from '../../ledger/verify.ts';
-import { EXIT, type Command, type Io } from '../command.ts';
+import { DO_NOT_WRITE } from '../../ledger/ledger-problem.ts';
+import { EXIT, type Command, type Given, type Io } from '../command.ts';
 import { printable } from '../printable.ts';
 import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
 import { progressOn } from './progress.ts';
-import { withStore } from './with-store.ts';
+import { fail, withStore } from './with-store.ts';
 
 export const verify: Command = {
   name: 'ledger verify',
@@ -21,23 +22,33 @@ export const verify: Command = {
     PROJECT_OPTION,
   ],
   exitCodes: { 0: 'verified', 1: 'there is no ledger', 4: 'not verified: the first bad entry is named' },
-  run(given, io) {
-    return withStore(given, io, async (store, place) => {
-      const progress = progressOn(io, (await store.head()).size);
-      const result = await verifyLedger(store, {
-        project: place.project,
-        verifier: nodeVerifier,
-        allSignatures: given.options.has('all-signatures'),
-        outside: readOutside(place),
-        knownKey: findKnownKey(place),
-        onProgress: progress.show,
-      });
-      progress.clear();
-      io.out(given.options.has('json') ? `${JSON.stringify(asJson(result))}\n` : describe(result, place, io));
-      return result.ok ? EXIT.ok : EXIT.notVerified;
-    });
+  async run(given, io) {
+    try {
+      return await verifyPlace(given, io);
+    } catch (error) {
+      // The file is damaged where SQLite itself cannot read on.
+      const what = error instanceof Error ? error.message : String(error);
+      return fail({ message: `the ledger cannot be read: ${what}`, hint: DO_NOT_WRITE }, io, EXIT.notVerified);
+    }
   },
 };
+
+function verifyPlace(given: Given, io: Io): Promise<number> {
+  return withStore(given, io, async (store, place) => {
+    const progress = progressOn(io, (await store.head()).size);
+    const result = await verifyLedger(store, {
+      project: place.project,
+      verifier: nodeVerifier,
+      allSignatures: given.options.has('all-signatures'),
+      outside: readOutside(place),
+      knownKey: findKnownKey(place),
+      onProgress: progress.show,
+    });
+    progress.clear();
+    io.out(given.options.has('json') ? `${JSON.stringify(asJson(result))}\n` : describe(result, place, io));
+    return result.ok ? EXIT.ok : EXIT.notVerified;
+  });
+}
 
 /** What cannot be read is not the same as what is not there: both are said, in their own words. */
 function readOutside({ outside }: LedgerPlace): string | null {

@@ -88,7 +88,9 @@ export const taskComplete = operationCommand({
     if (file === undefined) return { usage: 'name the thought record: FILE, or - for standard input' };
     const record = await readDocumentArgument(file, 'thought', io);
     if ('usage' in record) return record;
-    return { value: { ...record.value, task_id } };
+    const about = 'task_id' in record.value ? record.value.task_id : undefined;
+    if (about !== task_id) return { usage: `the record is about ${String(about)}, not ${task_id}` };
+    return { value: record.value };
   },
   show: (result) => `${fieldsOf(result)['task_id']} is done.\n`,
 });

@@ -25,8 +25,12 @@ export const taskClaim = operationCommand({
       value: { ...(task_id === undefined ? {} : { task_id }), ...pick(given, { as: 'as', role: 'role' }), ...wait },
     };
   },
-  also: (result, { options }) =>
-    options.has('worktree') ? { operation: 'task_worktree', token: fieldsOf(result)['token'] ?? '' } : undefined,
+  also: (result, { options }) => {
+    if (!options.has('worktree')) return undefined;
+    const { token = '', task_id } = fieldsOf(result);
+    const undo = { operation: 'task_release', input: { task_id, reason: 'no worktree could be made' } };
+    return { operation: 'task_worktree', token, undo };
+  },
   show: (result) => {
     const { task_id, epoch, token, expires_at, path } = fieldsOf(result);
     const worktree = path === undefined ? '' : `cd ${path}\n`;

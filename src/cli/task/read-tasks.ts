@@ -1,4 +1,5 @@
 import { numberOption, operationCommand, pick } from '../operation-command.ts';
+import { printable } from '../printable.ts';
 import { showTask, showTasks } from './show-task.ts';
 
 const taskArgument = { name: 'ID', about: 'The task' } as const;
@@ -60,5 +61,8 @@ export const taskBrief = operationCommand({
   args: [taskArgument],
   operation: 'task_brief',
   input: ({ args: [task_id] }) => ({ value: { task_id } }),
-  show: (result) => `${typeof result === 'object' && result !== null && 'text' in result ? String(result.text) : ''}\n`,
+  show: (result) => {
+    const text = typeof result === 'object' && result !== null && 'text' in result ? String(result.text) : '';
+    return `${text.split('\n').map(printable).join('\n')}\n`;
+  },
 });
