@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
 import { findStateDir, readDaemonRecord, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
-import { findSha } from '../git/repository.ts';
+import { hasCommit } from '../git/commits.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
 import { exitProtocolSetting } from './exit-protocol-setting.ts';
@@ -123,7 +123,7 @@ function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings): Ser
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issue(session),
-    git: { hasCommit: async (repository, sha) => (await findSha(repository, sha)) === sha },
+    git: { hasCommit },
     get exitProtocol() {
       return exitProtocolEnabled(exitFlag, projectDefault());
     },
