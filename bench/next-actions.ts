@@ -5,14 +5,11 @@ import { basename, join } from 'node:path';
 import { Client } from '../src/api/client.ts';
 import { startDaemon } from '../src/api/start-daemon.ts';
 import { stateFiles } from '../src/api/state-folder.ts';
-import { openProject, type Project } from '../src/daemon/project.ts';
-import { openKeyFile } from '../src/ledger/key-file.ts';
-import { nodeVerifier } from '../src/ledger/node-crypto.ts';
-import { OutsideFile } from '../src/ledger/outside-file.ts';
-import { openSqliteStore } from '../src/ledger/sqlite/sqlite-store.ts';
+import { type Project } from '../src/daemon/project.ts';
 import { decide } from '../src/state/decide.ts';
 import type { Benchmark, Measure } from './measure.ts';
 import { atMost, median } from './measure.ts';
+import { openBareProject } from '../src/daemon/project.cases.ts';
 
 const SIZES = [100, 10_000, 100_000] as const;
 const WARM_UP = 100;
@@ -159,26 +156,6 @@ async function claimNext({ keeper }: Project, n: number): Promise<void> {
   if (!settled.ok) throw new Error('nothing was claimed');
 }
 
-async function open({ stateDir, repository, projectId: id }: Place): Promise<Project> {
-  const { projects, signingKey } = stateFiles(stateDir);
-  const store = openSqliteStore(join(projects, `${id}.db`), { mode: 'write' });
-  const signer = openKeyFile(signingKey);
-  if (!store.ok || !signer.ok) throw new Error('the ledger cannot be opened');
-  const opened = await openProject({
-    id,
-    path: repository,
-    stateDir,
-    rules: { ciGate: false, mergeGate: false },
-    leaseTimes: { expiryMs: 900_000, renewalMs: 30_000, tickMs: 1000 },
-    now: () => new Date(),
-    monotonicMs: () => performance.now(),
-    ledger: {
-      store: store.store,
-      signer: signer.value,
-      verifier: nodeVerifier,
-      outside: new OutsideFile(join(projects, `${id}.checkpoint`)),
-    },
-  });
-  if (!opened.ok) throw new Error(opened.problem.message);
-  return opened.project;
+async function open({ stateDir, repository: path, projectId: id }: Place): Promise<Project> {
+  return openBareProject({ id, path, stateDir });
 }

@@ -2,15 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openKeyFile } from '../ledger/key-file.ts';
-import { nodeVerifier } from '../ledger/node-crypto.ts';
-import { OutsideFile } from '../ledger/outside-file.ts';
-import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { decide, type Command } from '../state/decide.ts';
 import type { Caller } from '../state/caller.ts';
 import { actorOf } from '../state/caller.ts';
 import { LATER } from './keeper.ts';
-import { openProject, type Project } from './project.ts';
+import { type Project } from './project.ts';
+import { openBareProject } from './project.cases.ts';
 
 const OPERATOR: Caller = { kind: 'operator', name: 'ada' };
 let folder: string;
@@ -102,24 +99,5 @@ async function look() {
 }
 
 async function open(): Promise<Project> {
-  const store = openSqliteStore(join(folder, 'p.db'), { mode: 'write' });
-  const signer = openKeyFile(join(folder, 'key.pem'));
-  if (!store.ok || !signer.ok) throw new Error('cannot open');
-  const opened = await openProject({
-    id: 'p',
-    path: folder,
-    stateDir: folder,
-    rules: { ciGate: false, mergeGate: false },
-    leaseTimes: { expiryMs: 900_000, renewalMs: 30_000, tickMs: 1000 },
-    now: () => new Date(),
-    monotonicMs: () => performance.now(),
-    ledger: {
-      store: store.store,
-      signer: signer.value,
-      verifier: nodeVerifier,
-      outside: new OutsideFile(join(folder, 'p.note')),
-    },
-  });
-  if (!opened.ok) throw new Error(opened.problem.message);
-  return opened.project;
+  return openBareProject({ id: 'p', path: folder, stateDir: folder });
 }

@@ -1,3 +1,4 @@
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-unit.ts';
 import { LIMITS } from './limits.ts';
 import type { Field, ListNode, Node, ObjectNode, Read, ScalarNode, TextNode, Unreadable } from './node.ts';
 import { quote } from './quote.ts';
@@ -37,15 +38,6 @@ class Stopped extends Error {
 function stop(at: number, what: string, hint: string): never {
   throw new Stopped({ code: 'invalid-json', what, at, hint });
 }
-
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 const SYNTAX_HINT = 'Check quotes, commas and brackets around this place; a JSON linter shows the same spot.';
 

@@ -1,3 +1,4 @@
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-unit.ts';
 import { LIMITS } from './limits.ts';
 
 export interface ObjectScanner {
@@ -88,15 +89,6 @@ function advance(candidate: Candidate, text: string, from: number): End {
   }
   return { fate: 'alive', at };
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** One step; false where no JSON goes on like this. */
 function take(candidate: Candidate, unit: number): boolean {

@@ -5,13 +5,10 @@ import { join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
 import { OPERATIONS } from '../../src/api/operations.ts';
 import { perform } from '../../src/daemon/perform.ts';
-import { openProject, type Project } from '../../src/daemon/project.ts';
-import { openKeyFile } from '../../src/ledger/key-file.ts';
-import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
-import { OutsideFile } from '../../src/ledger/outside-file.ts';
-import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { type Project } from '../../src/daemon/project.ts';
 import type { Backend } from '../../src/mcp/backend.ts';
 import type { Caller } from '../../src/state/caller.ts';
+import { openBareProject } from '../../src/daemon/project.cases.ts';
 
 export const COMMIT = 'a'.repeat(40);
 
@@ -67,24 +64,5 @@ function callerOf(token: string, sessions: ReadonlyMap<string, Caller>): Caller 
 }
 
 async function open(folder: string): Promise<Project> {
-  const store = openSqliteStore(join(folder, 'p.db'), { mode: 'write' });
-  const signer = openKeyFile(join(folder, 'key.pem'));
-  if (!store.ok || !signer.ok) throw new Error('cannot open');
-  const opened = await openProject({
-    id: 'p',
-    path: folder,
-    stateDir: folder,
-    rules: { ciGate: false, mergeGate: false },
-    leaseTimes: { expiryMs: 900_000, renewalMs: 30_000, tickMs: 1000 },
-    now: () => new Date(),
-    monotonicMs: () => performance.now(),
-    ledger: {
-      store: store.store,
-      signer: signer.value,
-      verifier: nodeVerifier,
-      outside: new OutsideFile(join(folder, 'p.note')),
-    },
-  });
-  if (!opened.ok) throw new Error(opened.problem.message);
-  return opened.project;
+  return openBareProject({ id: 'p', path: folder, stateDir: folder });
 }

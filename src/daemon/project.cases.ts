@@ -1,0 +1,29 @@
+import { openKeyFile } from '../ledger/key-file.ts';
+import { ledgerPlace } from '../ledger/ledger-place.ts';
+import { nodeVerifier } from '../ledger/node-crypto.ts';
+import { OutsideFile } from '../ledger/outside-file.ts';
+import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
+import { openProject, type Project } from './project.ts';
+
+/** A project on SQLite without a daemon around it, where the daemon of the same state folder would look for it. */
+export async function openBareProject(where: { id: string; path: string; stateDir: string }): Promise<Project> {
+  const place = ledgerPlace(where.stateDir, where.id);
+  const store = openSqliteStore(place.ledger, { mode: 'write' });
+  const signer = openKeyFile(place.key);
+  if (!store.ok || !signer.ok) throw new Error('the ledger cannot be opened');
+  const opened = await openProject({
+    ...where,
+    rules: { ciGate: false, mergeGate: false },
+    leaseTimes: { expiryMs: 900_000, renewalMs: 30_000, tickMs: 1000 },
+    now: () => new Date(),
+    monotonicMs: () => performance.now(),
+    ledger: {
+      store: store.store,
+      signer: signer.value,
+      verifier: nodeVerifier,
+      outside: new OutsideFile(place.outside),
+    },
+  });
+  if (!opened.ok) throw new Error(opened.problem.message);
+  return opened.project;
+}
