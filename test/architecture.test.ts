@@ -10,12 +10,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   ledger: ['protocol'],
   state: ['protocol', 'ledger'],
+  runbook: ['protocol'],
+  engine: ['protocol', 'state'],
   git: ['protocol'],
   api: ['protocol'],
   mcp: ['protocol', 'api'],
-  daemon: ['protocol', 'ledger', 'state', 'git', 'api', 'mcp'],
+  notify: ['protocol'],
+  // One small process per agent: whatever it imports, it carries two hundred times.
+  supervisor: ['protocol', 'api'],
+  agents: ['protocol', 'api', 'supervisor'],
+  effects: ['protocol', 'state', 'engine', 'runbook', 'git', 'api', 'notify', 'agents', 'supervisor'],
+  daemon: ['protocol', 'ledger', 'state', 'runbook', 'engine', 'effects', 'git', 'api', 'mcp', 'notify', 'agents', 'supervisor'],
   // Of the daemon only its program, for `baton up --foreground`.
-  cli: ['protocol', 'ledger', 'git', 'api', 'mcp', 'daemon'],
+  cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'daemon'],
 };
 
 const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));

@@ -1,13 +1,15 @@
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { Phase } from '../protocol/phase.ts';
 import type { Result } from '../protocol/result.ts';
+import type { Requirement } from '../protocol/run-plan.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
+import type { RunEvents } from './runs/run-event.ts';
 
 /**
  * Everything that can happen to tasks, by the name it has in the ledger. Fields are snake_case because they are what is
  * written; what has once been written keeps its meaning for ever.
  */
-export interface Events {
+export interface Events extends RunEvents {
   TaskCreated: {
     readonly task_id: string;
     /** The serial number in the project, from 1. */
@@ -72,8 +74,7 @@ export interface Events {
   AuditChainVerified: { readonly audit_id: string; readonly size: number; readonly root: string };
 }
 
-export const REQUIREMENTS = ['exit', 'result', 'handoff', 'thought_record'] as const;
-export type Requirement = (typeof REQUIREMENTS)[number];
+export type { Requirement } from '../protocol/run-plan.ts';
 
 interface ClaimRef {
   readonly task_id: string;

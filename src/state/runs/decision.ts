@@ -1,0 +1,49 @@
+/** A question to a person. */
+export interface Decision {
+  readonly id: string;
+  readonly source: DecisionSource;
+  readonly title: string;
+  readonly context: string;
+  readonly options: readonly DecisionOption[];
+  readonly agentId: string | null;
+  readonly pipelineId: string | null;
+  readonly taskId: string | null;
+  readonly openedAt: string;
+  readonly result: DecisionResult | null;
+}
+
+export const DECISION_SOURCES = [
+  'stop', 'idle', 'dead', 'error', 'gate', 'prompt', 'review', 'merge', 'reconcile', 'budget',
+] as const; // prettier-ignore
+export type DecisionSource = (typeof DECISION_SOURCES)[number];
+
+export const DECISION_ACTIONS = [
+  'nudge',
+  'done',
+  'retry',
+  'resume',
+  'skip',
+  'cancel',
+  'approve',
+  'deny',
+  'dismiss',
+] as const;
+export type DecisionAction = (typeof DECISION_ACTIONS)[number];
+
+/** Numbered from 1 in the order of the list. */
+export interface DecisionOption {
+  readonly label: string;
+  readonly action: DecisionAction;
+  readonly recommended: boolean;
+}
+
+export type DecisionResult =
+  | {
+      readonly kind: 'resolved';
+      readonly option: number;
+      readonly action: DecisionAction;
+      readonly by: string;
+      readonly at: string;
+      readonly message: string | null;
+    }
+  | { readonly kind: 'withdrawn'; readonly at: string; readonly reason: string };

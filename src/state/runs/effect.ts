@@ -1,0 +1,75 @@
+import type { AgentError, HandlerName } from '../../protocol/run-plan.ts';
+
+/** Whom a command or a timer is for. */
+export type Subject =
+  | { readonly kind: 'step'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
+  | {
+      readonly kind: 'gate';
+      readonly agent_id: string;
+      readonly handler: HandlerName;
+      readonly error: AgentError | null;
+    };
+
+export type TimerPurpose =
+  /** The cooldown of a handler is over: the action that was put off is due. */
+  | {
+      readonly kind: 'handler';
+      readonly agent_id: string;
+      readonly handler: HandlerName;
+      readonly error: AgentError | null;
+    }
+  /** The limit of an API is lifted: the agent goes on. */
+  | { readonly kind: 'reset'; readonly agent_id: string }
+  /** A step has taken too long. */
+  | { readonly kind: 'step'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
+  /** A step is to be tried again. */
+  | { readonly kind: 'retry'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
+  /** An agent that nobody waits for has not left by itself. */
+  | { readonly kind: 'leave'; readonly agent_id: string };
+
+/**
+ * Something that is owed to the world outside: recorded as wanted, not yet recorded as done. The key is the same however often it is
+ * tried, and whoever does it makes sure that a key is done once.
+ */
+export type Effect =
+  | { readonly kind: 'start-agent'; readonly key: string; readonly agentId: string; readonly start: number }
+  | {
+      readonly kind: 'send-message';
+      readonly key: string;
+      readonly agentId: string;
+      readonly messageId: string;
+      readonly text: string;
+    }
+  | { readonly kind: 'kill-agent'; readonly key: string; readonly agentId: string; readonly reason: string }
+  | {
+      readonly kind: 'run-command';
+      readonly key: string;
+      readonly commandId: string;
+      readonly subject: Subject;
+      readonly command: string;
+      readonly timeoutMs: number | null;
+    }
+  | {
+      readonly kind: 'prepare-workspace';
+      readonly key: string;
+      readonly pipelineId: string;
+      readonly step: string;
+      readonly branch: string;
+      readonly base: string | null;
+    }
+  | {
+      readonly kind: 'wait';
+      readonly key: string;
+      readonly timerId: string;
+      readonly due: string;
+      readonly purpose: TimerPurpose;
+    }
+  | {
+      readonly kind: 'notify';
+      readonly key: string;
+      readonly notificationId: string;
+      readonly about: 'attention' | 'done' | 'failed';
+      readonly title: string;
+      readonly message: string;
+      readonly decisionId: string | null;
+    };

@@ -1,0 +1,52 @@
+import type { Plan } from '../../protocol/run-plan.ts';
+import type { RunOutcome, TaskRef } from './run-event.ts';
+
+/** One pipeline under way, or how it ended. */
+export interface PipelineRun {
+  readonly id: string;
+  readonly name: string;
+  readonly vars: Readonly<Record<string, string>>;
+  /** Of the root, where this one is nested. */
+  readonly plan: Extract<Plan, { kind: 'pipeline' }>;
+  readonly parent: { readonly pipelineId: string; readonly step: string } | null;
+  readonly task: TaskRef | null;
+  readonly worker: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** Null before the first step and after the last. */
+  readonly step: CurrentStep | null;
+  /** How often each step was entered, and how it went last. */
+  readonly history: Readonly<Record<string, StepRecord>>;
+  readonly workspace: { readonly path: string; readonly branch: string } | null;
+  readonly cancelling: string | null;
+  readonly outcome: RunOutcome | null;
+  readonly reason: string | null;
+}
+
+export interface CurrentStep {
+  readonly name: string;
+  readonly visit: number;
+  readonly status: 'running' | 'waiting';
+  readonly since: string;
+  readonly reason: string | null;
+  readonly decisionId: string | null;
+  /** What runs it: an agent, a command, or a nested pipeline. */
+  readonly agentId: string | null;
+  readonly commandId: string | null;
+  readonly childId: string | null;
+}
+
+export interface StepRecord {
+  readonly visits: number;
+  readonly retries: number;
+  readonly outcome: RunOutcome | null;
+  readonly reason: string | null;
+  readonly output: string | null;
+  readonly exitCode: number | null;
+}
+
+export type PipelineStatus = 'running' | 'waiting' | RunOutcome;
+
+export function pipelineStatus({ outcome, step }: PipelineRun): PipelineStatus {
+  return outcome ?? (step?.status === 'waiting' ? 'waiting' : 'running');
+}

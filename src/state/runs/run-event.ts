@@ -1,0 +1,193 @@
+import type {
+  AgentError,
+  AgentPlan,
+  HandlerAction,
+  HandlerName,
+  Plan,
+  StopAction,
+  WorkerPlan,
+} from '../../protocol/run-plan.ts';
+import type { DecisionAction, DecisionOption, DecisionSource } from './decision.ts';
+import type { Subject, TimerPurpose } from './effect.ts';
+
+/**
+ * What can happen to pipelines, agents and decisions. What must be done outside (start, send, kill, run, wait, notify) is itself an
+ * entry, `…Requested` or `TimerSet`: it is owed from the moment it is recorded until the entry that tells how it went, and a daemon
+ * that starts anew reads from the state what is still owed.
+ */
+export interface RunEvents {
+  /** The workers of the runbook as it stands now. */
+  WorkersConfigured: { readonly workers: readonly WorkerPlan[] };
+
+  PipelineStarted: {
+    readonly pipeline_id: string;
+    readonly name: string;
+    readonly vars: Readonly<Record<string, string>>;
+    /** Null in a nested pipeline: it keeps to the plan of its root. */
+    readonly plan: Extract<Plan, { kind: 'pipeline' }> | null;
+    readonly parent: { readonly pipeline_id: string; readonly step: string } | null;
+    readonly task: TaskRef | null;
+    readonly worker: string | null;
+  };
+  StepStarted: {
+    readonly pipeline_id: string;
+    readonly step: string;
+    /** The how-manieth time, from 1. */ readonly visit: number;
+  };
+  /** A person is needed before the step can go on. */
+  StepWaiting: {
+    readonly pipeline_id: string;
+    readonly step: string;
+    readonly reason: string;
+    readonly decision_id: string;
+  };
+  StepResumed: { readonly pipeline_id: string; readonly step: string };
+  StepFinished: {
+    readonly pipeline_id: string;
+    readonly step: string;
+    readonly outcome: RunOutcome;
+    readonly reason: string | null;
+    /** The last words of its output, for `${step.NAME.output}`. */
+    readonly output: string | null;
+  };
+  PipelineFinished: { readonly pipeline_id: string; readonly outcome: RunOutcome; readonly reason: string | null };
+  /** Somebody wants it to end; agents are being stopped. */
+  PipelineCancelRequested: { readonly pipeline_id: string; readonly reason: string };
+
+  WorkspaceRequested: {
+    readonly pipeline_id: string;
+    readonly step: string;
+    readonly branch: string;
+    readonly base: string | null;
+  };
+  WorkspacePrepared: { readonly pipeline_id: string; readonly path: string; readonly branch: string };
+  WorkspaceFailed: { readonly pipeline_id: string; readonly step: string; readonly reason: string };
+
+  /** An agent is to be started: `start` 1. What it is told, and how it may stop, is settled here. */
+  AgentRequested: {
+    readonly agent_id: string;
+    readonly plan: AgentPlan;
+    /** Null for a standalone run. */
+    readonly owner: { readonly pipeline_id: string; readonly step: string } | null;
+    readonly vars: Readonly<Record<string, string>>;
+    readonly task: TaskRef | null;
+    readonly worker: string | null;
+    readonly on_stop: StopAction;
+  };
+  /** The same agent in a new process, in the same conversation. */
+  AgentResumeRequested: { readonly agent_id: string; readonly start: number; readonly message: string | null };
+  AgentStarted: {
+    readonly agent_id: string;
+    readonly start: number;
+    /** Boot, number and start time of the supervisor and of the agent itself. */
+    readonly supervisor: string;
+    readonly process: string;
+  };
+  AgentStartFailed: { readonly agent_id: string; readonly start: number; readonly reason: string };
+  AgentSignalled: {
+    readonly agent_id: string;
+    readonly kind: 'complete' | 'escalate';
+    readonly message: string | null;
+  };
+  AgentIdle: { readonly agent_id: string; readonly why: 'stop' | 'waiting' | 'quiet' };
+  AgentStop: { readonly agent_id: string };
+  AgentPrompted: { readonly agent_id: string; readonly prompt: string };
+  AgentErrored: {
+    readonly agent_id: string;
+    readonly error: AgentError;
+    readonly message: string;
+    /** When a limit is lifted; RFC 3339. */
+    readonly reset_at: string | null;
+  };
+  AgentExited: {
+    readonly agent_id: string;
+    readonly start: number;
+    readonly code: number | null;
+    readonly signal: string | null;
+    readonly timed_out: boolean;
+    /** It was let go without a signal, after as many blocks as `attempts` allows. */
+    readonly blocks_used: boolean;
+    readonly output: string | null;
+  };
+  /** A person was called: it keeps its claim, and nothing is done to it until they answer. */
+  AgentParked: { readonly agent_id: string; readonly decision_id: string; readonly reason: string };
+  AgentUnparked: { readonly agent_id: string };
+  /** The end of the run, as far as others are concerned; its process may still have to leave. */
+  AgentEnded: { readonly agent_id: string; readonly outcome: RunOutcome; readonly reason: string | null };
+  AgentKillRequested: { readonly agent_id: string; readonly reason: string };
+  MessageRequested: { readonly message_id: string; readonly agent_id: string; readonly text: string };
+  MessageDelivered: {
+    readonly message_id: string;
+    readonly agent_id: string;
+    readonly ok: boolean;
+    readonly reason: string | null;
+  };
+
+  /** A handler acts, for the `attempt`-th time since the agent last made progress. */
+  HandlerTried: {
+    readonly agent_id: string;
+    readonly handler: HandlerName;
+    readonly attempt: number;
+    readonly action: HandlerAction;
+  };
+
+  CommandRequested: {
+    readonly command_id: string;
+    readonly subject: Subject;
+    readonly command: string;
+    readonly timeout_ms: number | null;
+  };
+  CommandFinished: {
+    readonly command_id: string;
+    readonly subject: Subject;
+    readonly exit_code: number | null;
+    readonly timed_out: boolean;
+    readonly output: string | null;
+  };
+
+  TimerSet: { readonly timer_id: string; readonly due: string; readonly purpose: TimerPurpose };
+  TimerFired: { readonly timer_id: string; readonly purpose: TimerPurpose };
+  TimerCancelled: { readonly timer_id: string };
+
+  DecisionOpened: {
+    readonly decision_id: string;
+    readonly source: DecisionSource;
+    readonly title: string;
+    readonly context: string;
+    readonly options: readonly DecisionOption[];
+    readonly agent_id: string | null;
+    readonly pipeline_id: string | null;
+    readonly task_id: string | null;
+  };
+  /** Who chose is the entry's actor, and when is its time. */
+  DecisionResolved: {
+    readonly decision_id: string;
+    readonly option: number;
+    readonly action: DecisionAction;
+    readonly message: string | null;
+  };
+  /** What it asked about has settled itself. */
+  DecisionWithdrawn: { readonly decision_id: string; readonly reason: string };
+
+  NotificationRequested: {
+    readonly notification_id: string;
+    readonly kind: 'attention' | 'done' | 'failed';
+    readonly title: string;
+    readonly message: string;
+    readonly decision_id: string | null;
+  };
+  NotificationSent: {
+    readonly notification_id: string;
+    readonly sent: readonly string[];
+    readonly failed: readonly { readonly channel: string; readonly reason: string }[];
+  };
+}
+
+export type RunOutcome = 'done' | 'failed' | 'cancelled';
+
+/** The claim that a run works under. */
+export interface TaskRef {
+  readonly task_id: string;
+  readonly epoch: number;
+  readonly session_id: string;
+}

@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import type { AgentError, Attempts, StopAction } from '../protocol/run-plan.ts';
+
+/**
+ * What the daemon and a supervisor know of each other. They share a folder and talk over HTTP on loopback; either may be killed at any
+ * moment, and what lies in the folder tells the other one where things stand.
+ */
+export function agentFiles(stateDir: string, agentId: string) {
+  return filesIn(join(stateDir, 'agents', agentId));
+}
+
+/** Shell steps and gates run under the same program, in folders of their own. */
+export function commandFiles(stateDir: string, commandId: string) {
+  return filesIn(join(stateDir, 'commands', commandId));
+}
+
+function filesIn(folder: string) {
+  return {
+    folder,
+    /** `HookConfig`: what the stop hook needs when nobody answers. */
+    config: join(folder, 'config.json'),
+    /** `Launch`: what to run, written before the supervisor is started. Mode 0600: it holds tokens. */
+    launch: (start: number) => join(folder, `launch-${start}.json`),
+    /** Made by the first supervisor of a start, with O_EXCL: a second one leaves at once. */
+    taken: (start: number) => join(folder, `taken-${start}`),
+    /** `Running`: written when the process runs and the hook endpoint listens. */
+    running: (start: number) => join(folder, `running-${start}.json`),
+    /** `Exit`: written when the process has gone, before anybody is told. */
+    exit: (start: number) => join(folder, `exit-${start}.json`),
+    /** Everything the process printed, capped. */
+    log: join(folder, 'output.log'),
+    /** `baton` for the agent's PATH. */
+    bin: join(folder, 'bin'),
+  } as const;
+}
+
+/** `config.json`; more keys may follow. A missing or unreadable file means `signal`. */
+export interface HookConfig {
+  readonly on_stop: StopAction;
+  readonly attempts?: Attempts;
+  /** Of the newest start: where the supervisor listens is in `running-{start}.json`. */
+  readonly start?: number;
+}
+
+export interface Launch {
+  readonly v: 1;
+  readonly kind: 'agent' | 'command';
+  /** The agent's id, or the command's. */
+  readonly id: string;
+  readonly start: number;
+  /** Program and arguments; a shell command is `['/bin/sh', '-c', …]`. */
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** Laid over the environment that the supervisor was started with; an empty text removes a name. */
+  readonly env: Readonly<Record<string, string>>;
+  /** How the program speaks: plain text, or one JSON object a line as Claude Code prints them. */
+  readonly output: 'text' | 'stream-json';
+  /** Messages go to its standard input: as plain lines, or as JSON lines of user messages; `none` closes it at once. */
+  readonly input: 'none' | 'text' | 'stream-json';
+  /** The first message; sent on standard input where `input` is not `none`. */
+  readonly prompt: string | null;
+  readonly timeout_ms: number | null;
+  /** Between SIGTERM and SIGKILL. */
+  readonly kill_after_ms: number;
+  /** No output for so long is idleness; null: never. */
+  readonly idle_ms: number | null;
+  /** How often the claim is renewed; null where there is none. */
+  readonly renew_ms: number | null;
+  readonly log_bytes: number;
+  /** Exit signals in what the agent itself says are passed on when its turn or its process ends. */
+  readonly finds_exit_signals: boolean;
+  /** Of the supervisor (`caller.kind` `supervisor`). */
+  readonly token: string;
+  /** Of the agent, as it has it in BATON_TOKEN. */
+  readonly agent_token: string;
+  /** What the session owes, in words, for the text of a block. */
+  readonly owes: readonly string[];
+  /** Absolute; the daemon is found through it. */
+  readonly state_dir: string;
+}
+
+export interface Running {
+  readonly start: number;
+  readonly supervisor: string;
+  readonly process: string;
+  /** Where hooks, the agent's own calls (`/v1/…`, `/mcp`) and the daemon's words (`/control`) are heard. */
+  readonly port: number;
+}
+
+export interface Exit {
+  readonly start: number;
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly timed_out: boolean;
+  readonly blocks_used: boolean;
+  /** The last few kilobytes of output, without control sequences. */
+  readonly output: string | null;
+}
+
+/** `POST /control`, with the supervisor's token. Answered with `{ok: true}` or `{ok: false, error}` when done. */
+export type Control =
+  | { readonly kind: 'standing'; readonly standing: Standing }
+  /** Once: a repeated id is answered as the first was. */
+  | { readonly kind: 'send'; readonly message_id: string; readonly text: string }
+  /** Answered when the whole group, and whatever escaped from it, is gone. */
+  | { readonly kind: 'kill'; readonly reason: string };
+
+/** How the daemon sees the agent, told whenever it changes and when a supervisor asks (`agent_standing`). */
+export interface Standing {
+  readonly has_signalled: boolean;
+  readonly is_owned: boolean;
+  readonly is_parked: boolean;
+  readonly missing: readonly string[];
+}
+
+/**
+ * `POST /v1/agent_report` of the daemon, with the supervisor's token and a key that says what it is (`exited:1`), so that a repeat
+ * counts once. While the daemon is away it lies in the outbox of the state folder.
+ */
+export type AgentReport =
+  | ({ readonly kind: 'exited' } & Exit)
+  | { readonly kind: 'started'; readonly start: number; readonly supervisor: string; readonly process: string }
+  | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'prompted'; readonly prompt: string }
+  | {
+      readonly kind: 'errored';
+      readonly error: AgentError;
+      readonly message: string;
+      readonly reset_at: string | null;
+    };
