@@ -20,7 +20,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   supervisor: ['protocol', 'api'],
   agents: ['protocol', 'api', 'supervisor'],
   effects: ['protocol', 'state', 'engine', 'runbook', 'git', 'api', 'notify', 'agents', 'supervisor'],
-  daemon: ['protocol', 'ledger', 'state', 'runbook', 'engine', 'effects', 'git', 'api', 'mcp', 'notify', 'agents', 'supervisor'],
+  daemon: [
+    'protocol',
+    'ledger',
+    'state',
+    'runbook',
+    'engine',
+    'effects',
+    'git',
+    'api',
+    'mcp',
+    'notify',
+    'agents',
+    'supervisor',
+  ],
   // Of the daemon only its program, for `baton up --foreground`.
   cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'daemon'],
 };
