@@ -11,7 +11,7 @@ import { OutsideFile } from '../ledger/outside-file.ts';
 import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { DOOR_LIMITS } from './limits.ts';
-import type { Log } from './log.ts';
+import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
@@ -136,6 +136,7 @@ export class Projects {
       now: services.now,
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => feed.add(entries),
+      onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       ledger: {
         store: store.store,
         signer,

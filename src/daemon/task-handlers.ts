@@ -5,7 +5,7 @@ import { decide, type Command } from '../state/decide.ts';
 import { refusal, type Outcome } from '../state/outcome.ts';
 import { statusOf, type Task } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
-import { LATER, type View } from './keeper.ts';
+import { LATER } from './keeper.ts';
 import type { Call } from './call.ts';
 import { identifyProcess } from './process-identity.ts';
 import { expiresAt, taskView } from './task-view.ts';
@@ -58,9 +58,12 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
     const { limit = 10, role, wait_ms: ms = 0 } = input;
     const settled = await project.keeper.submit({
       actor: 'system:reader',
+      waitsFor: 'work',
       patience: { ms, otherwise: seen<unknown[]>([]), ...(signal === undefined ? {} : { signal }) },
       decide: (view) => {
-        const tasks = findWork(view, role, limit).map((task) => taskView(project, view.state, task, services));
+        const tasks = view.ready
+          .first(view.state, limit, role)
+          .map((task) => taskView(project, view.state, task, services));
         return tasks.length === 0 && ms > 0 ? LATER : seen<unknown[]>(tasks);
       },
     });
@@ -76,9 +79,10 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
     const settled = await project.keeper.submit<{ task_id: string; epoch: number; session_id: string }>({
       actor: `session:${sessionId}`,
       ...keyOf(call),
+      ...(input.task_id === undefined ? { waitsFor: 'work' } : {}),
       patience: { ms, otherwise: NO_WORK, ...(call.signal === undefined ? {} : { signal: call.signal }) },
       decide: (view) => {
-        const id = input.task_id ?? findWork(view, role, 1)[0]?.id;
+        const id = input.task_id ?? view.ready.first(view.state, 1, role)[0]?.id;
         if (id === undefined) return ms > 0 ? LATER : NO_WORK;
         const command = { id, sessionId, holder, ...(role === undefined ? {} : { role }), ...process };
         const outcome = decide(view.state, { kind: 'claim-task', command }, call.caller, view.rules);
@@ -155,15 +159,6 @@ function operate(
       task_id: id,
     }));
   });
-}
-
-/** The first tasks that this role, or anybody, can claim. */
-function findWork({ state, ready }: View, role: string | undefined, limit: number): readonly Task[] {
-  if (role === undefined) return ready.first(state, limit);
-  return ready
-    .first(state, Number.POSITIVE_INFINITY)
-    .filter(({ nextRole }) => nextRole === null || nextRole === role)
-    .slice(0, limit);
 }
 
 function seen<A>(answer: A): Outcome<A> {
