@@ -19,10 +19,11 @@ export class FrameReader {
 
   /** Hands on every frame that is complete now. False where this is no frame, nor the beginning of one: nothing after it can be read. */
   take(chunk: Buffer): boolean {
-    let bytes = this.#skip(chunk);
-    if (this.#rest !== undefined) bytes = Buffer.concat([this.#rest, bytes]);
-    this.#rest = undefined;
+    const passed = this.#skip(chunk);
+    const bytes = this.#rest === undefined ? passed : Buffer.concat([this.#rest, passed]);
     if (bytes.length < this.#needed) return this.#keep(bytes, this.#needed);
+    this.#rest = undefined;
+    this.#needed = 0;
     let at = 0;
     while (at < bytes.length) {
       const end = bytes.indexOf(NEWLINE, at);

@@ -27,22 +27,29 @@ export class Channel {
   readonly #socket: Duplex;
   readonly #options: ChannelOptions;
   readonly #calls = new Map<string, AbortController>();
+  /** Those under way whose callers do not want the answer any more. */
+  readonly #calledOff = new Set<string>();
   readonly #granted = new Map<string, Granted>();
   #unsent = '';
 
-  constructor(socket: Duplex, head: Buffer, options: ChannelOptions) {
+  private constructor(socket: Duplex, options: ChannelOptions) {
     this.#socket = socket;
     this.#options = options;
+  }
+
+  /** Serves what comes over a socket until it is closed; `head` is what has come already. */
+  static serve(socket: Duplex, head: Buffer, options: ChannelOptions): void {
+    const channel = new Channel(socket, options);
     const reader = new FrameReader({
       bodyBytes: DOOR_LIMITS.bodyBytes,
-      onFrame: (words, body) => this.#hear(words, body),
+      onFrame: (words, body) => channel.#hear(words, body),
     });
     const take = (chunk: Buffer): void => {
       if (!reader.take(chunk)) socket.destroy();
     };
     socket.on('data', take);
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => this.#abandon());
+    socket.on('close', () => channel.#abandon());
     // Whoever does not take answers gets no further ones made.
     socket.on('drain', () => socket.resume());
     if (head.length > 0) take(head);
@@ -74,6 +81,7 @@ export class Channel {
     this.#calls.delete(id);
     underWay.leave(controller);
     if (operation === 'task_claim' && answer.ok) this.#noteGrant(id, answer.result);
+    if (this.#calledOff.delete(id)) this.#giveBack(id);
     this.#answer(id, answer);
   }
 
@@ -90,18 +98,26 @@ export class Channel {
     return token === '' ? this.#options.identity : this.#options.tokens.identify(token);
   }
 
-  /**
-   * A call that is called off after it was answered: its caller had gone before the answer came. A claim that nobody knows of would keep
-   * the task from everybody until it expires, so it is given back.
-   */
   #cancel(id: string): void {
-    this.#calls.get(id)?.abort();
+    const controller = this.#calls.get(id);
+    if (controller === undefined) {
+      this.#giveBack(id);
+      return;
+    }
+    this.#calledOff.add(id);
+    controller.abort();
+  }
+
+  /**
+   * A caller that calls off has not heard the answer, although it may be on its way. A claim that nobody knows of would keep the task
+   * from everybody until it expires: it is released. (One whose connection is lost may come back and ask with the same key.)
+   */
+  #giveBack(id: string): void {
     const granted = this.#granted.get(id);
-    if (granted === undefined) return;
+    const identity = granted === undefined ? undefined : this.#options.tokens.identify(granted.token);
     this.#granted.delete(id);
+    if (granted === undefined || identity === undefined) return;
     const { task_id, token } = granted;
-    const identity = this.#options.tokens.identify(token);
-    if (identity === undefined) return;
     const body = Buffer.from(JSON.stringify({ task_id, reason: GIVEN_UP }));
     const said = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
     void this.#options.dispatch(said);

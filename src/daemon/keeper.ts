@@ -135,7 +135,7 @@ export class Keeper {
     for (const waiting of batch) this.#tryOne(waiting, trial);
     if (trial.recorded.length === 0) return;
     let isDry = false;
-    for (const waiting of [...this.#parked]) {
+    for (const waiting of this.#parked) {
       const isForWork = waiting.request.waitsFor === 'work';
       // Claims use work up and make none: once there is nothing, there is nothing for the rest of them.
       isDry ||= isForWork && this.#ready.first(this.#state, 1).length === 0;

@@ -149,7 +149,7 @@ export class Server {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: baton-calls\r\n\r\n');
     const opened = { identity, token: tokenIn(request), projectPath: pathIn(request) ?? undefined };
     const shared = { tokens, dispatch, underWay: this.#underWay, isStopping: () => this.#isStopping };
-    new Channel(socket, head, { ...opened, ...shared }); // oxlint-disable-line no-new
+    Channel.serve(socket, head, { ...opened, ...shared });
   }
 
   #busy({ socket }: IncomingMessage): { readonly ok: false; readonly error: ApiError } | undefined {

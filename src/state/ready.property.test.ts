@@ -144,7 +144,8 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
           }
           const kept = ready === undefined ? naive(state) : ids(ready.first(state, 100));
           expect(kept).toEqual(naive(state));
-          if (ready !== undefined) expect(ids(ready.first(state, 100, 'fixer'))).toEqual(naive(state, 'fixer'));
+          const fixers = ready === undefined ? naive(state, 'fixer') : ids(ready.first(state, 100, 'fixer'));
+          expect(fixers).toEqual(naive(state, 'fixer'));
         }
       }),
       { numRuns: 300 },
