@@ -34,5 +34,17 @@ export const emitAgentSignal = operationCommand({
     const read = await readArgument('-', io);
     return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
   },
-  show: (result) => `Heard: ${fieldsOf(result)['kind']}.\n`,
+  show: (result) => showSignal(fieldsOf(result)),
 });
+
+/** What follows from the signal, in words: whoever sent it should not have to ask. */
+function showSignal({ kind, task_id, phase }: Record<string, string>): string {
+  switch (kind) {
+    case 'complete':
+      return `Heard: ${task_id} is complete on your side. It is now ${phase}, and your claim has ended.\n`;
+    case 'escalate':
+      return `Heard: ${task_id} waits for a person. It is now ${phase}, and your claim has ended.\n`;
+    default:
+      return `Heard: you go on with ${task_id}. Your claim is renewed.\n`;
+  }
+}

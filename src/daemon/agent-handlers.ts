@@ -31,15 +31,15 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
     const { input, caller, project, services } = call;
     if (caller.kind !== 'session') return answerOf(NO_SESSION, () => null);
     if (input.kind === 'continue') await project.renew(caller.taskId, caller.epoch);
-    const settled = await project.keeper.submit<{ kind: string }>({
+    const settled = await project.keeper.submit<SignalAnswer>({
       actor: actorOf(caller),
       ...(call.key === undefined ? {} : { key: call.key }),
       decide: ({ state, rules }) => {
-        const answer = { kind: input.kind };
-        if (input.kind === 'complete' && state.sessions.get(caller.sessionId)?.exit)
-          return { ok: true, events: [], answer };
         const task = state.tasks.get(caller.taskId);
         if (task === undefined) return NO_SESSION;
+        const answer = { kind: input.kind, task_id: task.id, phase: task.phase };
+        if (input.kind === 'complete' && state.sessions.get(caller.sessionId)?.exit)
+          return { ok: true, events: [], answer };
         const held = requireClaim(task, caller);
         if (!held.ok) return held;
         if (input.kind === 'continue') return { ok: true, events: [], answer };
@@ -47,7 +47,7 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
           // A person is needed, and until there are decisions to open, a blocked task is what people look at.
           const notes = input.message ?? 'the agent asks for a person';
           const outcome = decideUpdateTask(state, { task_id: task.id, status: 'blocked', notes }, caller, rules);
-          return outcome.ok ? { ...outcome, answer } : outcome;
+          return outcome.ok ? { ...outcome, answer: { ...answer, phase: 'BLOCKED' } } : outcome;
         }
         if (services.exitProtocol)
           return refusal('missing', 'cannot complete: missing exit signal', 'Run: baton emit exit');
@@ -60,12 +60,20 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
           violations: [],
         };
         const outcome = decideExitSession(state, exit, caller, rules);
-        return outcome.ok ? { ...outcome, answer } : outcome;
+        if (!outcome.ok) return outcome;
+        return { ...outcome, answer: { ...answer, phase: outcome.answer.next_phase ?? task.phase } };
       },
     });
     return answerOf(settled, (answer) => answer);
   }),
 };
+
+interface SignalAnswer {
+  readonly kind: string;
+  readonly task_id: string;
+  /** Where the task stands now. */
+  readonly phase: string;
+}
 
 const NO_SESSION = refusal(
   'no-claim',

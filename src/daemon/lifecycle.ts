@@ -6,6 +6,7 @@ import { VERSION } from '../api/version.ts';
 import { hasCommit } from '../git/commits.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
+import { dispatch } from './dispatch.ts';
 import { exitProtocolSetting } from './exit-protocol-setting.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
@@ -79,6 +80,7 @@ async function open(stateDir: string, settings: Settings, log: Log, release: () 
     stateDir,
     tokens,
     log,
+    dispatch: async (said) => dispatch(said, shared),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).run(exchange) : route(exchange, routeOptions)),
   });
 

@@ -29,6 +29,8 @@ export interface ProjectOptions {
   readonly monotonicMs: () => number;
   /** Everything that is durable, in order, for whoever listens. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
+  /** Something threw that must not: for the log. */
+  readonly onMistake?: (error: unknown) => void;
 }
 
 /** One repository under care: its ledger, its state, its claims. */
@@ -135,7 +137,8 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
     follow(leases, recorded, options.monotonicMs());
     fences.follow(recorded);
   };
-  keeper = new Keeper({ ledger, state, rules: options.rules, clock, onRecorded });
+  const { rules, onMistake = () => {} } = options;
+  keeper = new Keeper({ ledger, state, rules, clock, onRecorded, onMistake });
   return { ok: true, project: new Project(options, { ledger, state, keeper, leases, fences }) };
 }
 

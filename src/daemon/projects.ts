@@ -11,10 +11,11 @@ import { OutsideFile } from '../ledger/outside-file.ts';
 import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { DOOR_LIMITS } from './limits.ts';
-import type { Log } from './log.ts';
+import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
+import { reconcileAtStart } from './reconcile-handler.ts';
 import type { Settings } from './settings.ts';
 
 /** A project that is open, and what calls on it may use. */
@@ -44,6 +45,7 @@ export class Projects {
   readonly #opening = new Map<string, Promise<FoundProject>>();
   readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
   readonly #asking = new Map<string, Promise<string | ApiError>>();
+  readonly #reconciling = new Set<Promise<void>>();
 
   constructor(options: ProjectsOptions) {
     this.#options = options;
@@ -82,6 +84,7 @@ export class Projects {
 
   async close(): Promise<void> {
     await Promise.all(this.#opening.values());
+    await Promise.all(this.#reconciling);
     await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
     this.#open.clear();
   }
@@ -136,6 +139,7 @@ export class Projects {
       now: services.now,
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => feed.add(entries),
+      onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       ledger: {
         store: store.store,
         signer,
@@ -150,7 +154,14 @@ export class Projects {
     ({ project } = opened);
     if (!hadCheckpoint && project.ledger.head.size > 1) await noteMissingCheckpoint(project, log);
     log.info('project opened', { project: id, path, entries: project.ledger.head.size });
+    this.#reconcile(project);
     return { ok: true, open: { project, services, feed } };
+  }
+
+  /** Nobody waits for it: git takes its time. */
+  #reconcile(project: Project): void {
+    const done = reconcileAtStart(project, this.#options.log).finally(() => this.#reconciling.delete(done));
+    this.#reconciling.add(done);
   }
 }
 
