@@ -2,6 +2,8 @@ import { fieldsIn, findText, listIn, numberIn, textIn, type Fields } from './rea
 
 /** What the daemon says about runs and decisions, as far as it is shown. The texts are agents' and people's: not yet safe to print. */
 export interface StatusView {
+  /** The newest entry that it takes into account. */
+  readonly seq: number;
   readonly needsYou: readonly DecisionView[];
   readonly pipelines: readonly PipelineView[];
   readonly agents: readonly AgentView[];
@@ -13,6 +15,8 @@ export interface AgentView {
   readonly id: string;
   readonly name: string;
   readonly status: string;
+  /** What was started: `scripted`, `claude`, a command. */
+  readonly run: string;
   readonly outcome: string | null;
   readonly pipelineId: string | null;
   readonly step: string | null;
@@ -22,6 +26,7 @@ export interface AgentView {
   readonly reason: string | null;
   readonly decisionId: string | null;
   readonly process: string | null;
+  readonly pid: string | null;
   readonly log: string | null;
 }
 
@@ -35,6 +40,7 @@ export interface PipelineView {
   readonly since: string | null;
   readonly endedAt: string | null;
   readonly reason: string | null;
+  readonly decisionId: string | null;
   readonly workspace: string | null;
   readonly steps: readonly StepView[];
 }
@@ -45,7 +51,6 @@ export interface StepView {
   readonly status: string;
   readonly since: string | null;
   readonly reason: string | null;
-  readonly decisionId: string | null;
   readonly agentId: string | null;
   readonly childId: string | null;
   readonly visits: number;
@@ -65,8 +70,9 @@ export interface DecisionView {
 }
 
 export function statusView(result: unknown): StatusView {
-  const { needs_you, pipelines, agents, tasks } = fieldsIn(result);
+  const { seq, needs_you, pipelines, agents, tasks } = fieldsIn(result);
   return {
+    seq: numberIn(seq),
     needsYou: listIn(needs_you).map(decisionView),
     pipelines: listIn(pipelines).map(pipelineView),
     agents: listIn(agents).map(agentView),
@@ -75,20 +81,21 @@ export function statusView(result: unknown): StatusView {
 }
 
 export function agentView(value: Fields): AgentView {
-  const owner = fieldsIn(value['owner']);
   return {
     id: textIn(value['id']),
     name: textIn(value['name']),
     status: textIn(value['status']),
+    run: textIn(value['run']),
     outcome: findText(value['outcome']),
-    pipelineId: findText(owner['pipeline_id']),
-    step: findText(owner['step']),
+    pipelineId: findText(value['pipeline_id']),
+    step: findText(value['step']),
     taskId: findText(value['task_id']),
     worker: findText(value['worker']),
     since: findText(value['requested_at']),
     reason: findText(value['reason']),
     decisionId: findText(value['decision_id']),
     process: findText(value['process']),
+    pid: findText(value['pid']),
     log: findText(value['log']),
   };
 }
@@ -105,6 +112,7 @@ export function pipelineView(value: Fields): PipelineView {
     since: findText(value['started_at']),
     endedAt: findText(value['ended_at']),
     reason: findText(value['reason']),
+    decisionId: findText(value['decision_id']),
     workspace: findText(fieldsIn(value['workspace'])['path']),
     steps: listIn(value['steps']).map(stepView),
   };
@@ -116,9 +124,8 @@ function stepView(value: Fields): StepView {
     status: textIn(value['status']),
     since: findText(value['since']),
     reason: findText(value['reason']),
-    decisionId: findText(value['decision_id']),
     agentId: findText(value['agent_id']),
-    childId: findText(value['child_id']),
+    childId: findText(value['pipeline_id']),
     visits: numberIn(value['visits']),
   };
 }

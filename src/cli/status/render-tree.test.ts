@@ -5,12 +5,13 @@ import { widthOf } from './text-width.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const options: TreeOptions = { columns: 80, rows: 24, now, colors: false };
-const NOTHING: StatusView = { needsYou: [], pipelines: [], agents: [], tasks: [] };
+const NOTHING: StatusView = { seq: 0, needsYou: [], pipelines: [], agents: [], tasks: [] };
 
 const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
   id,
   name: 'fixer',
   status: 'running',
+  run: 'scripted',
   outcome: null,
   pipelineId: null,
   step: null,
@@ -20,6 +21,7 @@ const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
   reason: null,
   decisionId: null,
   process: 'running',
+  pid: null,
   log: null,
   ...more,
 });
@@ -29,7 +31,6 @@ const step = (name: string, status: string, more: Partial<StepView> = {}): StepV
   status,
   since: '2026-03-01T11:59:55Z',
   reason: null,
-  decisionId: null,
   agentId: null,
   childId: null,
   visits: 1,
@@ -46,6 +47,7 @@ const pipeline = (id: string, steps: readonly StepView[], more: Partial<Pipeline
   since: '2026-03-01T10:00:00Z',
   endedAt: null,
   reason: null,
+  decisionId: null,
   workspace: null,
   steps,
   ...more,
@@ -66,6 +68,7 @@ const decision = (id: string, more: Partial<DecisionView> = {}): DecisionView =>
 });
 
 const busy: StatusView = {
+  seq: 0,
   needsYou: [decision('d1d1d1d1-0000')],
   pipelines: [
     pipeline(
@@ -164,7 +167,7 @@ describe('renderTree', () => {
     const needsYou = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
     const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
     const pipelines = Array.from({ length: 30 }, (_, i) => pipeline(`pipeline${i}`, []));
-    const lines = renderTree({ needsYou, agents, pipelines, tasks: [] }, options);
+    const lines = renderTree({ seq: 0, needsYou, agents, pipelines, tasks: [] }, options);
     expect(lines).toHaveLength(24);
     expect(lines.filter((line) => line.includes('  ! decision')).length).toBe(15);
     expect(lines.slice(-7)).toEqual([
