@@ -1,28 +1,32 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { writeWhole } from '../api/write-whole.ts';
 import type { Launch } from '../supervisor/contract.ts';
+import type { Programs } from '../supervisor/programs.ts';
 import type { SupervisedFiles } from './supervised.ts';
 
-/** In a clone the source runs as it stands; a release has a bundle. */
-const PROGRAM = ['supervisor/main.ts', 'supervisor.cjs'].map((path) => join(import.meta.dirname, '..', path));
+/** A supervisor that this process has started: its end is heard of at once. */
+export interface Spawned {
+  /** Resolves when it has ended, with what it said last. */
+  readonly ended: Promise<string>;
+}
+
+export interface SpawnOptions {
+  readonly programs: Pick<Programs, 'supervisor'>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** Writes down what is to be run, then starts the supervisor that runs it. Neither it nor its child ends with the daemon. */
-export function spawnSupervisor(
-  files: SupervisedFiles,
-  launch: Launch,
-  env: Readonly<Record<string, string | undefined>>,
-): Spawned {
-  const program = PROGRAM.find((path) => existsSync(path));
-  if (program === undefined) throw new Error("the supervisor's program is missing");
+export function spawnSupervisor(files: SupervisedFiles, launch: Launch, { programs, env }: SpawnOptions): Spawned {
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
   writeWhole(files.launch(launch.start), `${JSON.stringify(launch)}\n`);
   const log = openSync(wordsOf(files), 'a', 0o600);
   try {
-    const child = spawn(process.execPath, [...FLAGS, program, files.folder, String(launch.start)], {
-      cwd: dirname(files.folder),
-      env: { ...env, NODE_COMPILE_CACHE: join(launch.state_dir, 'cache') },
+    const child = spawn(process.execPath, [...FLAGS, programs.supervisor, files.folder, String(launch.start)], {
+      // Not the project's folder: a supervisor must not keep a worktree from being removed.
+      cwd: launch.state_dir,
+      env: { ...env },
       detached: true,
       stdio: ['ignore', log, log],
     });
@@ -30,12 +34,6 @@ export function spawnSupervisor(
   } finally {
     closeSync(log);
   }
-}
-
-/** A supervisor that this process has started: its end is heard of at once. */
-export interface Spawned {
-  /** Resolves when it has ended, with what it said last. */
-  readonly ended: Promise<string>;
 }
 
 const FLAGS = ['--disable-warning=ExperimentalWarning'];

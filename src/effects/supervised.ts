@@ -16,10 +16,11 @@ export type Supervised =
   /** Its supervisor has gone without a word. What it had started may still be there. */
   | { readonly kind: 'lost'; readonly running: Running | undefined };
 
-export function findSupervised(files: SupervisedFiles, start: number): Supervised {
+/** `isThere`: the supervisor is known to live, whether or not it has said so yet. */
+export function findSupervised(files: SupervisedFiles, start: number, isThere = false): Supervised {
   const running = readRunning(files, start);
   // Asked before the folder is read again: one that ends in between has written its last word by then.
-  const isAlive = running === undefined ? isStarting(files, start) : !hasEnded(running.supervisor);
+  const isAlive = running === undefined ? isThere || isStarting(files, start) : !hasEnded(running.supervisor);
   const exit = readExit(files, start);
   if (exit !== undefined) return { kind: 'ended', running: running ?? readRunning(files, start), exit };
   if (running !== undefined) return isAlive ? { kind: 'running', running } : { kind: 'lost', running };

@@ -1,7 +1,9 @@
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Command } from '../state/decide.ts';
 import type { State } from '../state/state.ts';
+import type { Programs } from '../supervisor/programs.ts';
 import type { Channel } from './notify.ts';
+import type { Spawned } from './spawn-supervisor.ts';
 
 /** What effects may touch of the daemon around them. */
 export interface World {
@@ -17,11 +19,16 @@ export interface World {
   readonly read: <A>(look: (state: State) => A) => Promise<A | undefined>;
   /** How it went, as a command. Undefined: the store does not answer, and it must be said again. */
   readonly tell: (command: Command) => Promise<Told | undefined>;
+  /** A supervisor was started by this process: its end will be heard of. */
+  readonly onSpawned: (agentId: string, spawned: Spawned) => void;
+  readonly programs: () => Promise<Programs>;
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;
-  readonly channels: () => readonly Channel[];
+  /** The ways to reach a person about this. */
+  readonly channels: (about: 'attention' | 'done' | 'failed') => readonly Channel[];
   /** Whether exit signals count in this project. */
   readonly usesExitSignals: () => boolean;
+  /** As the runbook has them now. */
   readonly times: EffectTimes;
 }
 
@@ -30,6 +37,10 @@ export interface EffectTimes {
   readonly killAfterMs: number;
   /** How often a supervisor renews its claim. */
   readonly renewalMs: number;
+  /** An agent that prints nothing for so long is idle; null: only its own word counts. */
+  readonly idleMs: number | null;
+  /** What is kept of the output of an agent or a command. */
+  readonly logBytes: number;
   /** How long a supervisor may take until its agent runs. */
   readonly startMs: number;
   /** How long it may take to pass on a word. */
