@@ -15,6 +15,10 @@ export class ProjectList {
     return this.#paths.get(id);
   }
 
+  ids(): readonly string[] {
+    return [...this.#paths.keys()];
+  }
+
   remember(id: string, path: string): void {
     if (this.#paths.get(id) === path) return;
     this.#paths.set(id, path);

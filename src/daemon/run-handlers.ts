@@ -5,8 +5,8 @@ import type { Command } from '../state/decide.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
 import { planOf } from '../runbook/plan.ts';
 import type { Call } from './call.ts';
-import { answerOf, badInput, handle, type Handler } from './handler.ts';
-import { describePlan } from './describe-plan.ts';
+import { answerOf, errorOf, handle, type Handler } from './handler.ts';
+import { previewRun } from './preview-run.ts';
 import { describeRunbook } from './runbook-watch.ts';
 import { order } from './task-handlers.ts';
 
@@ -22,7 +22,15 @@ export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
 
   run_plan: handle(operations.runPlan, async (call) => {
     const planned = await plan(call);
-    return planned.ok ? { ok: true, result: describePlan(planned.result) } : planned;
+    if (!planned.ok) return planned;
+    const { name, plan: what, vars } = planned.result;
+    const { newId } = call.services;
+    const command = startOf(newId(), name, what, vars);
+    const settled = await call.project.keeper.submit({
+      actor: 'system:reader',
+      decide: (view) => previewRun(view, command, newId),
+    });
+    return answerOf(settled, ({ entries, effects }) => ({ name, vars, plan: what, entries, effects }));
   }),
 };
 
@@ -36,10 +44,10 @@ async function plan({ input, services }: Call<Wanted>): Promise<Answer<Planned>>
   const { checked } = await services.runbook.read();
   if (!checked.ok) return { ok: false, error: describeRunbook(checked.problems) };
   const planned = planOf(checked.value, input.name, input.args ?? []);
-  return planned.ok ? { ok: true, result: planned.value } : badInput(planned);
+  return planned.ok ? { ok: true, result: planned.value } : { ok: false, error: errorOf(planned) };
 }
 
-export interface Planned {
+interface Planned {
   readonly plan: Plan;
   readonly vars: Readonly<Record<string, string>>;
   readonly name: string;

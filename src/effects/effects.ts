@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
@@ -83,15 +85,23 @@ export class Effects {
     });
   }
 
-  /** Whatever goes wrong is an outcome: a full disk must not stop the daemon. */
+  /** What nothing can be said about yet is tried again, less and less often. */
   async #do(effect: Effect, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
+    for (let waitMs = RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+      const commands = await this.#try(effect, signal);
+      if (commands.length > 0) return tellAll(commands, this.#world, signal);
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Whatever goes wrong is an outcome: a full disk must not stop the daemon. */
+  async #try(effect: Effect, signal: AbortSignal): Promise<readonly Command[]> {
     try {
-      await tellAll(await perform(effect, this.#world, signal), this.#world, signal);
+      return await perform(effect, this.#world, signal);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#world.log.error('an effect failed', { key: effect.key, reason });
-      await tellAll(failureOf(effect, reason), this.#world, signal);
+      return failureOf(effect, reason);
     }
   }
 
@@ -106,6 +116,9 @@ interface Doing {
   readonly effect: Effect;
   readonly controller: AbortController;
 }
+
+const RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
 
 /** How long the end of the daemon waits for what is being done; all of it can be taken up again. */
 const CLOSE_MS = 2000;

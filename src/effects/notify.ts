@@ -1,20 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Channel, Notification } from '../notify/channel.ts';
 import type { Effect } from '../state/runs/effect.ts';
-
-/** One way to reach a person. */
-export interface Channel {
-  readonly name: string;
-  send(notification: Notification): Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string }>;
-}
-
-export interface Notification {
-  readonly id: string;
-  readonly kind: 'attention' | 'done' | 'failed';
-  readonly title: string;
-  readonly message: string;
-  readonly url?: string;
-}
 
 export interface Notified {
   readonly sent: readonly string[];

@@ -36,7 +36,7 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
       return (await wait(effect, world.now, signal)) ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }] : [];
     case 'notify': {
       const told = await notify(effect, { stateDir: world.stateDir, channels: world.channels(effect.about) });
-      return [{ kind: 'send-notification', command: { notificationId: effect.notificationId, ...told } }];
+      return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, ...told } }];
     }
   }
 }
@@ -56,11 +56,11 @@ export function failureOf(effect: Effect, reason: string): readonly Command[] {
     }
     case 'prepare-workspace': {
       const { pipelineId, step } = effect;
-      return [{ kind: 'fail-workspace', command: { pipelineId, step, reason } }];
+      return [{ kind: 'workspace-failed', command: { pipelineId, step, reason } }];
     }
     case 'notify': {
       const failed = [{ channel: 'all', reason }];
-      return [{ kind: 'send-notification', command: { notificationId: effect.notificationId, sent: [], failed } }];
+      return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, sent: [], failed } }];
     }
     case 'kill-agent':
     case 'wait':
@@ -107,7 +107,7 @@ async function makeWorkspace(
   const request = await world.read((state) => fillIn(state, effect, world.env));
   if (request === undefined) return [];
   const made = 'reason' in request ? request : await prepareWorkspace(request, world);
-  if (!made.ok) return [{ kind: 'fail-workspace', command: { pipelineId, step, reason: made.reason } }];
+  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
   return [{ kind: 'prepare-workspace', command: { pipelineId, step, path: made.path, branch: made.branch } }];
 }
 

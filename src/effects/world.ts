@@ -1,8 +1,8 @@
+import type { Channel } from '../notify/channel.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Command } from '../state/decide.ts';
 import type { State } from '../state/state.ts';
 import type { Programs } from '../supervisor/programs.ts';
-import type { Channel } from './notify.ts';
 import type { Spawned } from './spawn-supervisor.ts';
 
 /** What effects may touch of the daemon around them. */
