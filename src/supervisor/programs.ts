@@ -53,12 +53,22 @@ async function bundleInto(cache: string): Promise<string | undefined> {
     mkdirSync(draft, { recursive: true, mode: 0o700 });
     await promisify(execFile)(process.execPath, [QUIET, join(ROOT, 'scripts', 'bundle-programs.ts'), draft]);
     const folder = join(cache, `programs-${contentHash(draft)}`);
-    if (!existsSync(folder)) renameSync(draft, folder);
+    place(draft, folder);
     return folder;
   } catch {
     return undefined;
   } finally {
     rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Another process may have put the same there meanwhile. */
+function place(draft: string, folder: string): void {
+  if (existsSync(folder)) return;
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
   }
 }
 
