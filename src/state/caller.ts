@@ -6,9 +6,9 @@ export type Caller =
   | { readonly kind: 'operator'; readonly name: string }
   | { readonly kind: 'worker'; readonly name: string }
   | { readonly kind: 'session'; readonly sessionId: string; readonly taskId: string; readonly epoch: number }
-  /** An agent that runs without a claim. One that has a claim is its session. */
+  /** One run of an agent that holds no claim. */
   | { readonly kind: 'agent'; readonly agentId: string }
-  /** The supervisor of an agent, or of a command. */
+  /** What watches over one agent, or over one command, whose id it then has. */
   | { readonly kind: 'supervisor'; readonly agentId: string }
   | { readonly kind: 'system'; readonly name: string };
 
@@ -16,7 +16,7 @@ export type Caller =
 export function actorOf(caller: Caller): string {
   if (caller.kind === 'session') return `session:${caller.sessionId}`;
   if (caller.kind === 'agent') return `session:${caller.agentId}`;
-  if (caller.kind === 'supervisor') return `system:supervisor/${caller.agentId}`;
+  if (caller.kind === 'supervisor') return 'system:supervisor';
   return `${caller.kind === 'system' ? 'system' : 'operator'}:${caller.name}`;
 }
 

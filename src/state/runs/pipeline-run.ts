@@ -17,10 +17,13 @@ export interface PipelineRun {
   readonly step: CurrentStep | null;
   /** How often each step was entered, and how it went last. */
   readonly history: Readonly<Record<string, StepRecord>>;
-  readonly workspace: { readonly path: string; readonly branch: string } | null;
+  /** `step` made it; empty where it is the parent's. */
+  readonly workspace: { readonly path: string; readonly branch: string; readonly step: string } | null;
   readonly cancelling: string | null;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
+  /** Seq of the entry since which it is over; null while it is not. */
+  readonly over: number | null;
 }
 
 export interface CurrentStep {

@@ -1,0 +1,68 @@
+import type { Answer } from '../api/answer.ts';
+import * as operations from '../api/run-operations.ts';
+import type { Plan } from '../protocol/run-plan.ts';
+import type { Command } from '../state/decide.ts';
+import { pipelineOfShell } from '../state/runs/start-run.ts';
+import { planOf } from '../runbook/plan.ts';
+import type { Call } from './call.ts';
+import { answerOf, errorOf, handle, type Handler } from './handler.ts';
+import { previewRun } from './preview-run.ts';
+import { describeRunbook } from './runbook-watch.ts';
+import { order } from './task-handlers.ts';
+
+export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
+  run_start: handle(operations.runStart, async (call) => {
+    const planned = await plan(call);
+    if (!planned.ok) return planned;
+    const { name, plan: what, vars } = planned.result;
+    const command = startOf(call.services.newId(), name, what, vars);
+    const kind = command.kind === 'start-agent' ? 'agent' : 'pipeline';
+    return answerOf(await order<{ id: string }>(call, command), ({ id }) => ({ kind, id }));
+  }),
+
+  run_plan: handle(operations.runPlan, async (call) => {
+    const planned = await plan(call);
+    if (!planned.ok) return planned;
+    const { name, plan: what, vars } = planned.result;
+    const { newId } = call.services;
+    const command = startOf(newId(), name, what, vars);
+    const settled = await call.project.keeper.submit({
+      actor: 'system:reader',
+      decide: (view) => previewRun(view, command, newId),
+    });
+    return answerOf(settled, ({ entries, effects }) => ({ name, vars, plan: what, entries, effects }));
+  }),
+};
+
+interface Wanted {
+  readonly name: string;
+  readonly args?: readonly string[];
+}
+
+/** What a name of the runbook stands for, as the runbook is now. */
+async function plan({ input, services }: Call<Wanted>): Promise<Answer<Planned>> {
+  const { checked } = await services.runbook.read();
+  if (!checked.ok) return { ok: false, error: describeRunbook(checked.problems) };
+  const planned = planOf(checked.value, input.name, input.args ?? []);
+  return planned.ok ? { ok: true, result: planned.value } : { ok: false, error: errorOf(planned) };
+}
+
+interface Planned {
+  readonly plan: Plan;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly name: string;
+}
+
+/** A shell command is a pipeline of one step, so that it is shown and steered like any other. */
+function startOf(id: string, name: string, what: Plan, vars: Planned['vars']): StartCommand {
+  switch (what.kind) {
+    case 'agent':
+      return { kind: 'start-agent', command: { id, plan: what.agent, vars } };
+    case 'shell':
+      return { kind: 'start-pipeline', command: { id, name, plan: pipelineOfShell(name, what.command), vars } };
+    case 'pipeline':
+      return { kind: 'start-pipeline', command: { id, name: what.pipeline, plan: what, vars } };
+  }
+}
+
+type StartCommand = Extract<Command, { kind: 'start-agent' | 'start-pipeline' }>;
