@@ -105,7 +105,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: 'run',
-    summary: 'Run a command, a pipeline or an agent of the runbook',
+    summary: 'Run a command or a pipeline of the runbook',
     load: async () => (await import('./run/run.ts')).run,
   },
   {

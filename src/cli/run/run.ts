@@ -18,9 +18,9 @@ const PLAN = { name: 'plan', about: 'Show what would happen, and do nothing' } a
 
 export const run: Command = {
   name: 'run',
-  summary: 'Run a command, a pipeline or an agent of the runbook',
+  summary: 'Run a command or a pipeline of the runbook',
   examples: ['baton run ship --plan', 'baton run ship v1.2 --detach', 'baton run ship -- --json'],
-  args: [{ name: 'NAME', about: 'Of the command, pipeline or agent; baton runbook list shows them' }],
+  args: [{ name: 'NAME', about: 'Of the command or pipeline; baton runbook list shows them' }],
   rest: { name: 'ARG', about: 'As the runbook defines them; after -- all options are its own' },
   options: [PLAN, DETACH, ...COMMON],
   exitCodes: EXIT_CODES,
@@ -32,7 +32,6 @@ export const agentRun: Command = {
   summary: 'Run one agent of the runbook by itself',
   examples: ['baton agent run reviewer', 'baton agent run reviewer --detach'],
   args: [{ name: 'NAME', about: 'Of the agent; baton runbook list shows them' }],
-  rest: { name: 'ARG', about: 'Its variables, as NAME=VALUE' },
   options: [PLAN, DETACH, ...COMMON],
   exitCodes: EXIT_CODES,
   run: async (given, io) => start(given, io, { kind: 'agent' }),

@@ -3,11 +3,11 @@ import { fieldsIn, listIn, textIn, type Fields } from './read-fields.ts';
 
 /** What a run would do: its variables, its steps, and what would happen first. */
 export function showPlan(result: unknown): string {
-  const { plan, vars, effects } = fieldsIn(result);
+  const { plan, vars, effects, entries } = fieldsIn(result);
   const lines = [
     ...showPlanned(fieldsIn(plan)),
-    ...Object.entries(fieldsIn(vars)).map(([name, value]) => `  ${name} = ${textIn(value)}`),
-    ...listIn(effects).map((effect) => `first: ${describeEffect(effect)}`),
+    ...Object.entries(fieldsIn(vars)).map(([name, value]) => `with ${name} = ${textIn(value)}`),
+    ...listIn(effects).map((effect) => `first: ${describeEffect(effect, listIn(entries))}`),
   ];
   return lines.map((line) => `${printable(line)}\n`).join('');
 }
@@ -68,8 +68,25 @@ function describeTurns({ on_done, on_fail, on_cancel, timeout_ms, workspace }: F
   return turns.length === 0 ? '' : `  [${turns.join(', ')}]`;
 }
 
-function describeEffect(effect: Fields): string {
-  const { kind, ...rest } = effect;
-  const said = Object.entries(rest).filter(([name, value]) => name !== 'key' && typeof value === 'string');
-  return `${textIn(kind)} ${said.map(([, value]) => textIn(value)).join(' ')}`.trimEnd();
+/** What would be done outside, before anything else can happen. */
+function describeEffect(effect: Fields, entries: readonly Fields[]): string {
+  switch (effect['kind']) {
+    case 'start-agent':
+      return `start agent ${nameOf(effect['agentId'], entries)}`;
+    case 'run-command':
+      return `run ${textIn(effect['command'])}`;
+    case 'prepare-workspace':
+      return `make a worktree on ${textIn(effect['branch'])}`;
+    case 'wait':
+      return `wait until ${textIn(effect['due'])}`;
+    case 'notify':
+      return `tell a person: ${textIn(effect['title'])}`;
+    default:
+      return textIn(effect['kind']);
+  }
+}
+
+function nameOf(agentId: unknown, entries: readonly Fields[]): string {
+  const data = entries.map((entry) => fieldsIn(entry['data'])).find(({ agent_id }) => agent_id === agentId);
+  return textIn(fieldsIn(data?.['plan'])['name']);
 }

@@ -64,7 +64,8 @@ export function agentPieces({ id, name, status, since, taskId, reason }: AgentVi
   ];
 }
 
-function pipelinePieces({ id, name, status, since, taskId, reason }: PipelineView, nowMs: number): Piece[] {
+/** Why it waits stands beside the step that does. */
+function pipelinePieces({ id, name, status, since, taskId }: PipelineView, nowMs: number): Piece[] {
   return [
     signOf(status),
     [` ${name}`, 'bold'],
@@ -72,7 +73,6 @@ function pipelinePieces({ id, name, status, since, taskId, reason }: PipelineVie
     [` ${status}`],
     [` ${ago(since, nowMs)}`, 'dim'],
     ...(taskId === null ? [] : [[` task ${taskId}`] as Piece]),
-    ...(reason === null ? [] : [[` ${reason}`, 'dim'] as Piece]),
   ];
 }
 
