@@ -263,4 +263,9 @@ export const COMMANDS: readonly Listed[] = [
     summary: 'Check a task proof or an export, offline',
     load: async () => (await import('./verify.ts')).verify,
   },
+  {
+    name: 'completion',
+    summary: 'Print what makes a shell complete the words of baton',
+    load: async () => (await import('./completion/completion.ts')).completion,
+  },
 ];
