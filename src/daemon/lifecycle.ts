@@ -7,7 +7,6 @@ import { hasCommit } from '../git/commits.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { Effects } from '../effects/effects.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
-import { exitProtocolSetting } from './exit-protocol-setting.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import { causeOf, openLog, type Log } from './log.ts';
@@ -131,16 +130,13 @@ function lazyMcpDoor(options: McpDoorOptions): () => Promise<McpDoor> {
 
 function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings): Services {
   const runbook = new RunbookWatch(path);
-  // Where the runbook has mistakes, a project that wants exit signals must not lose them.
-  const fallback = exitProtocolSetting(path);
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issue(session),
     git: { hasCommit },
     runbook,
     get exitProtocol() {
-      const { good } = runbook;
-      return exitProtocolEnabled(exitFlag, good === undefined ? fallback() : (good.exitProtocol ?? false));
+      return exitProtocolEnabled(exitFlag, runbook.exitProtocol);
     },
     monotonicMs: () => performance.now(),
     now: () => new Date(),

@@ -82,7 +82,8 @@ function channelsFor(about: About, { runbook }: Services, { env, log }: Pick<Pro
   const notify = runbook.good?.notify;
   if (notify !== undefined && !notify.on.includes(about)) return [];
   const webhook = notify?.webhook === undefined ? undefined : fillIn(notify.webhook, env, log);
-  return openChannels({ desktop: notify?.desktop ?? true, terminal: notify?.terminal ?? true, webhook }, { env });
+  const { desktop = true, terminal = true } = notify ?? {};
+  return openChannels({ desktop, terminal, ...(webhook === undefined ? {} : { webhook }) }, { env });
 }
 
 type About = 'attention' | 'done' | 'failed';
