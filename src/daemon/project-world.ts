@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import type { Effects } from '../effects/effects.ts';
+import { Turnstile } from '../effects/turnstile.ts';
 import type { EffectTimes } from '../effects/world.ts';
 import type { Channel } from '../notify/channel.ts';
 import { openChannels } from '../notify/open-channels.ts';
@@ -37,6 +39,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       return settled.ok ? settled.answer : undefined;
     },
     tell: async (command) => tell(keeper, command),
+    starts: STARTS,
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
     agentToken: (run) => agentToken(run, projectId, tokens),
@@ -56,6 +59,9 @@ async function tell(keeper: Project['keeper'], command: Command) {
   if (settled.ok) return {};
   return 'refusal' in settled ? { refused: settled.refusal.message } : undefined;
 }
+
+/** All projects of a daemon share the machine. */
+const STARTS = new Turnstile(4 * availableParallelism());
 
 const SYSTEM = { kind: 'system', name: 'effects' } as const;
 

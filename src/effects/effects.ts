@@ -4,9 +4,12 @@ import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
 import { Liveness } from './liveness.ts';
+import { forgetNotification } from './notify.ts';
 import { failureOf, perform } from './perform.ts';
+import { forgetWorkspace } from './prepare-workspace.ts';
 import { Standings } from './standings.ts';
 import { tellAll } from './tell-all.ts';
+import { tidy } from './tidy.ts';
 import type { World } from './world.ts';
 
 /**
@@ -32,7 +35,13 @@ export class Effects {
   /** Once, when the project is open: what an earlier daemon left is found again. */
   begin(state: State): void {
     const wanted = new Set([...state.effects.values()].map((effect) => (effect.kind === 'run-command' ? effect.commandId : '')));
-    this.#run(sweepCommands((id) => wanted.has(id), this.#world));
+    const wantsCommand = (id: string): boolean => wanted.has(id);
+    const knownAgents = new Set(state.agents.keys());
+    this.#run(
+      sweepCommands(wantsCommand, this.#world).then(() =>
+        tidy({ ...this.#world, wantsCommand, knowsAgent: (id) => knownAgents.has(id) }),
+      ),
+    );
     this.look(state);
   }
 
@@ -43,7 +52,7 @@ export class Effects {
       if (state.effects.get(key) === effect) continue;
       this.#doing.delete(key);
       controller.abort();
-      if (effect.kind === 'run-command') this.#run(killCommand(effect.commandId, 'nobody waits for it any more', this.#world));
+      this.#run(this.#afterwards(effect));
     }
     for (const effect of state.effects.values()) {
       if (!this.#doing.has(effect.key) && isDue(effect, state)) this.#start(effect);
@@ -103,6 +112,14 @@ export class Effects {
       this.#world.log.error('an effect failed', { key: effect.key, reason });
       return failureOf(effect, reason);
     }
+  }
+
+  /** It is on record, or was called off: what was kept for the case of a crash goes. */
+  async #afterwards(effect: Effect): Promise<void> {
+    const { stateDir } = this.#world;
+    if (effect.kind === 'notify') forgetNotification(stateDir, effect.notificationId);
+    if (effect.kind === 'prepare-workspace') forgetWorkspace(stateDir, effect);
+    if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
   }
 
   #run(work: Promise<void>): void {
