@@ -113,7 +113,9 @@ async function open({ stateDir, settings, log, env }: Surroundings, release: () 
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
   // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
   watching = setInterval(() => isOurs() || void stop(), DOOR_LIMITS.folderCheckMs).unref();
-  void projects.begin((project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log })));
+  void projects.begin(
+    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log })),
+  );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };
 }

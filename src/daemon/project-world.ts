@@ -84,7 +84,11 @@ function timesOf({ runbook }: Services, settings: Settings): EffectTimes {
 }
 
 /** By the runbook as it is now: who corrects it while something waits is heard at once. */
-function channelsFor(about: About, { runbook }: Services, { env, log }: Pick<ProjectWorldOptions, 'env' | 'log'>): readonly Channel[] {
+function channelsFor(
+  about: About,
+  { runbook }: Services,
+  { env, log }: Pick<ProjectWorldOptions, 'env' | 'log'>,
+): readonly Channel[] {
   const notify = runbook.good?.notify;
   if (notify !== undefined && !notify.on.includes(about)) return [];
   const webhook = notify?.webhook === undefined ? undefined : fillIn(notify.webhook, env, log);

@@ -60,7 +60,11 @@ const LOOK_MS = 1000;
 /** Every problem, so that all of them can be corrected at once; the first one's hint. */
 export function describeRunbook(problems: readonly [RunbookProblem, ...RunbookProblem[]]): ApiError {
   const lines = problems.map(({ file, line, column, message }) => `${place(file, line, column)}${message}`);
-  return { code: 'bad-runbook', message: lines.join('\n'), hint: `${problems[0].hint} Check it with: baton runbook check` };
+  return {
+    code: 'bad-runbook',
+    message: lines.join('\n'),
+    hint: `${problems[0].hint} Check it with: baton runbook check`,
+  };
 }
 
 function place(file: string, line: number | null, column: number | null): string {

@@ -34,14 +34,12 @@ export class Effects {
 
   /** Once, when the project is open: what an earlier daemon left is found again. */
   begin(state: State): void {
-    const wanted = new Set([...state.effects.values()].map((effect) => (effect.kind === 'run-command' ? effect.commandId : '')));
-    const wantsCommand = (id: string): boolean => wanted.has(id);
-    const knownAgents = new Set(state.agents.keys());
-    this.#run(
-      sweepCommands(wantsCommand, this.#world).then(() =>
-        tidy({ ...this.#world, wantsCommand, knowsAgent: (id) => knownAgents.has(id) }),
-      ),
+    const wanted = new Set(
+      [...state.effects.values()].map((effect) => (effect.kind === 'run-command' ? effect.commandId : '')),
     );
+    const wantsCommand = (id: string): boolean => wanted.has(id);
+    tidy({ ...this.#world, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
+    this.#run(sweepCommands(wantsCommand, this.#world));
     this.look(state);
   }
 
@@ -72,7 +70,10 @@ export class Effects {
     this.#isClosed = true;
     for (const { controller } of this.#doing.values()) controller.abort();
     this.#liveness.close();
-    await Promise.race([Promise.allSettled(this.#running), new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())]);
+    await Promise.race([
+      Promise.allSettled(this.#running),
+      new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref()),
+    ]);
   }
 
   #start(effect: Effect): void {
@@ -123,7 +124,9 @@ export class Effects {
   }
 
   #run(work: Promise<void>): void {
-    const running = work.catch((error: unknown) => this.#world.log.error('an effect failed', { reason: String(error) }));
+    const running = work.catch((error: unknown) =>
+      this.#world.log.error('an effect failed', { reason: String(error) }),
+    );
     this.#running.add(running);
     void running.finally(() => this.#running.delete(running));
   }

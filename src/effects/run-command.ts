@@ -30,7 +30,11 @@ export const ONLY_START = 1;
  * Runs a shell step or a gate under a supervisor, so that it is run once however often the daemon is started meanwhile, and so that
  * it holds nothing up. Undefined where somebody else has said how it went, or nobody wants to know any more.
  */
-export async function runCommand(effect: RunCommand, world: World, signal: AbortSignal): Promise<CommandEnd | undefined> {
+export async function runCommand(
+  effect: RunCommand,
+  world: World,
+  signal: AbortSignal,
+): Promise<CommandEnd | undefined> {
   const files = commandFiles(world.stateDir, effect.commandId);
   let spawned: Spawned | undefined;
   if (findSupervised(files, ONLY_START).kind === 'untaken') {

@@ -71,7 +71,12 @@ async function outcomesOf({ found, words }: Settling, lose: () => Promise<Exit>)
   }
 }
 
-function gather(state: State, agentId: string, start: number, { path, env, usesExitSignals }: World): StartedAgent | undefined {
+function gather(
+  state: State,
+  agentId: string,
+  start: number,
+  { path, env, usesExitSignals }: World,
+): StartedAgent | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined || run.start !== start) return undefined;
   return {
