@@ -1,12 +1,10 @@
 import * as operations from '../api/agent-operations.ts';
-import { createExitSignal } from '../protocol/create-exit-signal.ts';
 import type { Mission } from '../protocol/mission.ts';
-import { actorOf, requireClaim } from '../state/caller.ts';
-import { decideExitSession } from '../state/exit-session.ts';
+import { requireClaim } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
 import { missionIds } from '../state/task.ts';
-import { decideUpdateTask } from '../state/update-task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
+import { order } from './task-handlers.ts';
 
 export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
   mission_get: handle(operations.missionGet, async ({ caller, project }) => {
@@ -29,40 +27,15 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
 
   agent_signal: handle(operations.agentSignal, async (call) => {
     const { input, caller, project, services } = call;
-    if (caller.kind !== 'session') return answerOf(NO_SESSION, () => null);
-    if (input.kind === 'continue') await project.renew(caller.taskId, caller.epoch);
-    const settled = await project.keeper.submit<{ kind: string }>({
-      actor: actorOf(caller),
-      ...(call.key === undefined ? {} : { key: call.key }),
-      decide: ({ state, rules }) => {
-        const answer = { kind: input.kind };
-        if (input.kind === 'complete' && state.sessions.get(caller.sessionId)?.exit)
-          return { ok: true, events: [], answer };
-        const task = state.tasks.get(caller.taskId);
-        if (task === undefined) return NO_SESSION;
-        const held = requireClaim(task, caller);
-        if (!held.ok) return held;
-        if (input.kind === 'continue') return { ok: true, events: [], answer };
-        if (input.kind === 'escalate') {
-          // A person is needed, and until there are decisions to open, a blocked task is what people look at.
-          const notes = input.message ?? 'the agent asks for a person';
-          const outcome = decideUpdateTask(state, { task_id: task.id, status: 'blocked', notes }, caller, rules);
-          return outcome.ok ? { ...outcome, answer } : outcome;
-        }
-        if (services.exitProtocol)
-          return refusal('missing', 'cannot complete: missing exit signal', 'Run: baton emit exit');
-        const signal = createExitSignal(task.phase, 'completed');
-        const exit = {
-          signal: input.message === undefined ? signal : signal.withNotes(input.message),
-          eventId: services.newId(),
-          at: services.now().toISOString(),
-          committed: false,
-          violations: [],
-        };
-        const outcome = decideExitSession(state, exit, caller, rules);
-        return outcome.ok ? { ...outcome, answer } : outcome;
-      },
-    });
+    if (input.kind === 'continue' && caller.kind === 'session') await project.renew(caller.taskId, caller.epoch);
+    const command = {
+      signal: input.kind,
+      ...(input.message === undefined ? {} : { message: input.message }),
+      exitProtocol: services.exitProtocol,
+      eventId: services.newId(),
+      at: services.now().toISOString(),
+    };
+    const settled = await order<{ kind: string }>(call, { kind: 'signal-agent', command });
     return answerOf(settled, (answer) => answer);
   }),
 };
