@@ -137,7 +137,7 @@ export const taskHeartbeat = operation({
     'Renew your claim. Call it at least every few minutes while you work: a claim that nobody renews expires, and somebody else gets the task. If it is refused, stop working on the task: it is not yours any more.',
   access: ['session'],
   kind: 'read',
-  shape: ofTask,
+  shape: { kind: 'object', fields: { task_id: { ...taskId, optional: true } } },
 });
 
 export const taskRelease = operation({

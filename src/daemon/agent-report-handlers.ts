@@ -16,7 +16,9 @@ export const AGENT_REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
     return seen.ok ? report(call, undefined, seen.value) : { ok: false, error: seen.error };
   }),
 
-  agent_idle: handle(agents.agentIdle, async (call) => report(call, call.input.agent_id, { kind: 'idle', why: 'stop' })),
+  agent_idle: handle(agents.agentIdle, async (call) =>
+    report(call, call.input.agent_id, { kind: 'idle', why: 'stop' }),
+  ),
 
   agent_stop: handle(agents.agentStop, async (call) => report(call, call.input.agent_id, { kind: 'stop' })),
 

@@ -23,7 +23,11 @@ export const AGENT_RUN_HANDLERS: Readonly<Record<string, Handler>> = {
     watchRun(call, call.input.wait_ms ?? 0, (state) => {
       const found = findRun(state.agents, call.input.id, 'agent');
       if (!found.ok) return found;
-      return { ok: true, view: agentView(found.run, call.project.stateDir), isSettled: !AT_WORK.has(statusOf(found.run)) };
+      return {
+        ok: true,
+        view: agentView(found.run, call.project.stateDir),
+        isSettled: !AT_WORK.has(statusOf(found.run)),
+      };
     }),
   ),
 

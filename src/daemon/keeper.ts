@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { EndlessReaction, reactUntilQuiet } from '../engine/react-until-quiet.ts';
+import { react } from '../engine/react.ts';
 import { prepareDraft, type Draft } from '../ledger/draft.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Problem } from '../protocol/problem.ts';
-import type { Recorded } from '../state/event.ts';
+import type { Event, Recorded, Settles } from '../state/event.ts';
 import type { Outcome, Refusal } from '../state/outcome.ts';
 import { readyTasks, type Ready } from '../state/ready.ts';
 import type { CommitClock } from './commit-clock.ts';
@@ -51,7 +54,7 @@ export class Keeper {
   readonly #clock: CommitClock;
   readonly #onRecorded: (recorded: readonly Recorded[]) => void;
   readonly #queue: Waiting[] = [];
-  #parked: Waiting[] = [];
+  readonly #parked: Waiting[] = [];
   readonly #foreign: Entry[] = [];
   #draining: Promise<void> | undefined;
 
@@ -122,19 +125,39 @@ export class Keeper {
       recorded: [],
       decided: [],
     };
-    for (const waiting of batch) this.#tryOne(waiting, trial);
+    const untried = [...batch];
+    if (!this.#tryAll(untried, trial)) return this.#abandon(trial, untried);
     if (trial.recorded.length > 0) {
-      const parked = this.#parked;
-      this.#parked = [];
-      for (const waiting of parked) this.#tryOne(waiting, trial);
+      untried.push(...this.#parked.splice(0));
+      if (!this.#tryAll(untried, trial)) return this.#abandon(trial, untried);
     }
     return trial;
+  }
+
+  /** False where the rules would never have come to rest: whoever asked for that has its answer, and the trial is void. */
+  #tryAll(untried: Waiting[], trial: Trial): boolean {
+    for (let waiting = untried.shift(); waiting !== undefined; waiting = untried.shift()) {
+      try {
+        this.#tryOne(waiting, trial);
+      } catch (error) {
+        if (!(error instanceof EndlessReaction)) throw error;
+        waiting.answer({ ok: false, refusal: { code: 'internal', message: error.message, hint: REPORT_IT } });
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #abandon(trial: Trial, untried: readonly Waiting[]): Trial {
+    this.#takeBack(trial);
+    this.#queue.unshift(...trial.decided.map(({ waiting }) => waiting), ...untried);
+    return { ...trial, drafts: [], recorded: [], decided: [] };
   }
 
   #tryOne(waiting: Waiting, trial: Trial): void {
     const { key, actor, decide } = waiting.request;
     if (key !== undefined && this.#state.settled.has(key)) {
-      trial.decided.push({ waiting, settled: { ok: true, answer: this.#state.settled.get(key) }, drafts: [] });
+      trial.decided.push({ waiting, settled: { ok: true, answer: this.#state.settled.get(key) }, drafts: [], from: 0 });
       return;
     }
     const outcome = decide({ state: this.#state, ready: this.#ready, rules: this.#rules, at: trial.at });
@@ -143,20 +166,36 @@ export class Keeper {
       return;
     }
     if (!outcome.ok) {
-      trial.decided.push({ waiting, settled: outcome, drafts: [] });
+      trial.decided.push({ waiting, settled: outcome, drafts: [], from: 0 });
       return;
     }
-    const drafts: Draft[] = [];
-    for (const [i, event] of outcome.events.entries()) {
-      const settles = i === 0 && key !== undefined ? { key, answer: outcome.answer } : undefined;
-      const seq = this.#state.seq + 1;
-      const recorded: Recorded = { ...event, seq, at: trial.at, actor, ...(settles === undefined ? {} : { settles }) };
-      drafts.push(draftOf(event, actor, settles));
-      trial.recorded.push(recorded);
-      this.#evolve(recorded);
-    }
-    trial.drafts.push(...drafts);
-    trial.decided.push({ waiting, settled: { ok: true, answer: outcome.answer }, drafts });
+    const from = trial.drafts.length;
+    const decided = outcome.events.map((event, i) =>
+      this.#record(
+        event,
+        { actor, ...(i === 0 && key !== undefined ? { settles: { key, answer: outcome.answer } } : {}) },
+        trial,
+      ),
+    );
+    const tools = { newId: randomUUID, at: trial.at, ready: this.#ready, rules: this.#rules };
+    reactUntilQuiet(
+      decided,
+      (recorded) => react(this.#state, recorded, tools),
+      (event, cause) => this.#record(event, { actor: 'system:engine', cause }, trial),
+    );
+    const drafts = trial.drafts.slice(from);
+    trial.decided.push({ waiting, settled: { ok: true, answer: outcome.answer }, drafts, from });
+  }
+
+  #record(event: Event, { actor, settles, cause }: Origin, trial: Trial): Recorded {
+    const seq = this.#state.seq + 1;
+    const recorded: Recorded = { ...event, seq, at: trial.at, actor, ...(settles === undefined ? {} : { settles }) };
+    // All drafts of a trial go into one call, in the order of their numbers.
+    const because = cause === undefined ? undefined : { draft: cause.seq - trial.before - 1 };
+    trial.drafts.push(draftOf(event, actor, settles, because));
+    trial.recorded.push(recorded);
+    this.#evolve(recorded);
+    return recorded;
   }
 
   async #settle(trial: Trial): Promise<void> {
@@ -181,7 +220,7 @@ export class Keeper {
 
   /** What no ledger could record is the fault of whoever said it, and of nobody who shared the commit: they are tried again. */
   #answerUnrecorded({ decided }: Trial, problem: Problem): void {
-    const unfit = decided.map(({ drafts }) => this.#findUnfit(drafts));
+    const unfit = decided.map(({ drafts, from }) => this.#findUnfit(drafts, from));
     const isTheirs = unfit.some((found) => found !== undefined);
     const again: Waiting[] = [];
     for (const [i, { waiting }] of decided.entries()) {
@@ -193,9 +232,9 @@ export class Keeper {
     this.#queue.unshift(...again);
   }
 
-  #findUnfit(drafts: readonly Draft[]): Refusal | undefined {
-    for (const [position, draft] of drafts.entries()) {
-      const prepared = prepareDraft(draft, { position, size: this.#ledger.head.size });
+  #findUnfit(drafts: readonly Draft[], from: number): Refusal | undefined {
+    for (const [i, draft] of drafts.entries()) {
+      const prepared = prepareDraft(draft, { position: from + i, size: this.#ledger.head.size });
       if (prepared.ok) continue;
       const [{ code, message }] = prepared.problems;
       if (code === 'ledger/entry-too-large') return { code: 'too-large', message, hint: SAY_LESS };
@@ -274,6 +313,9 @@ const NOTHING_RECORDED = { ok: true, entries: [] } as const;
 
 const SAY_LESS = 'Say less, or name a file instead of sending its content.';
 
+const REPORT_IT =
+  'This is a mistake in Baton, and nothing was recorded. Please report it, with the entry that it names.';
+
 const NOTHING_YET: Refusal = {
   code: 'nothing-yet',
   message: 'there is nothing to do yet',
@@ -290,8 +332,15 @@ interface Waiting {
 interface Decided {
   readonly waiting: Waiting;
   readonly settled: Settled<unknown>;
-  /** What it wants recorded. */
+  /** What it wants recorded, and what follows from that; the first of them is the `from`-th of the trial. */
   readonly drafts: readonly Draft[];
+  readonly from: number;
+}
+
+interface Origin {
+  readonly actor: string;
+  readonly settles?: Settles;
+  readonly cause?: Recorded;
 }
 
 interface Trial {

@@ -7,7 +7,6 @@ import { hasCommit } from '../git/commits.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { Effects } from '../effects/effects.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
-import { exitProtocolSetting } from './exit-protocol-setting.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import { causeOf, openLog, type Log } from './log.ts';
@@ -114,7 +113,9 @@ async function open({ stateDir, settings, log, env }: Surroundings, release: () 
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
   // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
   watching = setInterval(() => isOurs() || void stop(), DOOR_LIMITS.folderCheckMs).unref();
-  void projects.begin((project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log })));
+  void projects.begin(
+    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log })),
+  );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };
 }
@@ -131,16 +132,13 @@ function lazyMcpDoor(options: McpDoorOptions): () => Promise<McpDoor> {
 
 function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings): Services {
   const runbook = new RunbookWatch(path);
-  // Where the runbook has mistakes, a project that wants exit signals must not lose them.
-  const fallback = exitProtocolSetting(path);
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issue(session),
     git: { hasCommit },
     runbook,
     get exitProtocol() {
-      const { good } = runbook;
-      return exitProtocolEnabled(exitFlag, good === undefined ? fallback() : (good.exitProtocol ?? false));
+      return exitProtocolEnabled(exitFlag, runbook.exitProtocol);
     },
     monotonicMs: () => performance.now(),
     now: () => new Date(),

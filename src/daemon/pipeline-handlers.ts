@@ -24,7 +24,11 @@ export const PIPELINE_HANDLERS: Readonly<Record<string, Handler>> = {
     watchRun(call, call.input.wait_ms ?? 0, (state) => {
       const found = findRun(state.pipelines, call.input.id, 'pipeline');
       if (!found.ok) return found;
-      return { ok: true, view: pipelineView(state, found.run), isSettled: statusOfPipeline(state, found.run) !== 'running' };
+      return {
+        ok: true,
+        view: pipelineView(state, found.run),
+        isSettled: statusOfPipeline(state, found.run) !== 'running',
+      };
     }),
   ),
 

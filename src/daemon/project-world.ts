@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import type { Effects } from '../effects/effects.ts';
+import { Turnstile } from '../effects/turnstile.ts';
 import type { EffectTimes } from '../effects/world.ts';
 import type { Channel } from '../notify/channel.ts';
 import { openChannels } from '../notify/open-channels.ts';
@@ -37,6 +39,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       return settled.ok ? settled.answer : undefined;
     },
     tell: async (command) => tell(keeper, command),
+    starts: STARTS,
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
     agentToken: (run) => agentToken(run, projectId, tokens),
@@ -56,6 +59,9 @@ async function tell(keeper: Project['keeper'], command: Command) {
   if (settled.ok) return {};
   return 'refusal' in settled ? { refused: settled.refusal.message } : undefined;
 }
+
+/** All projects of a daemon share the machine. */
+const STARTS = new Turnstile(4 * availableParallelism());
 
 const SYSTEM = { kind: 'system', name: 'effects' } as const;
 
@@ -78,11 +84,16 @@ function timesOf({ runbook }: Services, settings: Settings): EffectTimes {
 }
 
 /** By the runbook as it is now: who corrects it while something waits is heard at once. */
-function channelsFor(about: About, { runbook }: Services, { env, log }: Pick<ProjectWorldOptions, 'env' | 'log'>): readonly Channel[] {
+function channelsFor(
+  about: About,
+  { runbook }: Services,
+  { env, log }: Pick<ProjectWorldOptions, 'env' | 'log'>,
+): readonly Channel[] {
   const notify = runbook.good?.notify;
   if (notify !== undefined && !notify.on.includes(about)) return [];
   const webhook = notify?.webhook === undefined ? undefined : fillIn(notify.webhook, env, log);
-  return openChannels({ desktop: notify?.desktop ?? true, terminal: notify?.terminal ?? true, webhook }, { env });
+  const { desktop = true, terminal = true } = notify ?? {};
+  return openChannels({ desktop, terminal, ...(webhook === undefined ? {} : { webhook }) }, { env });
 }
 
 type About = 'attention' | 'done' | 'failed';

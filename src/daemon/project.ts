@@ -75,11 +75,13 @@ export class Project {
 
   /** From now on what the project owes to the outside is done. */
   begin(effects: Effects): void {
-    void this.keeper.read(({ state }) => state.seq).then(() => {
-      if (this.#isClosed) return;
-      this.#effects = effects;
-      effects.begin(this.#state);
-    });
+    void this.keeper
+      .read(({ state }) => state.seq)
+      .then(() => {
+        if (this.#isClosed) return;
+        this.#effects = effects;
+        effects.begin(this.#state);
+      });
   }
 
   /** What was recorded is durable: the state is what everybody may act on. */

@@ -147,7 +147,7 @@ export class Projects {
     if (!store.ok) return unavailable(store.problem);
     const services = servicesFor(path);
     const { runbook } = services;
-    await runbook.read();
+    runbook.read();
     const rules = { ...rulesOf(runbook.good) };
     let project: Project | undefined;
     const feed = new EntryFeed(() => project?.ledger);
@@ -160,7 +160,7 @@ export class Projects {
       now: services.now,
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => feed.add(entries),
-      onTick: (nowMs) => void runbook.glance(nowMs),
+      onTick: (nowMs) => runbook.glance(nowMs),
       ledger: {
         store: store.store,
         signer,

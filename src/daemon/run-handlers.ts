@@ -1,9 +1,10 @@
-import type { Answer } from '../api/answer.ts';
+import type { Answer, ApiError } from '../api/answer.ts';
 import * as operations from '../api/run-operations.ts';
+import { accepted, type Parsed } from '../protocol/problem.ts';
 import type { Plan } from '../protocol/run-plan.ts';
 import type { Command } from '../state/decide.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
-import { planOf } from '../runbook/plan.ts';
+import { agentPlanOf, planOf, type Planned } from '../runbook/plan.ts';
 import type { Call } from './call.ts';
 import { answerOf, errorOf, handle, type Handler } from './handler.ts';
 import { previewRun } from './preview-run.ts';
@@ -12,7 +13,7 @@ import { order } from './task-handlers.ts';
 
 export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
   run_start: handle(operations.runStart, async (call) => {
-    const planned = await plan(call);
+    const planned = plan(call);
     if (!planned.ok) return planned;
     const { name, plan: what, vars } = planned.result;
     const command = startOf(call.services.newId(), name, what, vars);
@@ -21,7 +22,7 @@ export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
   }),
 
   run_plan: handle(operations.runPlan, async (call) => {
-    const planned = await plan(call);
+    const planned = plan(call);
     if (!planned.ok) return planned;
     const { name, plan: what, vars } = planned.result;
     const { newId } = call.services;
@@ -40,17 +41,25 @@ interface Wanted {
 }
 
 /** What a name of the runbook stands for, as the runbook is now. */
-async function plan({ input, services }: Call<Wanted>): Promise<Answer<Planned>> {
-  const { checked } = await services.runbook.read();
+function plan({ input: { name, args = [] }, services }: Call<Wanted>): Answer<Planned> {
+  const { checked } = services.runbook.read();
   if (!checked.ok) return { ok: false, error: describeRunbook(checked.problems) };
-  const planned = planOf(checked.value, input.name, input.args ?? []);
-  return planned.ok ? { ok: true, result: planned.value } : { ok: false, error: errorOf(planned) };
+  const { agents, commands, pipelines } = checked.value;
+  const isAgent = agents.has(name) && !commands.has(name) && !pipelines.has(name);
+  if (!isAgent) return answer(planOf(checked.value, name, args));
+  if (args.length > 0) return { ok: false, error: NO_ARGUMENTS };
+  const agent = agentPlanOf(checked.value, name);
+  return answer(agent.ok ? accepted({ plan: { kind: 'agent', agent: agent.value }, vars: {}, name }) : agent);
 }
 
-interface Planned {
-  readonly plan: Plan;
-  readonly vars: Readonly<Record<string, string>>;
-  readonly name: string;
+const NO_ARGUMENTS: ApiError = {
+  code: 'bad-request',
+  message: 'an agent takes no arguments',
+  hint: 'Give it a command of its own in the runbook, with arguments.',
+};
+
+function answer(planned: Parsed<Planned>): Answer<Planned> {
+  return planned.ok ? { ok: true, result: planned.value } : { ok: false, error: errorOf(planned) };
 }
 
 /** A shell command is a pipeline of one step, so that it is shown and steered like any other. */

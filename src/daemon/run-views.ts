@@ -72,11 +72,15 @@ export function agentView(run: AgentRun, stateDir: string) {
     decision_id: run.parked,
     outcome: run.outcome,
     reason: run.reason,
-    exit: run.exit,
+    exit: run.exit === null ? null : exitView(run.exit),
     requested_at: run.requestedAt,
     folder,
     log,
   };
+}
+
+function exitView({ code, signal, timedOut, blocksUsed, output, at }: NonNullable<AgentRun['exit']>) {
+  return { code, signal, timed_out: timedOut, blocks_used: blocksUsed, output, at };
 }
 
 /** A decision as every surface shows it; options are numbered from 1. */

@@ -4,7 +4,9 @@ import type { AgentSeen } from '../state/runs/report-agent.ts';
 
 type Input = Extract<ReturnType<typeof agentReport.parse>, { ok: true }>['value'];
 
-export type SeenIn = { readonly ok: true; readonly value: AgentSeen } | { readonly ok: false; readonly error: ApiError };
+export type SeenIn =
+  | { readonly ok: true; readonly value: AgentSeen }
+  | { readonly ok: false; readonly error: ApiError };
 
 /** A report as it was sent, as what was seen: each kind has fields of its own. */
 export function seenIn(input: Input): SeenIn {

@@ -25,7 +25,10 @@ export function readSettings(env: Environment): ReadSettings {
 }
 
 /** How long claims live: by the environment, else by the runbook, else as the specification says. */
-export function leaseTimesOf({ times }: Settings, limits: Pick<RunLimits, 'claimExpiryMs' | 'renewalMs'> | undefined): LeaseTimes {
+export function leaseTimesOf(
+  { times }: Settings,
+  limits: Pick<RunLimits, 'claimExpiryMs' | 'renewalMs'> | undefined,
+): LeaseTimes {
   return {
     expiryMs: times.expiryMs ?? limits?.claimExpiryMs ?? 15 * 60_000,
     renewalMs: times.renewalMs ?? limits?.renewalMs ?? 30_000,

@@ -9,16 +9,25 @@ export const statusHandler = handle(statusGet, async ({ project }) => {
   const settled = await project.keeper.read(({ state }) => ({
     seq: state.seq,
     needs_you: [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView),
-    pipelines: [...state.pipelines.values()].filter(({ outcome }) => outcome === null).map((run) => pipelineView(state, run)),
-    agents: [...state.agents.values()].filter(({ over }) => over === null).map((run) => agentView(run, project.stateDir)),
-    workers: [...state.workers.values()].map(({ name, concurrency }) => ({ name, concurrency, busy: countBusy(state, name) })),
+    pipelines: [...state.pipelines.values()]
+      .filter(({ outcome }) => outcome === null)
+      .map((run) => pipelineView(state, run)),
+    agents: [...state.agents.values()]
+      .filter(({ over }) => over === null)
+      .map((run) => agentView(run, project.stateDir)),
+    workers: [...state.workers.values()].map(({ name, concurrency }) => ({
+      name,
+      concurrency,
+      busy: countBusy(state, name),
+    })),
     tasks: countTasks(state),
   }));
   return answerOf(settled, (status) => status);
 });
 
 function countBusy({ agents, pipelines }: State, worker: string): number {
-  return [...agents.values(), ...pipelines.values()].filter((run) => run.worker === worker && run.outcome === null).length;
+  return [...agents.values(), ...pipelines.values()].filter((run) => run.worker === worker && run.outcome === null)
+    .length;
 }
 
 function countTasks({ tasks }: State) {

@@ -99,14 +99,12 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
 
   task_heartbeat: handle(operations.taskHeartbeat, async ({ input, caller, project, services }) => {
     const epoch = caller.kind === 'session' ? caller.epoch : 0;
-    const owner = caller.kind === 'session' && caller.taskId === input.task_id;
-    if (owner && (await project.renew(input.task_id, epoch))) {
-      return {
-        ok: true,
-        result: { task_id: input.task_id, epoch, expires_at: expiresAt(project, input.task_id, services) },
-      };
+    const own = caller.kind === 'session' ? caller.taskId : '';
+    const task_id = input.task_id ?? own;
+    if (own === task_id && (await project.renew(task_id, epoch))) {
+      return { ok: true, result: { task_id, epoch, expires_at: expiresAt(project, task_id, services) } };
     }
-    return { ok: false, error: await whyNot(project, input.task_id, caller) };
+    return { ok: false, error: await whyNot(project, task_id, caller) };
   }),
 
   task_release: handle(operations.taskRelease, async (call) => {

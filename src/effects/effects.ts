@@ -4,9 +4,12 @@ import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
 import { Liveness } from './liveness.ts';
+import { forgetNotification } from './notify.ts';
 import { failureOf, perform } from './perform.ts';
+import { forgetWorkspace } from './prepare-workspace.ts';
 import { Standings } from './standings.ts';
 import { tellAll } from './tell-all.ts';
+import { tidy } from './tidy.ts';
 import type { World } from './world.ts';
 
 /**
@@ -31,8 +34,12 @@ export class Effects {
 
   /** Once, when the project is open: what an earlier daemon left is found again. */
   begin(state: State): void {
-    const wanted = new Set([...state.effects.values()].map((effect) => (effect.kind === 'run-command' ? effect.commandId : '')));
-    this.#run(sweepCommands((id) => wanted.has(id), this.#world));
+    const wanted = new Set(
+      [...state.effects.values()].map((effect) => (effect.kind === 'run-command' ? effect.commandId : '')),
+    );
+    const wantsCommand = (id: string): boolean => wanted.has(id);
+    tidy({ ...this.#world, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
+    this.#run(sweepCommands(wantsCommand, this.#world));
     this.look(state);
   }
 
@@ -43,7 +50,7 @@ export class Effects {
       if (state.effects.get(key) === effect) continue;
       this.#doing.delete(key);
       controller.abort();
-      if (effect.kind === 'run-command') this.#run(killCommand(effect.commandId, 'nobody waits for it any more', this.#world));
+      this.#run(this.#afterwards(effect));
     }
     for (const effect of state.effects.values()) {
       if (!this.#doing.has(effect.key) && isDue(effect, state)) this.#start(effect);
@@ -63,7 +70,10 @@ export class Effects {
     this.#isClosed = true;
     for (const { controller } of this.#doing.values()) controller.abort();
     this.#liveness.close();
-    await Promise.race([Promise.allSettled(this.#running), new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())]);
+    await Promise.race([
+      Promise.allSettled(this.#running),
+      new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref()),
+    ]);
   }
 
   #start(effect: Effect): void {
@@ -105,8 +115,18 @@ export class Effects {
     }
   }
 
+  /** It is on record, or was called off: what was kept for the case of a crash goes. */
+  async #afterwards(effect: Effect): Promise<void> {
+    const { stateDir } = this.#world;
+    if (effect.kind === 'notify') forgetNotification(stateDir, effect.notificationId);
+    if (effect.kind === 'prepare-workspace') forgetWorkspace(stateDir, effect);
+    if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
+  }
+
   #run(work: Promise<void>): void {
-    const running = work.catch((error: unknown) => this.#world.log.error('an effect failed', { reason: String(error) }));
+    const running = work.catch((error: unknown) =>
+      this.#world.log.error('an effect failed', { reason: String(error) }),
+    );
     this.#running.add(running);
     void running.finally(() => this.#running.delete(running));
   }

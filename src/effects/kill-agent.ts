@@ -15,7 +15,11 @@ export interface Killed {
  * Ends an agent with everything that it has started, and says how it ended; undefined where that was called off. Its supervisor
  * does it, where there is one; a start that no supervisor has taken is taken by nobody from then on.
  */
-export async function killAgent({ agentId, start, reason }: Killed, world: World, signal: AbortSignal): Promise<Exit | undefined> {
+export async function killAgent(
+  { agentId, start, reason }: Killed,
+  world: World,
+  signal: AbortSignal,
+): Promise<Exit | undefined> {
   const files = agentFiles(world.stateDir, agentId);
   const lost = { files, start, mark: markOfAgent(agentId) };
   if (claimStart(files, start)) return settleLost(lost);

@@ -30,17 +30,20 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   const filled = fillIn(started, conversation !== null, world.path);
   if (!filled.ok) return filled;
   const cwd = within(workplace, filled.cwd);
-  const prepared = prepareAgent({ ...run.plan, env: filled.env }, {
-    agentId: run.id,
-    start,
-    prompt: filled.prompt,
-    isResume: start > 1,
-    conversation,
-    stateDir,
-    cwd,
-    projectDir: world.path,
-    programs,
-  });
+  const prepared = prepareAgent(
+    { ...run.plan, env: filled.env },
+    {
+      agentId: run.id,
+      start,
+      prompt: filled.prompt,
+      isResume: start > 1,
+      conversation,
+      stateDir,
+      cwd,
+      projectDir: world.path,
+      programs,
+    },
+  );
   if (!prepared.ok) return prepared;
   const launch: Launch = {
     ...prepared.launch,
@@ -106,7 +109,10 @@ interface Refused {
   readonly reason: string;
 }
 
-function readPrompt({ plan }: AgentRun, path: string): { readonly ok: true; readonly text: string | undefined } | Refused {
+function readPrompt(
+  { plan }: AgentRun,
+  path: string,
+): { readonly ok: true; readonly text: string | undefined } | Refused {
   if (plan.prompt_file === undefined) return { ok: true, text: plan.prompt };
   try {
     return { ok: true, text: readFileSync(resolve(path, plan.prompt_file), 'utf8') };

@@ -30,7 +30,8 @@ export class Liveness {
   async check(agentId: string): Promise<void> {
     if (this.#controller.signal.aborted) return;
     const run = await this.#world.read((state) => state.agents.get(agentId));
-    if (run?.process === 'running' && run.supervisor !== null && hasEnded(run.supervisor)) this.#settle(agentId, run.start);
+    if (run?.process === 'running' && run.supervisor !== null && hasEnded(run.supervisor))
+      this.#settle(agentId, run.start);
   }
 
   close(): void {

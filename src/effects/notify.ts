@@ -22,7 +22,12 @@ export async function notify(
   const failed: { channel: string; reason: string }[] = [];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const send = async (channel: Channel): Promise<void> => {
-    const reason = await sendOnce(channel, join(folder, encodeURIComponent(channel.name)), { id, kind, title, message });
+    const reason = await sendOnce(channel, join(folder, encodeURIComponent(channel.name)), {
+      id,
+      kind,
+      title,
+      message,
+    });
     if (reason === null) sent.push(channel.name);
     else failed.push({ channel: channel.name, reason });
   };
@@ -50,7 +55,9 @@ async function sendOnce(channel: Channel, mark: string, notification: Notificati
     return before === TRYING || before === '' ? 'the daemon ended while it was being sent' : before;
   }
   writeFileSync(mark, TRYING, { mode: 0o600, flush: true });
-  const result = await channel.send(notification).catch((error: unknown) => ({ ok: false, reason: String(error) }) as const);
+  const result = await channel
+    .send(notification)
+    .catch((error: unknown) => ({ ok: false, reason: String(error) }) as const);
   writeFileSync(mark, result.ok ? SENT : result.reason, { mode: 0o600 });
   return result.ok ? null : result.reason;
 }

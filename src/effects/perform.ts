@@ -33,7 +33,9 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
     case 'prepare-workspace':
       return makeWorkspace(effect, world);
     case 'wait':
-      return (await wait(effect, world.now, signal)) ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }] : [];
+      return (await wait(effect, world.now, signal))
+        ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
+        : [];
     case 'notify': {
       const told = await notify(effect, { stateDir: world.stateDir, channels: world.channels(effect.about) });
       return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, ...told } }];
@@ -122,5 +124,10 @@ function fillIn(
   const [name, from] = [branch, base ?? ''].map((text) => renderTemplate(text, context, { quote: 'none' }));
   for (const each of [name, from])
     if (each?.ok === false) return { ok: false, reason: each.problems.map(({ message }) => message).join('; ') };
-  return { pipelineId, step, branch: name?.ok ? name.value : branch, base: base !== null && from?.ok ? from.value : base };
+  return {
+    pipelineId,
+    step,
+    branch: name?.ok ? name.value : branch,
+    base: base !== null && from?.ok ? from.value : base,
+  };
 }

@@ -32,7 +32,9 @@ const ROUNDS = 30;
 /** The processes that have a mark in the environment that they were started with; those of other users cannot be seen. */
 export function findMarked({ name, value }: Remains['mark']): number[] {
   const text = `\0${name}=${value}\0`;
-  return listProcesses().filter((pid) => pid !== process.pid && `\0${readOf(pid, 'environ')}`.includes(text) && !isZombie(pid));
+  return listProcesses().filter(
+    (pid) => pid !== process.pid && `\0${readOf(pid, 'environ')}`.includes(text) && !isZombie(pid),
+  );
 }
 
 /** The processes that were started with these words at the end of their command line. */
@@ -43,7 +45,9 @@ export function findByArguments(...words: readonly string[]): number[] {
 
 function listProcesses(): number[] {
   try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
   } catch {
     return [];
   }

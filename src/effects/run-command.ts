@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { batonShim } from '../agents/prepare-agent.ts';
 import { writeWhole } from '../api/write-whole.ts';
 import { renderTemplate } from '../protocol/render-template.ts';
@@ -7,7 +6,8 @@ import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles, type Exit, type Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
-import { untilEnded } from './follow-start.ts';
+import { untilEnded, untilStarted } from './follow-start.ts';
+import { ownerFile } from './owner-file.ts';
 import { markOfCommand, settleLost } from './settle-lost.ts';
 import { spawnSupervisor, type Spawned } from './spawn-supervisor.ts';
 import { findSupervised } from './supervised.ts';
@@ -30,17 +30,17 @@ export const ONLY_START = 1;
  * Runs a shell step or a gate under a supervisor, so that it is run once however often the daemon is started meanwhile, and so that
  * it holds nothing up. Undefined where somebody else has said how it went, or nobody wants to know any more.
  */
-export async function runCommand(effect: RunCommand, world: World, signal: AbortSignal): Promise<CommandEnd | undefined> {
+export async function runCommand(
+  effect: RunCommand,
+  world: World,
+  signal: AbortSignal,
+): Promise<CommandEnd | undefined> {
   const files = commandFiles(world.stateDir, effect.commandId);
   let spawned: Spawned | undefined;
   if (findSupervised(files, ONLY_START).kind === 'untaken') {
-    const programs = await world.programs();
-    const wanted = await world.read((state) => gather(state, effect, world));
-    if (wanted === undefined || signal.aborted) return undefined;
-    if (!wanted.ok) return failed(wanted.reason);
-    mkdirSync(files.folder, { recursive: true, mode: 0o700 });
-    writeWhole(ownerFile(files.folder), world.projectId);
-    spawned = spawnSupervisor(files, launchOf(effect, wanted, world, programs), { programs, env: world.env });
+    const started = await start(effect, world, signal);
+    if (started === undefined || 'exitCode' in started) return started;
+    spawned = started;
   }
   const settling = await untilEnded({ files, start: ONLY_START, spawned, signal });
   if (settling === undefined) return undefined;
@@ -48,12 +48,23 @@ export async function runCommand(effect: RunCommand, world: World, signal: Abort
   if (found.kind === 'ended') return endOf(found.exit);
   if (found.kind === 'untaken') return failed(`the supervisor did not start: ${words ?? 'it has gone'}`);
   const exit = await settleLost({ files, start: ONLY_START, mark: markOfCommand(effect.commandId) });
-  return exit.signal === 'SIGKILL' && exit.code === null ? failed(exit.output ?? 'its supervisor was killed') : endOf(exit);
+  return endOf({ ...exit, output: exit.output ?? 'its supervisor was killed' });
 }
 
-/** Which project a command belongs to, so that another does not end it. */
-export function ownerFile(folder: string): string {
-  return join(folder, 'project');
+/** Starts it, and waits until it runs; or says why that is not possible. */
+async function start(effect: RunCommand, world: World, signal: AbortSignal): Promise<Spawned | CommandEnd | undefined> {
+  const files = commandFiles(world.stateDir, effect.commandId);
+  const programs = await world.programs();
+  return world.starts.pass(async () => {
+    const wanted = await world.read((state) => gather(state, effect, world));
+    if (wanted === undefined || signal.aborted) return undefined;
+    if (!wanted.ok) return failed(wanted.reason);
+    mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+    writeWhole(ownerFile(files.folder), world.projectId);
+    const spawned = spawnSupervisor(files, launchOf(effect, wanted, world, programs), { programs, env: world.env });
+    await untilStarted({ files, start: ONLY_START, spawned, signal }, world.times.startMs);
+    return spawned;
+  });
 }
 
 function failed(output: string): CommandEnd {

@@ -7,8 +7,9 @@ import type { State } from '../state/state.ts';
 import { agentFiles, type Exit, type HookConfig } from '../supervisor/contract.ts';
 import { untilStarted, type Settling } from './follow-start.ts';
 import { launchAgent, type StartedAgent } from './launch-agent.ts';
+import { ownerFile } from './owner-file.ts';
 import { markOfAgent, settleLost } from './settle-lost.ts';
-import { spawnSupervisor, type Spawned } from './spawn-supervisor.ts';
+import { spawnSupervisor } from './spawn-supervisor.ts';
 import { findSupervised } from './supervised.ts';
 import { contextOfAgent } from './template-context.ts';
 import { workplaceOf } from './workplace.ts';
@@ -32,21 +33,25 @@ export async function startAgent(
   signal: AbortSignal,
 ): Promise<readonly StartOutcome[]> {
   const files = agentFiles(world.stateDir, agentId);
-  let spawned: Spawned | undefined;
-  if (findSupervised(files, start).kind === 'untaken') {
-    const programs = await world.programs();
+  const lose = async (): Promise<Exit> => settleLost({ files, start, mark: markOfAgent(agentId) });
+  if (findSupervised(files, start).kind !== 'untaken') {
+    const settling = await untilStarted({ files, start, spawned: undefined, signal }, world.times.startMs);
+    return settling === undefined ? [] : outcomesOf(settling, lose);
+  }
+  const programs = await world.programs();
+  return world.starts.pass(async () => {
     const wanted = await world.read((state) => gather(state, agentId, start, world));
     if (wanted === undefined || signal.aborted) return [];
     const made = launchAgent(wanted, world, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+    writeWhole(ownerFile(files.folder), world.projectId);
     writeWhole(files.config, `${JSON.stringify(hookConfig(wanted.run, start))}\n`);
-    spawned = spawnSupervisor(files, made.launch, { programs, env: world.env });
+    const spawned = spawnSupervisor(files, made.launch, { programs, env: world.env });
     world.onSpawned(agentId, spawned);
-  }
-  const settling = await untilStarted({ files, start, spawned, signal }, world.times.startMs);
-  if (settling === undefined) return [];
-  return outcomesOf(settling, async () => settleLost({ files, start, mark: markOfAgent(agentId) }));
+    const settling = await untilStarted({ files, start, spawned, signal }, world.times.startMs);
+    return settling === undefined ? [] : outcomesOf(settling, lose);
+  });
 }
 
 async function outcomesOf({ found, words }: Settling, lose: () => Promise<Exit>): Promise<readonly StartOutcome[]> {
@@ -66,7 +71,12 @@ async function outcomesOf({ found, words }: Settling, lose: () => Promise<Exit>)
   }
 }
 
-function gather(state: State, agentId: string, start: number, { path, env, usesExitSignals }: World): StartedAgent | undefined {
+function gather(
+  state: State,
+  agentId: string,
+  start: number,
+  { path, env, usesExitSignals }: World,
+): StartedAgent | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined || run.start !== start) return undefined;
   return {

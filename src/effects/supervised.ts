@@ -27,7 +27,8 @@ export function findSupervised(files: SupervisedFiles, start: number, isThere = 
   if (isAlive) return { kind: 'starting' };
   // It may have come to run, and have been killed, since we looked first.
   const late = readRunning(files, start);
-  if (late !== undefined) return hasEnded(late.supervisor) ? { kind: 'lost', running: late } : { kind: 'running', running: late };
+  if (late !== undefined)
+    return hasEnded(late.supervisor) ? { kind: 'lost', running: late } : { kind: 'running', running: late };
   return existsSync(files.taken(start)) ? { kind: 'lost', running: undefined } : { kind: 'untaken' };
 }
 

@@ -10,7 +10,8 @@ export async function tellAll(commands: readonly Command[], { tell, log }: World
   for (const command of commands) {
     for (let waitMs = FIRST_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_MS)) {
       const told = await tell(command);
-      if (told?.refused !== undefined) log.error('an outcome was refused', { command: command.kind, reason: told.refused });
+      if (told?.refused !== undefined)
+        log.error('an outcome was refused', { command: command.kind, reason: told.refused });
       if (told !== undefined) break;
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }

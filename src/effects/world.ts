@@ -4,6 +4,7 @@ import type { Command } from '../state/decide.ts';
 import type { State } from '../state/state.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import type { Spawned } from './spawn-supervisor.ts';
+import type { Turnstile } from './turnstile.ts';
 
 /** What effects may touch of the daemon around them. */
 export interface World {
@@ -21,6 +22,8 @@ export interface World {
   readonly tell: (command: Command) => Promise<Told | undefined>;
   /** A supervisor was started by this process: its end will be heard of. */
   readonly onSpawned: (agentId: string, spawned: Spawned) => void;
+  /** Processes are started a few at a time. */
+  readonly starts: Turnstile;
   readonly programs: () => Promise<Programs>;
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;

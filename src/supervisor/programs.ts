@@ -15,14 +15,15 @@ export interface Programs {
 }
 
 /**
- * Where those programs are. A release has them as bundles. In a clone they are bundled anew, once a process, into the state folder:
+ * Where those programs are. A release has them as bundles. In a clone they are bundled anew, once a process and state folder, into the state folder:
  * running their source as it stands would cost every supervisor 30 MB for the stripping of types. Where the bundler is missing the
  * source runs all the same.
  */
 export async function findPrograms(stateDir: string): Promise<Programs> {
   if (!existsSync(SOURCE.supervisor)) return programsIn(DIST, '.cjs');
-  bundled ??= bundleInto(join(stateDir, 'cache'));
-  const folder = await bundled;
+  const bundling = bundled.get(stateDir) ?? bundleInto(join(stateDir, 'cache'));
+  bundled.set(stateDir, bundling);
+  const folder = await bundling;
   return folder === undefined ? { ...SOURCE, baton: BATON } : programsIn(folder, '.cjs');
 }
 
@@ -35,7 +36,8 @@ const SOURCE = {
   scripted: join(ROOT, 'src', 'agents', 'scripted', 'main.ts'),
 };
 
-let bundled: Promise<string | undefined> | undefined;
+/** By state folder: one process may serve several, one after the other, and the first may be gone by then. */
+const bundled = new Map<string, Promise<string | undefined>>();
 
 function programsIn(folder: string, extension: string): Programs {
   return {

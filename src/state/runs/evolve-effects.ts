@@ -60,8 +60,8 @@ function effectOf({ type, data }: Event): Effect | undefined {
 function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event): readonly string[] {
   switch (type) {
     case 'AgentStarted':
-    case 'AgentStartFailed':
       return [keyOf.start(data.agent_id, data.start)];
+    case 'AgentStartFailed':
     case 'AgentExited':
       return [keyOf.start(data.agent_id, data.start), keyOf.kill(data.agent_id)];
     case 'AgentKillRequested':

@@ -1,4 +1,4 @@
-import type { Plan } from '../../protocol/run-plan.ts';
+import type { PipelinePlan, Plan, StepPlan } from '../../protocol/run-plan.ts';
 import type { RunOutcome, TaskRef } from './run-event.ts';
 
 /** One pipeline under way, or how it ended. */
@@ -52,4 +52,13 @@ export type PipelineStatus = 'running' | 'waiting' | RunOutcome;
 
 export function pipelineStatus({ outcome, step }: PipelineRun): PipelineStatus {
   return outcome ?? (step?.status === 'waiting' ? 'waiting' : 'running');
+}
+
+/** The definition that a run keeps to; undefined only where a plan lacks what it names. */
+export function planOf({ plan, parent, name }: PipelineRun): PipelinePlan | undefined {
+  return plan.pipelines[parent === null ? plan.pipeline : name];
+}
+
+export function stepPlanOf(run: PipelineRun, step: string): StepPlan | undefined {
+  return planOf(run)?.steps.find(({ name }) => name === step);
 }

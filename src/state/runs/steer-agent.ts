@@ -44,7 +44,8 @@ export function decideKillAgent(state: State, { agentId, reason }: KillAgent): O
   const found = requireAgent(state, agentId);
   if (!found.ok) return found;
   const { killed, outcome, process } = found.answer;
-  const isOver = outcome !== null && (killed || process === 'gone');
   const why = reason ?? 'killed by an operator';
-  return decided(isOver ? [] : [event('AgentKillRequested', { agent_id: agentId, reason: why })], { id: agentId });
+  const ended = event('AgentEnded', { agent_id: agentId, outcome: 'cancelled', reason: why });
+  if (process === 'gone') return decided(outcome === null ? [ended] : [], { id: agentId });
+  return decided(killed ? [] : [event('AgentKillRequested', { agent_id: agentId, reason: why })], { id: agentId });
 }
