@@ -26,8 +26,8 @@ export interface Operation<I = unknown> {
   readonly tool: boolean;
 }
 
-/** Operator: everything. Worker: reads and claims. Session: what concerns its own claim. */
-export type Access = 'operator' | 'worker' | 'session';
+/** Operator: everything. Worker: reads and claims. Session: what concerns its own claim. Agent, supervisor: what concerns that run. */
+export type Access = 'operator' | 'worker' | 'session' | 'agent' | 'supervisor';
 
 export interface OperationOptions<S extends ObjectShape> {
   readonly name: string;

@@ -3,7 +3,7 @@ import { taskId, TASK_STATUSES } from '../protocol/shared-fields.ts';
 import { blockedNeedsNotes, taskUpdateShape } from '../protocol/task-update.ts';
 import { operation } from './operation.ts';
 
-const ALL = ['operator', 'worker', 'session'] as const;
+const ALL = ['operator', 'worker', 'session', 'agent'] as const;
 const HOLDER = ['operator', 'session'] as const;
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 const waitMs = {
@@ -138,7 +138,7 @@ export const taskHeartbeat = operation({
     'Renew your claim. Call it at least every few minutes while you work: a claim that nobody renews expires, and somebody else gets the task. If it is refused, stop working on the task: it is not yours any more.',
   access: ['session'],
   kind: 'read',
-  shape: ofTask,
+  shape: { kind: 'object', fields: { task_id: { ...taskId, optional: true } } },
 });
 
 export const taskRelease = operation({

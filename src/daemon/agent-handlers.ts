@@ -1,12 +1,11 @@
 import * as operations from '../api/agent-operations.ts';
-import { createExitSignal } from '../protocol/create-exit-signal.ts';
 import type { Mission } from '../protocol/mission.ts';
-import { actorOf, requireClaim } from '../state/caller.ts';
-import { decideExitSession } from '../state/exit-session.ts';
+import { requireClaim, type Caller } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
+import type { State } from '../state/state.ts';
 import { missionIds } from '../state/task.ts';
-import { decideUpdateTask } from '../state/update-task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
+import { order } from './task-handlers.ts';
 
 export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
   mission_get: handle(operations.missionGet, async ({ caller, project }) => {
@@ -29,50 +28,26 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
 
   agent_signal: handle(operations.agentSignal, async (call) => {
     const { input, caller, project, services } = call;
-    if (caller.kind !== 'session') return answerOf(NO_SESSION, () => null);
-    if (input.kind === 'continue') await project.renew(caller.taskId, caller.epoch);
-    const settled = await project.keeper.submit<SignalAnswer>({
-      actor: actorOf(caller),
-      ...(call.key === undefined ? {} : { key: call.key }),
-      decide: ({ state, rules }) => {
-        const task = state.tasks.get(caller.taskId);
-        if (task === undefined) return NO_SESSION;
-        const answer = { kind: input.kind, task_id: task.id, phase: task.phase };
-        if (input.kind === 'complete' && state.sessions.get(caller.sessionId)?.exit)
-          return { ok: true, events: [], answer };
-        const held = requireClaim(task, caller);
-        if (!held.ok) return held;
-        if (input.kind === 'continue') return { ok: true, events: [], answer };
-        if (input.kind === 'escalate') {
-          // A person is needed, and until there are decisions to open, a blocked task is what people look at.
-          const notes = input.message ?? 'the agent asks for a person';
-          const outcome = decideUpdateTask(state, { task_id: task.id, status: 'blocked', notes }, caller, rules);
-          return outcome.ok ? { ...outcome, answer: { ...answer, phase: 'BLOCKED' } } : outcome;
-        }
-        if (services.exitProtocol)
-          return refusal('missing', 'cannot complete: missing exit signal', 'Run: baton emit exit');
-        const signal = createExitSignal(task.phase, 'completed');
-        const exit = {
-          signal: input.message === undefined ? signal : signal.withNotes(input.message),
-          eventId: services.newId(),
-          at: services.now().toISOString(),
-          committed: false,
-          violations: [],
-        };
-        const outcome = decideExitSession(state, exit, caller, rules);
-        if (!outcome.ok) return outcome;
-        return { ...outcome, answer: { ...answer, phase: outcome.answer.next_phase ?? task.phase } };
-      },
-    });
-    return answerOf(settled, (answer) => answer);
+    if (caller.kind === 'session' && input.kind === 'continue') await project.renew(caller.taskId, caller.epoch);
+    const command = {
+      ...(input.agent_id === undefined ? {} : { agentId: input.agent_id }),
+      ...(input.message === undefined ? {} : { message: input.message }),
+      signal: input.kind,
+      exitProtocol: services.exitProtocol,
+      eventId: services.newId(),
+      at: services.now().toISOString(),
+    };
+    const settled = await order<{ kind: string }>(call, { kind: 'signal-agent', command });
+    const stands = await project.keeper.read(({ state }) => standingOf(state, caller));
+    return answerOf(settled, (answer) => ({ ...answer, ...(stands.ok ? stands.answer : {}) }));
   }),
 };
 
-interface SignalAnswer {
-  readonly kind: string;
-  readonly task_id: string;
-  /** Where the task stands now. */
-  readonly phase: string;
+/** Where the task of a session stands now, and whether the session still has it. */
+function standingOf(state: State, caller: Caller): object {
+  const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
+  if (task === undefined || caller.kind !== 'session') return {};
+  return { task_id: task.id, phase: task.phase, holds_claim: task.claim?.sessionId === caller.sessionId };
 }
 
 const NO_SESSION = refusal(

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { reactUntilQuiet } from '../engine/react-until-quiet.ts';
+import { react } from '../engine/react.ts';
 import { prepareDraft, type Draft } from '../ledger/draft.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Problem } from '../protocol/problem.ts';
-import type { Recorded } from '../state/event.ts';
+import type { Event, Recorded, Settles } from '../state/event.ts';
 import type { Outcome, Refusal } from '../state/outcome.ts';
 import { readyTasks, type Ready } from '../state/ready.ts';
 import type { CommitClock } from './commit-clock.ts';
@@ -146,7 +149,10 @@ export class Keeper {
   #tryOne(waiting: Waiting, trial: Trial): void {
     const { key, actor } = waiting.request;
     if (key !== undefined && this.#state.settled.has(key)) {
-      this.#conclude({ waiting, settled: { ok: true, answer: this.#state.settled.get(key) }, drafts: [] }, trial);
+      this.#conclude(
+        { waiting, settled: { ok: true, answer: this.#state.settled.get(key) }, ...NOTHING_TO_RECORD },
+        trial,
+      );
       return;
     }
     const outcome = this.#ask(waiting, trial.at);
@@ -155,20 +161,42 @@ export class Keeper {
       return;
     }
     if (!outcome.ok) {
-      this.#conclude({ waiting, settled: outcome, drafts: [] }, trial);
+      this.#conclude({ waiting, settled: outcome, ...NOTHING_TO_RECORD }, trial);
       return;
     }
-    const drafts: Draft[] = [];
-    for (const [i, event] of outcome.events.entries()) {
-      const settles = i === 0 && key !== undefined ? { key, answer: outcome.answer } : undefined;
-      const seq = this.#state.seq + 1;
-      const recorded: Recorded = { ...event, seq, at: trial.at, actor, ...(settles === undefined ? {} : { settles }) };
-      drafts.push(draftOf(event, actor, settles));
-      trial.recorded.push(recorded);
-      this.#evolve(recorded);
+    const from = trial.drafts.length;
+    const decided = outcome.events.map((event, i) => {
+      const settles = i === 0 && key !== undefined ? { settles: { key, answer: outcome.answer } } : {};
+      return this.#record(event, { actor, ...settles }, trial);
+    });
+    this.#react(decided, waiting, trial);
+    const drafts = trial.drafts.slice(from);
+    this.#conclude({ waiting, settled: { ok: true, answer: outcome.answer }, drafts, from }, trial);
+  }
+
+  /** What follows from what was decided belongs to it, and goes into the same commit. */
+  #react(decided: readonly Recorded[], waiting: Waiting, trial: Trial): void {
+    const tools = { newId: randomUUID, at: trial.at, ready: this.#ready, rules: this.#rules };
+    try {
+      reactUntilQuiet(
+        decided,
+        (recorded) => react(this.#state, recorded, tools),
+        (event, cause) => this.#record(event, { actor: 'system:engine', cause }, trial),
+      );
+    } catch (error) {
+      throw new FailedReaction(waiting, error);
     }
-    trial.drafts.push(...drafts);
-    this.#conclude({ waiting, settled: { ok: true, answer: outcome.answer }, drafts }, trial);
+  }
+
+  #record(event: Event, { actor, settles, cause }: Origin, trial: Trial): Recorded {
+    const seq = this.#state.seq + 1;
+    const recorded: Recorded = { ...event, seq, at: trial.at, actor, ...(settles === undefined ? {} : { settles }) };
+    // All drafts of a trial go into one call, in the order of their numbers.
+    const because = cause === undefined ? undefined : { draft: cause.seq - trial.before - 1 };
+    trial.drafts.push(draftOf(event, actor, settles, because));
+    trial.recorded.push(recorded);
+    this.#evolve(recorded);
+    return recorded;
   }
 
   #conclude(decided: Decided, trial: Trial): void {
@@ -186,16 +214,24 @@ export class Keeper {
     }
   }
 
-  /** What cannot happen has happened. Nothing of the batch was told to anybody, and the loop goes on. */
+  /**
+   * What cannot happen has happened, and nothing of the batch was told to anybody. Where it is known whose fault it was, only they hear of
+   * it, and the others are tried again; the loop goes on.
+   */
   #fail(batch: readonly Waiting[], trial: Trial, error: unknown): void {
-    this.#onMistake(error);
+    const culprit = error instanceof FailedReaction ? error.waiting : undefined;
+    this.#onMistake(error instanceof FailedReaction ? error.cause : error);
     this.#clock.unpin();
     this.#takeBack(trial);
     const served = trial.decided.map(({ waiting }) => waiting);
-    for (const waiting of new Set([...batch, ...served])) {
+    const again: Waiting[] = [];
+    for (const waiting of new Set([...batch, ...served, ...(culprit === undefined ? [] : [culprit])])) {
+      if (culprit !== undefined && waiting !== culprit && !this.#parked.has(waiting)) again.push(waiting);
+      if (culprit !== undefined && waiting !== culprit) continue;
       this.#parked.delete(waiting);
       waiting.answer({ ok: false, refusal: INTERNAL });
     }
+    this.#queue.unshift(...again);
   }
 
   async #settle(trial: Trial): Promise<void> {
@@ -220,7 +256,7 @@ export class Keeper {
 
   /** What no ledger could record is the fault of whoever said it, and of nobody who shared the commit: they are tried again. */
   #answerUnrecorded({ decided }: Trial, problem: Problem): void {
-    const unfit = decided.map(({ drafts }) => this.#findUnfit(drafts));
+    const unfit = decided.map(({ drafts, from }) => this.#findUnfit(drafts, from));
     const isTheirs = unfit.some((found) => found !== undefined);
     const again: Waiting[] = [];
     for (const [i, { waiting }] of decided.entries()) {
@@ -232,9 +268,9 @@ export class Keeper {
     this.#queue.unshift(...again);
   }
 
-  #findUnfit(drafts: readonly Draft[]): Refusal | undefined {
-    for (const [position, draft] of drafts.entries()) {
-      const prepared = prepareDraft(draft, { position, size: this.#ledger.head.size });
+  #findUnfit(drafts: readonly Draft[], from: number): Refusal | undefined {
+    for (const [i, draft] of drafts.entries()) {
+      const prepared = prepareDraft(draft, { position: from + i, size: this.#ledger.head.size });
       if (prepared.ok) continue;
       const [{ code, message }] = prepared.problems;
       if (code === 'ledger/entry-too-large') return { code: 'too-large', message, hint: SAY_LESS };
@@ -323,6 +359,8 @@ const BATCH = 500;
 
 const NOTHING_RECORDED = { ok: true, entries: [] } as const;
 
+const NOTHING_TO_RECORD = { drafts: [], from: 0 } as const;
+
 const SAY_LESS = 'Say less, or name a file instead of sending its content.';
 
 const NOTHING_YET: Refusal = {
@@ -338,11 +376,28 @@ interface Waiting {
   isTired?: boolean;
 }
 
+/** The rules went wrong over what one request had decided. */
+class FailedReaction extends Error {
+  readonly waiting: Waiting;
+
+  constructor(waiting: Waiting, cause: unknown) {
+    super('a reaction failed', { cause });
+    this.waiting = waiting;
+  }
+}
+
 interface Decided {
   readonly waiting: Waiting;
   readonly settled: Settled<unknown>;
-  /** What it wants recorded. */
+  /** What it wants recorded, and what follows from that; the first of them is the `from`-th of the trial. */
   readonly drafts: readonly Draft[];
+  readonly from: number;
+}
+
+interface Origin {
+  readonly actor: string;
+  readonly settles?: Settles;
+  readonly cause?: Recorded;
 }
 
 interface Trial {

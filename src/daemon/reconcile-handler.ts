@@ -10,7 +10,7 @@ import { statusOf, writebacks, type Task } from '../state/task.ts';
 import { answerOf, handle } from './handler.ts';
 import { causeOf, type Log } from './log.ts';
 import type { Project } from './project.ts';
-import { hasEnded } from './process-identity.ts';
+import { hasEnded } from '../api/process-identity.ts';
 
 /** On command: what was found, and with `apply` what was done about it. */
 export const reconcileHandler = handle(reconcileOperation, async ({ input, project }) =>

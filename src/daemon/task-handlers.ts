@@ -10,7 +10,7 @@ import { statusOf, type Task } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { LATER } from './keeper.ts';
 import type { Call } from './call.ts';
-import { identifyProcess } from './process-identity.ts';
+import { identifyProcess } from '../api/process-identity.ts';
 import { expiresAt, taskView } from './task-view.ts';
 
 export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
@@ -116,14 +116,12 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
 
   task_heartbeat: handle(operations.taskHeartbeat, async ({ input, caller, project, services }) => {
     const epoch = caller.kind === 'session' ? caller.epoch : 0;
-    const owner = caller.kind === 'session' && caller.taskId === input.task_id;
-    if (owner && (await project.renew(input.task_id, epoch))) {
-      return {
-        ok: true,
-        result: { task_id: input.task_id, epoch, expires_at: expiresAt(project, input.task_id, services) },
-      };
+    const own = caller.kind === 'session' ? caller.taskId : '';
+    const task_id = input.task_id ?? own;
+    if (own === task_id && (await project.renew(task_id, epoch))) {
+      return { ok: true, result: { task_id, epoch, expires_at: expiresAt(project, task_id, services) } };
     }
-    return { ok: false, error: await whyNot(project, input.task_id, caller) };
+    return { ok: false, error: await whyNot(project, task_id, caller) };
   }),
 
   task_release: handle(operations.taskRelease, async (call) => {

@@ -3,6 +3,7 @@ import type { Caller } from './caller.ts';
 import { actorOf } from './caller.ts';
 import { decide, MAY, type Command } from './decide.ts';
 import { given, OPEN } from './given.cases.ts';
+import * as runs from './runs/say.cases.ts';
 import * as say from './say.cases.ts';
 import { claim, create, operator, session, system, worker } from './say.cases.ts';
 
@@ -22,10 +23,29 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'start-audit': [say.startAudit(), 'operator', 'session'],
   'verify-audit': [{ kind: 'verify-audit', command: { auditId: 'a0', size: 1, root: '' } }, 'operator', 'session'],
   seal: [say.seal, 'operator', 'system', 'session'],
+  'start-pipeline': [runs.startPipeline(), 'operator', 'system'],
+  'start-agent': [runs.startAgent(), 'operator', 'system'],
+  'configure-workers': [runs.configure([]), 'operator', 'system'],
+  'signal-agent': [runs.signal('continue', 'a1'), 'operator', 'session', 'agent', 'supervisor'],
+  'report-agent': [runs.report({ kind: 'stop' }, 'a1'), 'operator', 'system', 'session', 'agent', 'supervisor'],
+  'report-started': [runs.started('a1'), 'system'],
+  'report-start-failed': [runs.startFailed('a1'), 'system'],
+  'finish-command': [runs.finish('a1'), 'system', 'supervisor'],
+  'fire-timer': [runs.fire('t1'), 'system'],
+  'deliver-message': [runs.deliver('m1'), 'system'],
+  'prepare-workspace': [runs.prepared('p1', 'x'), 'system'],
+  'workspace-failed': [runs.unprepared('p1', 'x'), 'system'],
+  'notification-sent': [runs.notified('n1'), 'system'],
+  'resolve-decision': [runs.resolve('d1', 1), 'operator'],
+  'cancel-pipeline': [runs.cancel('p1'), 'operator', 'system'],
+  'retry-pipeline': [runs.retry('p1'), 'operator'],
+  'resume-pipeline': [runs.resume('p1'), 'operator'],
+  'send-message': [runs.send('a1', 'hello'), 'operator', 'system'],
+  'kill-agent': [runs.kill('a1'), 'operator', 'system'],
 };
 
 describe('who may ask for what', () => {
-  const callers = [operator, system, session(), worker];
+  const callers = [operator, system, session(), worker, runs.agent(), runs.supervisor()];
   const { state } = given([
     [create('A'), operator],
     [create('B'), operator],
@@ -48,12 +68,14 @@ describe('who may ask for what', () => {
 });
 
 describe('the ledger names', () => {
-  it('sessions, operators and Baton itself; a worker is not yet anybody of its own', () => {
-    expect([operator, worker, system, session()].map(actorOf)).toEqual([
+  it('sessions, operators and Baton itself, its supervisors included; a worker is not yet anybody of its own', () => {
+    expect([operator, worker, system, session(), runs.agent(), runs.supervisor()].map(actorOf)).toEqual([
       'operator:ann',
       'operator:bob',
       'system:clock',
       'session:s1',
+      'session:a1',
+      'system:supervisor',
     ]);
   });
 });

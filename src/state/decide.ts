@@ -10,6 +10,20 @@ import { decideOperateTask, type OperateTask } from './operate-task.ts';
 import { refusal, type Outcome } from './outcome.ts';
 import { decideRecordThought, type RecordThought } from './record-thought.ts';
 import type { Rules } from './rules.ts';
+import {
+  decideReportAgent,
+  decideReportStarted,
+  decideReportStartFailed,
+  type ReportAgent,
+  type ReportStarted,
+  type ReportStartFailed,
+} from './runs/report-agent.ts';
+import { decideResolveDecision, type ResolveDecision } from './runs/resolve-decision.ts';
+import * as effects from './runs/settle-effect.ts';
+import { decideSignalAgent, type SignalAgent } from './runs/signal-agent.ts';
+import * as start from './runs/start-run.ts';
+import { decideKillAgent, decideSendMessage, type KillAgent, type SendMessage } from './runs/steer-agent.ts';
+import * as steer from './runs/steer-pipeline.ts';
 import { decideSendHandoff, type SendHandoff } from './send-handoff.ts';
 import type { State } from './state.ts';
 import { decideSubmitResult, type SubmitResult } from './submit-result.ts';
@@ -31,7 +45,26 @@ export type Command =
   | { readonly kind: 'send-handoff'; readonly command: SendHandoff }
   | { readonly kind: 'start-audit'; readonly command: StartAudit }
   | { readonly kind: 'verify-audit'; readonly command: VerifyAudit }
-  | { readonly kind: 'seal'; readonly command: null };
+  | { readonly kind: 'seal'; readonly command: null }
+  | { readonly kind: 'start-pipeline'; readonly command: start.StartPipeline }
+  | { readonly kind: 'start-agent'; readonly command: start.StartAgent }
+  | { readonly kind: 'configure-workers'; readonly command: start.ConfigureWorkers }
+  | { readonly kind: 'signal-agent'; readonly command: SignalAgent }
+  | { readonly kind: 'report-agent'; readonly command: ReportAgent }
+  | { readonly kind: 'report-started'; readonly command: ReportStarted }
+  | { readonly kind: 'report-start-failed'; readonly command: ReportStartFailed }
+  | { readonly kind: 'finish-command'; readonly command: effects.FinishCommand }
+  | { readonly kind: 'fire-timer'; readonly command: effects.FireTimer }
+  | { readonly kind: 'deliver-message'; readonly command: effects.DeliverMessage }
+  | { readonly kind: 'prepare-workspace'; readonly command: effects.PrepareWorkspace }
+  | { readonly kind: 'workspace-failed'; readonly command: effects.FailWorkspace }
+  | { readonly kind: 'notification-sent'; readonly command: effects.SendNotification }
+  | { readonly kind: 'resolve-decision'; readonly command: ResolveDecision }
+  | { readonly kind: 'cancel-pipeline'; readonly command: steer.CancelPipeline }
+  | { readonly kind: 'retry-pipeline'; readonly command: steer.RetryPipeline }
+  | { readonly kind: 'resume-pipeline'; readonly command: steer.ResumePipeline }
+  | { readonly kind: 'send-message'; readonly command: SendMessage }
+  | { readonly kind: 'kill-agent'; readonly command: KillAgent };
 
 /** Who may ask for what; a session asks only for what concerns its own claim, which each decision checks. */
 export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> = {
@@ -50,6 +83,25 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'start-audit': ['operator', 'session'],
   'verify-audit': ['operator', 'session'],
   seal: ['operator', 'system', 'session'],
+  'start-pipeline': ['operator', 'system'],
+  'start-agent': ['operator', 'system'],
+  'configure-workers': ['operator', 'system'],
+  'signal-agent': ['operator', 'session', 'agent', 'supervisor'],
+  'report-agent': ['operator', 'system', 'session', 'agent', 'supervisor'],
+  'report-started': ['system'],
+  'report-start-failed': ['system'],
+  'finish-command': ['system', 'supervisor'],
+  'fire-timer': ['system'],
+  'deliver-message': ['system'],
+  'prepare-workspace': ['system'],
+  'workspace-failed': ['system'],
+  'notification-sent': ['system'],
+  'resolve-decision': ['operator'],
+  'cancel-pipeline': ['operator', 'system'],
+  'retry-pipeline': ['operator'],
+  'resume-pipeline': ['operator'],
+  'send-message': ['operator', 'system'],
+  'kill-agent': ['operator', 'system'],
 };
 
 /** (state, command) → entries to record, or a refusal. */
@@ -89,5 +141,43 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return decideVerifyAudit(state, command, caller);
     case 'seal':
       return decideSeal(state, caller);
+    case 'start-pipeline':
+      return start.decideStartPipeline(state, command);
+    case 'start-agent':
+      return start.decideStartAgent(state, command, rules);
+    case 'configure-workers':
+      return start.decideConfigureWorkers(state, command);
+    case 'signal-agent':
+      return decideSignalAgent(state, command, caller, rules);
+    case 'report-agent':
+      return decideReportAgent(state, command, caller);
+    case 'report-started':
+      return decideReportStarted(state, command);
+    case 'report-start-failed':
+      return decideReportStartFailed(state, command);
+    case 'finish-command':
+      return effects.decideFinishCommand(state, command, caller);
+    case 'fire-timer':
+      return effects.decideFireTimer(state, command);
+    case 'deliver-message':
+      return effects.decideDeliverMessage(state, command);
+    case 'prepare-workspace':
+      return effects.decidePrepareWorkspace(state, command);
+    case 'workspace-failed':
+      return effects.decideFailWorkspace(state, command);
+    case 'notification-sent':
+      return effects.decideSendNotification(state, command);
+    case 'resolve-decision':
+      return decideResolveDecision(state, command);
+    case 'cancel-pipeline':
+      return steer.decideCancelPipeline(state, command);
+    case 'retry-pipeline':
+      return steer.decideRetryPipeline(state, command);
+    case 'resume-pipeline':
+      return steer.decideResumePipeline(state, command);
+    case 'send-message':
+      return decideSendMessage(state, command);
+    case 'kill-agent':
+      return decideKillAgent(state, command);
   }
 }

@@ -50,7 +50,7 @@ export function decideExitSession(
     const message = `phase mismatch: exit signal claims '${signal.phase_completed}' but session is in '${task.phase}'`;
     return refusal('phase-mismatch', message, `Send phase_completed: ${task.phase}.`);
   }
-  const missing = signal.exit_reason === 'completed' ? findMissing(task, claim, command) : [];
+  const missing = signal.exit_reason === 'completed' ? findOwed(task, claim, command.committed) : [];
   if (missing.length > 0) {
     const message = `cannot complete: missing ${missing.join(', ')}`;
     return refusal('missing', message, 'Send what is missing, then the exit signal again.');
@@ -74,7 +74,7 @@ function answerOf({ next_phase, exit_reason }: AgentSessionCompleted): ExitAnswe
 }
 
 /** Check 12: what the session owes and has not sent. */
-function findMissing(task: Task, claim: Claim, { committed }: ExitSession): Requirement[] {
+export function findOwed(task: Task, claim: Claim, committed: boolean): Requirement[] {
   const owed: readonly Requirement[] = committed ? [...claim.requires, 'thought_record'] : claim.requires;
   return [...new Set(owed)].filter((requirement) => !isThere(requirement, task, claim));
 }

@@ -22,9 +22,48 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'HandoffDropped',
   'AuditSessionStarted',
   'AuditChainVerified',
+  'WorkersConfigured',
+  'PipelineStarted',
+  'StepStarted',
+  'StepWaiting',
+  'StepResumed',
+  'StepFinished',
+  'PipelineFinished',
+  'PipelineCancelRequested',
+  'WorkspaceRequested',
+  'WorkspacePrepared',
+  'WorkspaceFailed',
+  'AgentRequested',
+  'AgentResumeRequested',
+  'AgentStarted',
+  'AgentStartFailed',
+  'AgentSignalled',
+  'AgentIdle',
+  'AgentStop',
+  'AgentPrompted',
+  'AgentErrored',
+  'AgentExited',
+  'AgentParked',
+  'AgentUnparked',
+  'AgentEnded',
+  'AgentKillRequested',
+  'MessageRequested',
+  'MessageDelivered',
+  'HandlerTried',
+  'CommandRequested',
+  'CommandFinished',
+  'CommandCancelled',
+  'TimerSet',
+  'TimerFired',
+  'TimerCancelled',
+  'DecisionOpened',
+  'DecisionResolved',
+  'DecisionWithdrawn',
+  'NotificationRequested',
+  'NotificationSent',
 ]);
 
-/** An entry of the ledger as something to fold; undefined where it is not about tasks. */
+/** An entry of the ledger as something to fold; undefined where it is about neither tasks nor runs. */
 export function recordedOf(entry: Entry): Recorded | undefined {
   if (!FOLDED.has(entry.type)) return undefined;
   const { settles, ...data } = entry.data;
@@ -34,7 +73,13 @@ export function recordedOf(entry: Entry): Recorded | undefined {
 }
 
 /** An event as it is written. The command it settles travels inside its data, under the hash. */
-export function draftOf(event: Event, actor: string, settles: Settles | undefined): Draft {
+export function draftOf(
+  event: Event,
+  actor: string,
+  settles: Settles | undefined,
+  cause?: NonNullable<Draft['cause']>,
+): Draft {
   const data = { ...event.data, ...(settles === undefined ? {} : { settles }) };
-  return { actor, type: event.type, data: data as unknown as JsonObject }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const because = cause === undefined ? {} : { cause };
+  return { actor, type: event.type, ...because, data: data as unknown as JsonObject }; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }

@@ -2,10 +2,12 @@ import type { AgentSessionCompleted } from '../protocol/agent-session-completed.
 import { addDependant, type Dependants } from './dependants.ts';
 import { createTask, evolveTask } from './evolve-task.ts';
 import type { Recorded, Settles } from './event.ts';
+import { evolveRuns } from './runs/evolve-runs.ts';
+import { emptyRuns, type Runs } from './runs/runs.ts';
 import type { Task } from './task.ts';
 
 /** A project, as the fold of its ledger. Tasks and sessions are values; only the maps that hold them are updated. */
-export interface State {
+export interface State extends Runs {
   readonly tasks: Map<string, Task>;
   /** Who waits for a task: the edges of `after`, turned around. */
   readonly dependants: Map<string, Dependants>;
@@ -41,6 +43,7 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     sessions: newMap(),
     openAudits: newMap(),
     settled: newMap(),
+    ...emptyRuns(newMap),
     seq: 0,
   };
 }
@@ -65,6 +68,7 @@ export function evolve(state: State, recorded: Recorded): State {
     default:
       evolveWithTask(state, recorded);
   }
+  evolveRuns(state, recorded);
   if (recorded.settles !== undefined) settle(state, recorded.settles);
   state.seq = recorded.seq;
   return state;

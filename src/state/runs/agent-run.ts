@@ -15,6 +15,8 @@ export interface AgentRun {
   readonly process: 'wanted' | 'running' | 'gone';
   /** The how-manieth process this is, from 1. */
   readonly start: number;
+  /** What a resumed process is told; null for the first one, which gets the prompt. */
+  readonly resume: { readonly message: string | null; readonly append: boolean } | null;
   readonly supervisor: string | null;
   readonly pid: string | null;
   readonly signal: { readonly kind: 'complete' | 'escalate'; readonly message: string | null } | null;
@@ -24,14 +26,20 @@ export interface AgentRun {
   /** How the run ended for whoever waited for it; null while somebody does. */
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
-  /** How often each handler has acted since the agent last made progress, and when it last did. */
+  /** An API error is being got over: if the process leaves now, it is started again, and that is no death. */
+  readonly recovering: boolean;
+  /** How often each handler has acted since the run began, or a person last set it going again, and when it last did. */
   readonly tries: Readonly<Partial<Record<HandlerName, { readonly count: number; readonly at: string }>>>;
   readonly exit: {
     readonly code: number | null;
     readonly signal: string | null;
     readonly timedOut: boolean;
+    readonly blocksUsed: boolean;
+    readonly output: string | null;
     readonly at: string;
   } | null;
+  /** Seq of the entry since which it is over, process and all; null while it is not. */
+  readonly over: number | null;
 }
 
 /** The word for people: the same in the CLI, on the page and in the API. */

@@ -10,6 +10,8 @@ export interface Decision {
   readonly taskId: string | null;
   readonly openedAt: string;
   readonly result: DecisionResult | null;
+  /** Seq of the entry since which it is settled; null while it is open. */
+  readonly over: number | null;
 }
 
 export const DECISION_SOURCES = [

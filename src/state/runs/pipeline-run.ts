@@ -1,4 +1,4 @@
-import type { Plan } from '../../protocol/run-plan.ts';
+import type { PipelinePlan, Plan, StepPlan } from '../../protocol/run-plan.ts';
 import type { RunOutcome, TaskRef } from './run-event.ts';
 
 /** One pipeline under way, or how it ended. */
@@ -17,10 +17,13 @@ export interface PipelineRun {
   readonly step: CurrentStep | null;
   /** How often each step was entered, and how it went last. */
   readonly history: Readonly<Record<string, StepRecord>>;
-  readonly workspace: { readonly path: string; readonly branch: string } | null;
+  /** `step` made it; empty where it is the parent's. */
+  readonly workspace: { readonly path: string; readonly branch: string; readonly step: string } | null;
   readonly cancelling: string | null;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
+  /** Seq of the entry since which it is over; null while it is not. */
+  readonly over: number | null;
 }
 
 export interface CurrentStep {
@@ -49,4 +52,13 @@ export type PipelineStatus = 'running' | 'waiting' | RunOutcome;
 
 export function pipelineStatus({ outcome, step }: PipelineRun): PipelineStatus {
   return outcome ?? (step?.status === 'waiting' ? 'waiting' : 'running');
+}
+
+/** The definition that a run keeps to; undefined only where a plan lacks what it names. */
+export function planOf({ plan, parent, name }: PipelineRun): PipelinePlan | undefined {
+  return plan.pipelines[parent === null ? plan.pipeline : name];
+}
+
+export function stepPlanOf(run: PipelineRun, step: string): StepPlan | undefined {
+  return planOf(run)?.steps.find(({ name }) => name === step);
 }

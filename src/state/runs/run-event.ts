@@ -32,7 +32,10 @@ export interface RunEvents {
   StepStarted: {
     readonly pipeline_id: string;
     readonly step: string;
-    /** The how-manieth time, from 1. */ readonly visit: number;
+    /** The how-manieth time, from 1. */
+    readonly visit: number;
+    /** One of the tries that `on_fail` allows; entered any other way, a step has all of them again. */
+    readonly retry: boolean;
   };
   /** A person is needed before the step can go on. */
   StepWaiting: {
@@ -75,7 +78,13 @@ export interface RunEvents {
     readonly on_stop: StopAction;
   };
   /** The same agent in a new process, in the same conversation. */
-  AgentResumeRequested: { readonly agent_id: string; readonly start: number; readonly message: string | null };
+  AgentResumeRequested: {
+    readonly agent_id: string;
+    readonly start: number;
+    readonly message: string | null;
+    /** The message is added to the prompt instead of standing in its place. */
+    readonly append: boolean;
+  };
   AgentStarted: {
     readonly agent_id: string;
     readonly start: number;
@@ -144,6 +153,9 @@ export interface RunEvents {
     readonly timed_out: boolean;
     readonly output: string | null;
   };
+
+  /** Nobody waits for its end any more: whoever runs it stops it. */
+  CommandCancelled: { readonly command_id: string };
 
   TimerSet: { readonly timer_id: string; readonly due: string; readonly purpose: TimerPurpose };
   TimerFired: { readonly timer_id: string; readonly purpose: TimerPurpose };

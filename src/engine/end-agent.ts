@@ -1,0 +1,40 @@
+import { event, type Event, type EventOf } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import { firstOf } from '../state/runs/last-of.ts';
+import type { RunOutcome } from '../state/runs/run-event.ts';
+import { finishStep } from './finish-step.ts';
+import { followClaim } from './follow-claim.ts';
+import { letLeave } from './leave.ts';
+import { notifyEnd } from './notify.ts';
+import { callOff, handlerOf, pendingOf } from './pending.ts';
+import type { World } from './world.ts';
+
+/** The run is over for whoever waited for it: what was under way for it, and what was asked about it, is called off. */
+export function endAgent({ state }: World, agent: AgentRun, outcome: RunOutcome, reason: string | null): Event[] {
+  if (agent.outcome !== null) return [];
+  const pending = pendingOf(state, agent.id).filter((each) => handlerOf(each) !== undefined);
+  const asked = state.decisions.get(agent.parked ?? '');
+  const withdrawn =
+    asked?.result === null
+      ? [event('DecisionWithdrawn', { decision_id: asked.id, reason: `the run has ended: ${outcome}` })]
+      : [];
+  const why = reason === null ? null : firstOf(reason);
+  return [...callOff(pending), ...withdrawn, event('AgentEnded', { agent_id: agent.id, outcome, reason: why })];
+}
+
+/** On `AgentEnded`: the process may go, and whoever waited for it goes on. */
+export function afterAgent(world: World, agent: AgentRun, { outcome, reason }: EventOf<'AgentEnded'>['data']): Event[] {
+  const leaves = letLeave(world, agent);
+  if (agent.owner === null) {
+    const claim = followClaim(world, agent.task, outcome, `agent ${agent.plan.name}`, reason);
+    return [...leaves, ...notifyEnd(world, 'Agent', agent.plan.name, outcome, reason), ...claim];
+  }
+  const run = world.state.pipelines.get(agent.owner.pipelineId);
+  if (run?.step?.agentId !== agent.id) return leaves;
+  return [...leaves, ...finishStep(world, run, { outcome, reason, output: outputOf(agent) })];
+}
+
+/** What an agent leaves behind for the steps after it: its last word to Baton, or what it printed last. */
+function outputOf({ signal, exit }: AgentRun): string | null {
+  return signal?.message ?? exit?.output ?? null;
+}

@@ -1,0 +1,84 @@
+import { event, type Event } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
+import { firstOf } from '../state/runs/last-of.ts';
+import { notifyAttention } from './notify.ts';
+import { callOff, handlerOf, pendingOf, timersOf } from './pending.ts';
+import type { World } from './world.ts';
+
+export interface Escalation {
+  readonly source: DecisionSource;
+  /** As the step, or the run, shows it: `on_stop: escalate`. */
+  readonly reason: string;
+  /** What people are told. */
+  readonly message: string;
+  /** What helps them to decide: what the agent printed, what a gate said. */
+  readonly details?: string | null;
+}
+
+/**
+ * A person is called, once: the agent is parked until they answer, and whatever else calls for a person meanwhile adds nothing.
+ * Everything that was put off for this agent is called off, and the clock of its step stands still.
+ */
+export function escalate(world: World, agent: AgentRun, escalation: Escalation): Event[] {
+  const { state, newId } = world;
+  const { source, reason, message, details } = escalation;
+  const run = agent.owner === null ? undefined : state.pipelines.get(agent.owner.pipelineId);
+  if (agent.outcome !== null || agent.parked !== null || run?.step?.status === 'waiting') return [];
+  if (agent.owner !== null && run?.step?.agentId !== agent.id) return [];
+  const decision_id = newId();
+  const title =
+    run === undefined ? `Agent needs attention: ${agent.plan.name}` : `Pipeline needs attention: ${run.name}`;
+  const pending = pendingOf(state, agent.id).filter((each) => handlerOf(each) !== undefined);
+  const opened = event('DecisionOpened', {
+    decision_id,
+    source,
+    title,
+    context: firstOf(details ? `${message}\n\n${details}` : message),
+    options: optionsOf(source),
+    agent_id: agent.id,
+    pipeline_id: run?.id ?? null,
+    task_id: agent.task?.task_id ?? null,
+  });
+  const waits =
+    run === undefined || run.step === null
+      ? []
+      : [
+          ...callOff(timersOf(state, run.id)),
+          event('StepWaiting', { pipeline_id: run.id, step: run.step.name, reason, decision_id }),
+        ];
+  return [
+    ...callOff(pending),
+    opened,
+    notifyAttention(world, title, message, decision_id),
+    ...waits,
+    event('AgentParked', { agent_id: agent.id, decision_id, reason }),
+  ];
+}
+
+const LABELS: Readonly<Record<DecisionAction, string>> = {
+  nudge: 'Tell it to go on',
+  done: 'Take it as done',
+  retry: 'Start it anew',
+  resume: 'Let it go on where it was',
+  skip: 'Go on without it',
+  cancel: 'Cancel it',
+  approve: 'Approve',
+  deny: 'Deny',
+  dismiss: 'Do nothing',
+};
+
+/** The first one is recommended. */
+const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]>>> = {
+  stop: ['nudge', 'done', 'retry', 'cancel'],
+  idle: ['nudge', 'done', 'retry', 'cancel'],
+  dead: ['resume', 'retry', 'skip', 'cancel'],
+  error: ['resume', 'retry', 'cancel'],
+  gate: ['retry', 'done', 'cancel'],
+  prompt: ['approve', 'deny', 'cancel'],
+};
+
+function optionsOf(source: DecisionSource): DecisionOption[] {
+  const actions = ACTIONS[source] ?? ['dismiss'];
+  return actions.map((action, i) => ({ label: LABELS[action], action, recommended: i === 0 }));
+}

@@ -1,0 +1,30 @@
+import { event, type Event } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import { callOff, handlerOf, pendingOf, setTimer } from './pending.ts';
+import type { World } from './world.ts';
+
+/** As long as a client needs to write its last words. */
+const LEAVE_MS = 30_000;
+
+/**
+ * A process whose run is over. One that did its work leaves by itself, since its stop hook now lets it; one that failed or was
+ * cancelled is not to do anything more.
+ */
+export function letLeave(world: World, { id: agent_id, process, outcome, killed, reason }: AgentRun): Event[] {
+  if (process === 'gone' || killed) return [];
+  if (outcome === 'done' && process === 'running')
+    return [setTimer(world, world.rules.leaveMs ?? LEAVE_MS, { kind: 'leave', agent_id })];
+  return [event('AgentKillRequested', { agent_id, reason: reason ?? `the run has ended: ${outcome ?? ''}` })];
+}
+
+/** On the `leave` timer: it had its time. */
+export function onLeaveTimer({ state }: World, agentId: string): Event[] {
+  const agent = state.agents.get(agentId);
+  if (agent === undefined || agent.process === 'gone' || agent.killed) return [];
+  return [event('AgentKillRequested', { agent_id: agentId, reason: 'nobody waits for it, and it did not leave' })];
+}
+
+/** The process has gone: nobody needs to make it. */
+export function hasLeft({ state }: World, agentId: string): Event[] {
+  return callOff(pendingOf(state, agentId).filter((each) => handlerOf(each) === undefined));
+}

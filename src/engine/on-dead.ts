@@ -1,0 +1,35 @@
+import type { Event, EventOf } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import { endAgent } from './end-agent.ts';
+import { handlerPlanOf } from './handler-plan.ts';
+import { hasLeft } from './leave.ts';
+import { recover } from './on-error.ts';
+import { callOff, handlerOf, pendingOf } from './pending.ts';
+import { fireHandler } from './run-handler.ts';
+import type { World } from './world.ts';
+
+/**
+ * On `AgentExited`. The end of a process whose run is over, or that waits for a person, changes nothing; nor does that of one that
+ * waits for an API. Any other agent that leaves without a signal is dead, also where its blocks were used up.
+ */
+export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited'>['data']): Event[] {
+  const left = hasLeft(world, agent.id);
+  if (data.start !== agent.start || agent.outcome !== null || agent.parked !== null) return left;
+  if (data.timed_out) return [...left, ...endAgent(world, agent, 'failed', 'timed out')];
+  const pending = pendingOf(world.state, agent.id);
+  const moot = pending.filter((each) => ['on_idle', 'on_prompt'].includes(handlerOf(each) ?? ''));
+  const calledOff = [...left, ...callOff(moot)];
+  if (pending.some((each) => handlerOf(each) === 'on_error')) return calledOff;
+  if (agent.recovering) return [...calledOff, ...recover(world, agent)];
+  const plan = handlerPlanOf(agent.plan, 'on_dead', null);
+  const how = data.signal === null ? `exit code ${data.code ?? 'unknown'}` : `signal ${data.signal}`;
+  const blocks = data.blocks_used ? ', after its blocks were used up' : '';
+  const message = `Agent ended without signaling completion (${how}${blocks})`;
+  const firing = { handler: 'on_dead', plan, source: 'dead', message, details: data.output } as const;
+  return [...calledOff, ...fireHandler(world, agent, firing)];
+}
+
+/** On `AgentStartFailed`: there was never a process that could die. */
+export function onStartFailed(world: World, agent: AgentRun, reason: string): Event[] {
+  return agent.parked === null ? endAgent(world, agent, 'failed', `could not be started: ${reason}`) : [];
+}

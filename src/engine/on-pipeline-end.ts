@@ -1,0 +1,20 @@
+import type { Event, EventOf } from '../state/event.ts';
+import { planOf } from '../state/runs/pipeline-run.ts';
+import { finishStep } from './finish-step.ts';
+import { followClaim } from './follow-claim.ts';
+import { notifyEnd } from './notify.ts';
+import type { World } from './world.ts';
+
+/** On `PipelineFinished`: the step that it was goes on, or those who asked for it hear of it, and its claim ends. */
+export function onPipelineEnd(world: World, data: EventOf<'PipelineFinished'>['data']): Event[] {
+  const { pipeline_id, outcome, reason } = data;
+  const run = world.state.pipelines.get(pipeline_id);
+  if (run === undefined) return [];
+  if (run.parent !== null) {
+    const above = world.state.pipelines.get(run.parent.pipelineId);
+    if (above?.step?.childId !== pipeline_id) return [];
+    return finishStep(world, above, { outcome, reason, output: null });
+  }
+  const told = planOf(run)?.notify === true ? notifyEnd(world, 'Pipeline', run.name, outcome, reason) : [];
+  return [...told, ...followClaim(world, run.task, outcome, `pipeline ${run.name}`, reason)];
+}

@@ -1,0 +1,55 @@
+import { event, type Event, type EventOf } from '../state/event.ts';
+import { agentsUnder } from '../state/runs/find-run.ts';
+import { firstOf } from '../state/runs/last-of.ts';
+import { endAgent } from './end-agent.ts';
+import { escalate } from './escalate.ts';
+import { notifyAttention } from './notify.ts';
+import type { World } from './world.ts';
+
+/** On `AgentSignalled`: the agent itself says how it stands. */
+export function onSignal(world: World, data: EventOf<'AgentSignalled'>['data']): Event[] {
+  const agent = world.state.agents.get(data.agent_id);
+  const message = data.message ?? 'Agent asks for a person';
+  if (agent === undefined) return data.kind === 'escalate' ? askAboutTask(world, data.agent_id, message) : [];
+  if (data.kind === 'complete') return endAgent(world, agent, 'done', data.message);
+  return escalate(world, agent, { source: 'stop', reason: 'agent:signal escalate', message });
+}
+
+/** On `AgentSessionCompleted`: an accepted exit signal is the signal for the step, too. */
+export function onExitSignal(world: World, data: EventOf<'AgentSessionCompleted'>['data']): Event[] {
+  const { exit_reason, notes } = data;
+  const failed =
+    exit_reason === 'completed' ? undefined : `exit signal: ${exit_reason}${notes === undefined ? '' : `: ${notes}`}`;
+  return agentsUnder(world.state, data.session_id).flatMap((agent) =>
+    endAgent(world, agent, failed === undefined ? 'done' : 'failed', failed ?? notes ?? null),
+  );
+}
+
+/** Somebody who works under a claim of their own, without Baton's help, asks: the task is blocked until there is an answer. */
+function askAboutTask(world: World, sessionId: string, message: string): Event[] {
+  const task_id = world.state.sessions.get(sessionId)?.taskId;
+  if (task_id === undefined) return [];
+  const decision_id = world.newId();
+  const title = `Task needs attention: ${task_id}`;
+  const options = [
+    { label: 'Unblock the task', action: 'retry', recommended: true },
+    { label: 'Leave it blocked', action: 'dismiss', recommended: false },
+  ] as const;
+  const about = { agent_id: null, pipeline_id: null, task_id };
+  const opened = event('DecisionOpened', {
+    decision_id,
+    source: 'stop',
+    title,
+    context: firstOf(message),
+    options,
+    ...about,
+  });
+  return [opened, notifyAttention(world, title, message, decision_id)];
+}
+
+/** On a task that is no longer blocked: nobody needs to be asked about it any more. */
+export function onUnblocked({ state }: World, taskId: string): Event[] {
+  return [...state.decisions.values()]
+    .filter(({ result, agentId, taskId: about }) => result === null && agentId === null && about === taskId)
+    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task was unblocked' }));
+}

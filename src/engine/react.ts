@@ -1,0 +1,124 @@
+import type { Event, EventType, Recorded } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { PipelineRun } from '../state/runs/pipeline-run.ts';
+import type { State } from '../state/state.ts';
+import { afterAgent, endAgent } from './end-agent.ts';
+import { enterPipeline } from './enter-step.ts';
+import { fillRoom } from './fill-room.ts';
+import { finishStep } from './finish-step.ts';
+import type { ClaimEndType } from './follow-claim.ts';
+import { onClaimEnd } from './on-claim-end.ts';
+import { onCommand } from './on-command.ts';
+import { onExit, onStartFailed } from './on-dead.ts';
+import { onError } from './on-error.ts';
+import { onIdle } from './on-idle.ts';
+import { onPipelineEnd } from './on-pipeline-end.ts';
+import { onPrompt } from './on-prompt.ts';
+import { onExitSignal, onSignal, onUnblocked } from './on-signal.ts';
+import { onStop } from './on-stop.ts';
+import { onTimer } from './on-timer.ts';
+import { onUndelivered } from './on-undelivered.ts';
+import { onDecision } from './resolve-decision.ts';
+import { beginStep, runStep } from './run-step.ts';
+import { cancelPipeline } from './stop-step.ts';
+import type { Tools, World } from './world.ts';
+
+/**
+ * (state, entry) → what follows from it: entries to record in the same commit, what is owed to the outside among them. The state is
+ * that after the entry, and after everything that was decided together with it; each rule looks at what is, not at what was.
+ */
+export function react(state: State, recorded: Recorded, tools: Tools): readonly Event[] {
+  const world: World = { ...tools, state };
+  const followed = follow(world, recorded);
+  if (!MAKES_ROOM.has(recorded.type)) return followed;
+  // A run that ends because its claim did makes its own room when it has ended; until then it must not be given more work.
+  return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillRoom(world)];
+}
+
+const CLAIM_ENDED: Readonly<Record<ClaimEndType, true>> = {
+  ClaimCompleted: true,
+  ClaimBlocked: true,
+  ClaimFailed: true,
+  ClaimReleased: true,
+  ClaimExpired: true,
+  ClaimRevoked: true,
+};
+
+/** After these there may be room for another agent, or work for a worker. */
+const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
+  'WorkersConfigured',
+  'TaskCreated',
+  'PhaseMoved',
+  'AgentExited',
+  'AgentStartFailed',
+  'AgentEnded',
+  'AgentParked',
+  'PipelineFinished',
+  ...Object.keys(CLAIM_ENDED).map((type) => type as ClaimEndType), // oxlint-disable-line typescript/no-unsafe-type-assertion
+]);
+
+function follow(world: World, { type, data }: Recorded): readonly Event[] {
+  const ofAgent = (rule: (agent: AgentRun) => Event[], id: string): Event[] => {
+    const agent = world.state.agents.get(id);
+    return agent === undefined ? [] : rule(agent);
+  };
+  const ofPipeline = (rule: (run: PipelineRun) => Event[], id: string): Event[] => {
+    const run = world.state.pipelines.get(id);
+    return run === undefined ? [] : rule(run);
+  };
+  switch (type) {
+    case 'PipelineStarted':
+      return ofPipeline(enterPipeline, data.pipeline_id);
+    case 'StepStarted':
+      return ofPipeline((run) => beginStep(world, run, data.visit), data.pipeline_id);
+    case 'WorkspacePrepared':
+      return ofPipeline((run) => runStep(world, run), data.pipeline_id);
+    case 'WorkspaceFailed': {
+      const failed = { outcome: 'failed', reason: data.reason, output: null } as const;
+      return ofPipeline((run) => finishStep(world, run, failed), data.pipeline_id);
+    }
+    case 'PipelineCancelRequested':
+      return ofPipeline((run) => cancelPipeline(world, run, data.reason), data.pipeline_id);
+    case 'PipelineFinished':
+      return onPipelineEnd(world, data);
+    case 'CommandFinished':
+      return onCommand(world, data);
+    case 'TimerFired':
+      return onTimer(world, data);
+    case 'AgentSignalled':
+      return onSignal(world, data);
+    case 'AgentSessionCompleted':
+      return onExitSignal(world, data);
+    case 'AgentIdle':
+      return ofAgent((agent) => onIdle(world, agent), data.agent_id);
+    case 'AgentStop':
+      return ofAgent((agent) => onStop(world, agent), data.agent_id);
+    case 'AgentPrompted':
+      return ofAgent((agent) => onPrompt(world, agent, data.prompt), data.agent_id);
+    case 'AgentErrored':
+      return ofAgent((agent) => onError(world, agent, data), data.agent_id);
+    case 'AgentExited':
+      return ofAgent((agent) => onExit(world, agent, data), data.agent_id);
+    case 'AgentStartFailed':
+      return ofAgent((agent) => onStartFailed(world, agent, data.reason), data.agent_id);
+    case 'AgentKillRequested':
+      return ofAgent((agent) => endAgent(world, agent, 'cancelled', data.reason), data.agent_id);
+    case 'AgentEnded':
+      return ofAgent((agent) => afterAgent(world, agent, data), data.agent_id);
+    case 'MessageDelivered':
+      return data.ok ? [] : ofAgent((agent) => onUndelivered(world, agent, data.reason), data.agent_id);
+    case 'DecisionResolved':
+      return onDecision(world, data);
+    case 'PhaseMoved':
+      return data.from === 'BLOCKED' && data.to !== 'BLOCKED' ? onUnblocked(world, data.task_id) : [];
+    case 'ClaimCompleted':
+    case 'ClaimBlocked':
+    case 'ClaimFailed':
+    case 'ClaimReleased':
+    case 'ClaimExpired':
+    case 'ClaimRevoked':
+      return onClaimEnd(world, type, data);
+    default:
+      return [];
+  }
+}

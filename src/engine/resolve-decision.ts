@@ -1,0 +1,80 @@
+import { moveTo } from '../state/end-claim.ts';
+import { event, type Event, type EventOf } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { PipelineRun } from '../state/runs/pipeline-run.ts';
+import { endAgent } from './end-agent.ts';
+import { enterStep } from './enter-step.ts';
+import { GO_ON, NUDGE } from './run-handler.ts';
+import { timeStep } from './run-step.ts';
+import { tell } from './tell.ts';
+import type { World } from './world.ts';
+
+/** On `DecisionResolved`: what the person chose happens. */
+export function onDecision(
+  world: World,
+  { decision_id, action, message }: EventOf<'DecisionResolved'>['data'],
+): Event[] {
+  const decision = world.state.decisions.get(decision_id);
+  const agent = world.state.agents.get(decision?.agentId ?? '');
+  if (agent === undefined) return action === 'retry' ? unblock(world, decision?.taskId ?? '') : [];
+  if (agent.outcome !== null || agent.parked !== decision_id) return [];
+  switch (action) {
+    case 'nudge':
+      return [...setGoing(world, agent), tell(world, agent, message ?? NUDGE)];
+    case 'resume':
+      return [...setGoing(world, agent), tell(world, agent, message ?? GO_ON)];
+    case 'approve':
+      return [...setGoing(world, agent), tell(world, agent, message ?? 'Approved. Go on.')];
+    case 'deny':
+      return [...setGoing(world, agent), tell(world, agent, message ?? 'Denied. Find another way, or escalate.')];
+    case 'dismiss':
+      // Nobody would ever wake a process that has gone.
+      return [...setGoing(world, agent), ...(agent.process === 'gone' ? [tell(world, agent, GO_ON)] : [])];
+    case 'done':
+    case 'skip':
+      return [...setGoing(world, agent), ...endAgent(world, agent, 'done', because(action, message))];
+    case 'cancel':
+      return [...setGoing(world, agent), ...endAgent(world, agent, 'cancelled', because(action, message))];
+    case 'retry':
+      return startAnew(world, agent, because(action, message));
+  }
+}
+
+function setGoing(world: World, agent: AgentRun): Event[] {
+  const run = ownerOf(world, agent);
+  const unparked = event('AgentUnparked', { agent_id: agent.id });
+  if (run === undefined || run.step === null) return [unparked];
+  return [unparked, event('StepResumed', { pipeline_id: run.id, step: run.step.name }), ...timeStep(world, run)];
+}
+
+/** The same work by a new agent, in a new conversation: what the old one did stays where it is. */
+function startAnew(world: World, agent: AgentRun, reason: string): Event[] {
+  const run = ownerOf(world, agent);
+  const ended = endAgent(world, agent, 'cancelled', reason);
+  if (run === undefined || run.step === null) {
+    const { plan, vars, task, worker, onStop: on_stop } = agent;
+    return [
+      event('AgentRequested', { agent_id: world.newId(), plan, owner: null, vars, task, worker, on_stop }),
+      ...ended,
+    ];
+  }
+  const outcome = 'cancelled';
+  const finished = event('StepFinished', { pipeline_id: run.id, step: run.step.name, outcome, reason, output: null });
+  return [...ended, finished, ...enterStep(run, run.step.name, false)];
+}
+
+function ownerOf({ state }: World, { owner, id }: AgentRun): PipelineRun | undefined {
+  const run = owner === null ? undefined : state.pipelines.get(owner.pipelineId);
+  return run?.step?.agentId === id ? run : undefined;
+}
+
+function unblock({ state }: World, taskId: string): Event[] {
+  const task = state.tasks.get(taskId);
+  return task === undefined || task.blocked === null
+    ? []
+    : [moveTo(task, task.blocked.from, 'unblocked by a decision')];
+}
+
+function because(action: string, message: string | null): string {
+  return message === null ? `decision: ${action}` : `decision: ${action}: ${message}`;
+}

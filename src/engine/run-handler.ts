@@ -1,0 +1,113 @@
+import type { AgentError, HandlerName, HandlerPlan } from '../protocol/run-plan.ts';
+import { event, type Event } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { DecisionSource } from '../state/runs/decision.ts';
+import { endAgent } from './end-agent.ts';
+import { escalate } from './escalate.ts';
+import { handlerOf, later, pendingOf } from './pending.ts';
+import { resumeAgent, tell } from './tell.ts';
+import type { World } from './world.ts';
+
+/** A handler that has a reason to act. */
+export interface Firing {
+  readonly handler: HandlerName;
+  readonly plan: HandlerPlan;
+  readonly source: DecisionSource;
+  /** What happened, as people are told where they are needed. */
+  readonly message: string;
+  readonly details?: string | null;
+  readonly error?: AgentError | null;
+  /** When an API's limit is lifted. */
+  readonly resetAt?: string | null;
+}
+
+/** A handler fires. While it is still busy with the last time, this is the same occasion. */
+export function fireHandler(world: World, agent: AgentRun, firing: Firing): Event[] {
+  if (!isAtWork(agent)) return [];
+  const isBusy = pendingOf(world.state, agent.id).some((each) => handlerOf(each) === firing.handler);
+  return isBusy ? [] : nextAttempt(world, agent, firing);
+}
+
+/** Somebody waits for the agent, nobody was called to help, and it has not said that it is done. */
+export function isAtWork({ outcome, parked, signal }: AgentRun): boolean {
+  return outcome === null && parked === null && signal?.kind !== 'complete';
+}
+
+/** Acts now, or after the cooldown; when its attempts are used up it calls for a person. */
+export function nextAttempt(world: World, agent: AgentRun, firing: Firing): Event[] {
+  const { plan, handler } = firing;
+  const { count, at } = agent.tries[handler] ?? { count: 0, at: world.at };
+  const attempts = plan.attempts ?? 1;
+  if (attempts !== 'forever' && count >= attempts) return exhausted(world, agent, firing, count);
+  const due = later(at, plan.cooldown_ms ?? 0);
+  if (count === 0 || Date.parse(due) <= Date.parse(world.at)) return act(world, agent, firing);
+  const purpose = { kind: 'handler', agent_id: agent.id, handler, error: firing.error ?? null } as const;
+  return [event('TimerSet', { timer_id: world.newId(), due, purpose })];
+}
+
+function exhausted(world: World, agent: AgentRun, firing: Firing, count: number): Event[] {
+  const { handler, plan, message, details = null } = firing;
+  const source = plan.action === 'gate' ? 'gate' : firing.source;
+  const times = count === 1 ? 'once' : `${count} times`;
+  const told = `${message} (${handler} = ${plan.action} was tried ${times})`;
+  return escalate(world, agent, { source, reason: `${handler}: attempts used up`, message: told, details });
+}
+
+/** The action itself. */
+export function act(world: World, agent: AgentRun, firing: Firing): Event[] {
+  const { handler, plan, source, message, details = null } = firing;
+  const { action } = plan;
+  if (action === 'escalate')
+    return escalate(world, agent, {
+      source,
+      reason: `${handler}: escalate`,
+      message: plan.message ?? message,
+      details,
+    });
+  const attempt = (agent.tries[handler]?.count ?? 0) + 1;
+  return [event('HandlerTried', { agent_id: agent.id, handler, attempt, action }), ...carryOut(world, agent, firing)];
+}
+
+function carryOut(world: World, agent: AgentRun, { handler, plan, error = null, resetAt = null }: Firing): Event[] {
+  const { newId } = world;
+  switch (plan.action) {
+    case 'nudge':
+      return [tell(world, agent, plan.message ?? NUDGE)];
+    case 'done':
+      return endAgent(world, agent, 'done', `${handler}: done`);
+    case 'fail':
+      return endAgent(
+        world,
+        agent,
+        'failed',
+        plan.message === undefined ? `${handler}: fail` : `${handler}: ${plan.message}`,
+      );
+    case 'resume':
+      if (agent.process !== 'gone') return [tell(world, agent, plan.message ?? GO_ON)];
+      return [resumeAgent(agent, plan.message ?? null, plan.append ?? false)];
+    case 'gate': {
+      const subject = { kind: 'gate', agent_id: agent.id, handler, error } as const;
+      const { run: command = 'false', timeout_ms = null } = plan;
+      return [event('CommandRequested', { command_id: newId(), subject, command, timeout_ms })];
+    }
+    case 'wait':
+      return [event('TimerSet', { timer_id: newId(), due: untilReset(world, plan, resetAt), purpose: resetOf(agent) })];
+    default:
+      return [];
+  }
+}
+
+export const NUDGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
+export const GO_ON = 'Go on where you were.';
+
+/** Where nobody says when a limit is lifted. */
+const RESET_MS = 300_000;
+
+function untilReset({ at }: World, { cooldown_ms: ms = RESET_MS }: HandlerPlan, resetAt: string | null): string {
+  const reset = Date.parse(resetAt ?? '');
+  return Number.isNaN(reset) ? later(at, ms) : new Date(Math.max(reset, Date.parse(at))).toISOString();
+}
+
+function resetOf({ id: agent_id }: AgentRun) {
+  return { kind: 'reset', agent_id } as const;
+}

@@ -1,0 +1,107 @@
+import type { Event, EventOf, Recorded } from '../event.ts';
+import type { AgentRun } from './agent-run.ts';
+
+type Envelope = Pick<Recorded, 'seq' | 'at'>;
+
+export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope): AgentRun {
+  const { owner } = data;
+  return {
+    id: data.agent_id,
+    plan: data.plan,
+    owner: owner === null ? null : { pipelineId: owner.pipeline_id, step: owner.step },
+    vars: data.vars,
+    task: data.task,
+    worker: data.worker,
+    onStop: data.on_stop,
+    requestedAt: at,
+    process: 'wanted',
+    start: 1,
+    resume: null,
+    supervisor: null,
+    pid: null,
+    signal: null,
+    parked: null,
+    killed: false,
+    outcome: null,
+    reason: null,
+    recovering: false,
+    tries: {},
+    exit: null,
+    over: null,
+  };
+}
+
+/** (agent, entry) → agent. Entries that say nothing about it leave it as it is. */
+export function evolveAgent(agent: AgentRun, recorded: Event & Envelope): AgentRun {
+  const after = change(agent, recorded);
+  const isOver = after.outcome !== null && after.process === 'gone';
+  return isOver && after.over === null ? { ...after, over: recorded.seq } : after;
+}
+
+function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun {
+  switch (type) {
+    case 'AgentResumeRequested':
+      return {
+        ...agent,
+        start: data.start,
+        process: 'wanted',
+        resume: { message: data.message, append: data.append },
+        supervisor: null,
+        pid: null,
+        killed: false,
+        recovering: false,
+      };
+    case 'AgentStarted':
+      return isNewest(agent, data) && agent.process === 'wanted'
+        ? { ...agent, process: 'running', supervisor: data.supervisor, pid: data.process }
+        : agent;
+    case 'AgentStartFailed':
+      return isNewest(agent, data) ? { ...agent, process: 'gone' } : agent;
+    case 'AgentExited':
+      return isNewest(agent, data) ? exited(agent, data, at) : agent;
+    case 'AgentSignalled':
+      return { ...agent, signal: { kind: data.kind, message: data.message } };
+    case 'AgentParked':
+      return { ...agent, parked: data.decision_id };
+    case 'AgentUnparked':
+      // A person has set it going again: everything is counted anew, and what it asked for has been answered.
+      return {
+        ...agent,
+        parked: null,
+        tries: {},
+        recovering: false,
+        signal: agent.signal?.kind === 'escalate' ? null : agent.signal,
+      };
+    case 'AgentEnded':
+      return { ...agent, outcome: data.outcome, reason: data.reason, recovering: false };
+    case 'AgentKillRequested':
+      return { ...agent, killed: true };
+    case 'MessageDelivered':
+      return data.ok ? { ...agent, recovering: false } : agent;
+    case 'HandlerTried':
+      return {
+        ...agent,
+        tries: { ...agent.tries, [data.handler]: { count: data.attempt, at } },
+        recovering: data.handler === 'on_error' && data.action === 'resume',
+      };
+    case 'TimerFired':
+      return data.purpose.kind === 'reset' ? { ...agent, tries: withoutErrors(agent.tries) } : agent;
+    default:
+      return agent;
+  }
+}
+
+function isNewest(agent: AgentRun, { start }: { readonly start: number }): boolean {
+  return start === agent.start;
+}
+
+function exited(agent: AgentRun, data: EventOf<'AgentExited'>['data'], at: string): AgentRun {
+  const { code, signal, timed_out: timedOut, blocks_used: blocksUsed, output } = data;
+  return { ...agent, process: 'gone', exit: { code, signal, timedOut, blocksUsed, output, at } };
+}
+
+/** The limit was lifted: an error that comes after that is another one. */
+function withoutErrors(tries: AgentRun['tries']): AgentRun['tries'] {
+  const { on_error: known, ...others } = tries;
+  return known === undefined ? tries : others;
+}

@@ -1,0 +1,32 @@
+import type { EventOf, Recorded } from '../event.ts';
+import type { Decision } from './decision.ts';
+
+type Envelope = Pick<Recorded, 'seq' | 'at' | 'actor'>;
+
+export function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decision {
+  return {
+    id: data.decision_id,
+    source: data.source,
+    title: data.title,
+    context: data.context,
+    options: data.options,
+    agentId: data.agent_id,
+    pipelineId: data.pipeline_id,
+    taskId: data.task_id,
+    openedAt: at,
+    result: null,
+    over: null,
+  };
+}
+
+export function resolved(
+  decision: Decision,
+  { data, seq, at, actor }: EventOf<'DecisionResolved'> & Envelope,
+): Decision {
+  const { option, action, message } = data;
+  return { ...decision, over: seq, result: { kind: 'resolved', option, action, by: actor, at, message } };
+}
+
+export function withdrawn(decision: Decision, { data, seq, at }: EventOf<'DecisionWithdrawn'> & Envelope): Decision {
+  return { ...decision, over: seq, result: { kind: 'withdrawn', at, reason: data.reason } };
+}

@@ -1,0 +1,107 @@
+import type { Event } from '../event.ts';
+import type { Effect } from './effect.ts';
+
+/** The keys under which things are owed: the same however often they are tried. */
+export const keyOf = {
+  start: (agentId: string, start: number) => `start:${agentId}:${start}`,
+  message: (messageId: string) => `message:${messageId}`,
+  kill: (agentId: string) => `kill:${agentId}`,
+  command: (commandId: string) => `command:${commandId}`,
+  workspace: (pipelineId: string, step: string) => `workspace:${pipelineId}:${step}`,
+  timer: (timerId: string) => `timer:${timerId}`,
+  notification: (id: string) => `notification:${id}`,
+} as const;
+
+/** What is owed after this entry, and what is no longer. */
+export function evolveEffects(effects: Map<string, Effect>, event: Event): void {
+  const wanted = effectOf(event);
+  if (wanted !== undefined) effects.set(wanted.key, wanted);
+  for (const key of settledBy(effects, event)) effects.delete(key);
+}
+
+function effectOf({ type, data }: Event): Effect | undefined {
+  switch (type) {
+    case 'AgentRequested':
+      return { kind: 'start-agent', key: keyOf.start(data.agent_id, 1), agentId: data.agent_id, start: 1 };
+    case 'AgentResumeRequested': {
+      const { agent_id: agentId, start } = data;
+      return { kind: 'start-agent', key: keyOf.start(agentId, start), agentId, start };
+    }
+    case 'MessageRequested': {
+      const { message_id: messageId, agent_id: agentId, text } = data;
+      return { kind: 'send-message', key: keyOf.message(messageId), agentId, messageId, text };
+    }
+    case 'AgentKillRequested': {
+      const { agent_id: agentId, reason } = data;
+      return { kind: 'kill-agent', key: keyOf.kill(agentId), agentId, reason };
+    }
+    case 'CommandRequested': {
+      const { command_id: commandId, subject, command, timeout_ms: timeoutMs } = data;
+      return { kind: 'run-command', key: keyOf.command(commandId), commandId, subject, command, timeoutMs };
+    }
+    case 'WorkspaceRequested': {
+      const { pipeline_id: pipelineId, step, branch, base } = data;
+      return { kind: 'prepare-workspace', key: keyOf.workspace(pipelineId, step), pipelineId, step, branch, base };
+    }
+    case 'TimerSet': {
+      const { timer_id: timerId, due, purpose } = data;
+      return { kind: 'wait', key: keyOf.timer(timerId), timerId, due, purpose };
+    }
+    case 'NotificationRequested': {
+      const { notification_id: notificationId, kind: about, title, message, decision_id: decisionId } = data;
+      const key = keyOf.notification(notificationId);
+      return { kind: 'notify', key, notificationId, about, title, message, decisionId };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event): readonly string[] {
+  switch (type) {
+    case 'AgentStarted':
+      return [keyOf.start(data.agent_id, data.start)];
+    case 'AgentStartFailed':
+    case 'AgentExited':
+      return [keyOf.start(data.agent_id, data.start), keyOf.kill(data.agent_id)];
+    case 'AgentKillRequested':
+      // Whoever kills it makes sure that it is not started any more.
+      return startsOf(effects, data.agent_id);
+    case 'AgentEnded':
+      return messagesTo(effects, data.agent_id);
+    case 'MessageDelivered':
+      return [keyOf.message(data.message_id)];
+    case 'CommandFinished':
+    case 'CommandCancelled':
+      return [keyOf.command(data.command_id)];
+    case 'WorkspacePrepared':
+      return workspacesOf(effects, data.pipeline_id);
+    case 'WorkspaceFailed':
+    case 'StepFinished':
+      return [keyOf.workspace(data.pipeline_id, data.step)];
+    case 'TimerFired':
+    case 'TimerCancelled':
+      return [keyOf.timer(data.timer_id)];
+    case 'NotificationSent':
+      return [keyOf.notification(data.notification_id)];
+    default:
+      return [];
+  }
+}
+
+function startsOf(effects: ReadonlyMap<string, Effect>, agentId: string): string[] {
+  return keysWhere(effects, (effect) => effect.kind === 'start-agent' && effect.agentId === agentId);
+}
+
+/** An agent that nobody waits for is told nothing any more. */
+function messagesTo(effects: ReadonlyMap<string, Effect>, agentId: string): string[] {
+  return keysWhere(effects, (effect) => effect.kind === 'send-message' && effect.agentId === agentId);
+}
+
+function workspacesOf(effects: ReadonlyMap<string, Effect>, pipelineId: string): string[] {
+  return keysWhere(effects, (effect) => effect.kind === 'prepare-workspace' && effect.pipelineId === pipelineId);
+}
+
+function keysWhere(effects: ReadonlyMap<string, Effect>, fits: (effect: Effect) => boolean): string[] {
+  return [...effects.values()].filter(fits).map(({ key }) => key);
+}

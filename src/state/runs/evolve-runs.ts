@@ -1,0 +1,83 @@
+import type { Event, Recorded } from '../event.ts';
+import { createAgent, evolveAgent } from './evolve-agent.ts';
+import { openDecision, resolved, withdrawn } from './evolve-decision.ts';
+import { evolveEffects } from './evolve-effects.ts';
+import { createPipeline, evolvePipeline } from './evolve-pipeline.ts';
+import { keepNewest } from './keep-newest.ts';
+import type { Runs } from './runs.ts';
+
+/** (runs, entry) → runs. The runs that go in are used up; entries about other things pass by. */
+export function evolveRuns(runs: Runs, recorded: Recorded): void {
+  evolveAgents(runs, recorded);
+  evolvePipelines(runs, recorded);
+  evolveDecisions(runs, recorded);
+  evolveEffects(runs.effects, recorded);
+  if (recorded.type === 'WorkersConfigured') {
+    for (const name of runs.workers.keys()) runs.workers.delete(name);
+    for (const worker of recorded.data.workers) runs.workers.set(worker.name, worker);
+  }
+}
+
+function evolveAgents({ agents }: Runs, recorded: Recorded): void {
+  if (recorded.type === 'AgentRequested') {
+    const agent = createAgent(recorded);
+    agents.set(agent.id, agent);
+    return;
+  }
+  const agent = agents.get(agentOf(recorded) ?? '');
+  if (agent === undefined) return;
+  const after = evolveAgent(agent, recorded);
+  if (after === agent) return;
+  agents.set(agent.id, after);
+  if (after.over !== null) keepNewest(agents);
+}
+
+function evolvePipelines({ pipelines }: Runs, recorded: Recorded): void {
+  const id = pipelineOf(recorded);
+  const run = pipelines.get(id ?? '');
+  if (run !== undefined) {
+    const after = evolvePipeline(run, recorded);
+    if (after !== run) pipelines.set(run.id, after);
+    if (after.over !== null && run.over === null) keepNewest(pipelines);
+  }
+  if (recorded.type === 'PipelineStarted') {
+    const started = createPipeline(recorded, run);
+    pipelines.set(started.id, started);
+  }
+}
+
+function evolveDecisions({ decisions }: Runs, recorded: Recorded): void {
+  if (recorded.type === 'DecisionOpened') {
+    const opened = openDecision(recorded);
+    decisions.set(opened.id, opened);
+  }
+  if (recorded.type !== 'DecisionResolved' && recorded.type !== 'DecisionWithdrawn') return;
+  const decision = decisions.get(recorded.data.decision_id);
+  if (decision === undefined) return;
+  const settled = recorded.type === 'DecisionResolved' ? resolved(decision, recorded) : withdrawn(decision, recorded);
+  decisions.set(decision.id, settled);
+  keepNewest(decisions);
+}
+
+/** The agent that an entry is about. A gate is a command, but it is the agent's handler that waits for it. */
+function agentOf({ type, data }: Event): string | undefined {
+  if (type === 'TimerFired') return 'agent_id' in data.purpose ? data.purpose.agent_id : undefined;
+  return 'agent_id' in data ? (data.agent_id ?? undefined) : undefined;
+}
+
+/** The pipeline that an entry is about: for what a step asks for, the pipeline of that step. */
+function pipelineOf({ type, data }: Event): string | undefined {
+  switch (type) {
+    case 'PipelineStarted':
+      return data.parent?.pipeline_id;
+    case 'AgentRequested':
+      return data.owner?.pipeline_id;
+    case 'CommandRequested':
+    case 'CommandFinished':
+      return data.subject.kind === 'step' ? data.subject.pipeline_id : undefined;
+    case 'DecisionOpened':
+      return undefined;
+    default:
+      return 'pipeline_id' in data ? data.pipeline_id : undefined;
+  }
+}

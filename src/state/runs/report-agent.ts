@@ -1,0 +1,121 @@
+import type { AgentError } from '../../protocol/run-plan.ts';
+import type { Caller } from '../caller.ts';
+import { event, type Event } from '../event.ts';
+import { decided, refusal, type Outcome } from '../outcome.ts';
+import type { State } from '../state.ts';
+import type { AgentRun } from './agent-run.ts';
+import { findSpeaker, requireAgent } from './find-run.ts';
+import { lastOf } from './last-of.ts';
+
+/** What is seen of an agent from outside: mostly by its supervisor. */
+export type AgentSeen =
+  | { readonly kind: 'started'; readonly start: number; readonly supervisor: string; readonly process: string }
+  | {
+      readonly kind: 'exited';
+      readonly start: number;
+      readonly code: number | null;
+      readonly signal: string | null;
+      readonly timed_out: boolean;
+      readonly blocks_used: boolean;
+      readonly output: string | null;
+    }
+  | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'prompted'; readonly prompt: string }
+  | {
+      readonly kind: 'errored';
+      readonly error: AgentError;
+      readonly message: string;
+      readonly reset_at: string | null;
+    };
+
+export interface ReportAgent {
+  /** Left out: the caller's own. */
+  readonly agentId?: string;
+  readonly report: AgentSeen;
+}
+
+/** Agents and people may say that one is idle, or wants to stop; the rest is seen by supervisors. */
+export function decideReportAgent(state: State, { agentId, report }: ReportAgent, caller: Caller): Outcome<null> {
+  const isWatcher = caller.kind === 'supervisor' || caller.kind === 'system';
+  if (!isWatcher && report.kind !== 'idle' && report.kind !== 'stop') {
+    const message = `the token of this ${caller.kind} does not allow the report ${report.kind}`;
+    return refusal('forbidden', message, "It takes the token of the agent's supervisor.");
+  }
+  const speaker = findSpeaker(state, caller, agentId);
+  if (!speaker.ok) return speaker;
+  if (speaker.answer === undefined)
+    return refusal('no-such-agent', 'no agent is named', 'Name one: --agent ID, or BATON_AGENT_ID.');
+  return report.kind === 'started' || report.kind === 'exited'
+    ? decideSeenProcess(speaker.answer, report)
+    : decided(seenAtWork(speaker.answer, report), null);
+}
+
+type SeenProcess = Extract<AgentSeen, { kind: 'started' | 'exited' }>;
+
+/** Starts are numbered, and each begins and ends once: what is told again, or of an earlier one, is known already. */
+function decideSeenProcess(agent: AgentRun, report: SeenProcess): Outcome<null> {
+  const { start } = report;
+  if (start > agent.start) {
+    const message = `agent ${agent.id} has had ${agent.start} starts, not ${start}`;
+    return refusal('unknown-start', message, 'This is a mistake in whoever reports.');
+  }
+  const isNews = start === agent.start && agent.process !== 'gone';
+  if (!isNews || (report.kind === 'started' && agent.process === 'running')) return decided([], null);
+  return decided([processEvent(agent.id, report)], null);
+}
+
+function processEvent(agent_id: string, report: SeenProcess): Event {
+  if (report.kind === 'started') {
+    const { start, supervisor, process } = report;
+    return event('AgentStarted', { agent_id, start, supervisor, process });
+  }
+  const { kind: _, output, ...exit } = report;
+  return event('AgentExited', { agent_id, ...exit, output: output === null ? null : lastOf(output) });
+}
+
+/** What is seen of an agent that nobody waits for, or that waits for a person, changes nothing and is no news. */
+function seenAtWork(
+  { id: agent_id, outcome, parked, process }: AgentRun,
+  report: Exclude<AgentSeen, SeenProcess>,
+): Event[] {
+  if (outcome !== null || parked !== null || process === 'gone') return [];
+  switch (report.kind) {
+    case 'idle':
+      return [event('AgentIdle', { agent_id, why: report.why })];
+    case 'stop':
+      return [event('AgentStop', { agent_id })];
+    case 'prompted':
+      return [event('AgentPrompted', { agent_id, prompt: lastOf(report.prompt) })];
+    case 'errored': {
+      const { error, message, reset_at } = report;
+      return [event('AgentErrored', { agent_id, error, message: lastOf(message), reset_at })];
+    }
+  }
+}
+
+export interface ReportStarted {
+  readonly agentId: string;
+  readonly start: number;
+  readonly supervisor: string;
+  readonly process: string;
+}
+
+/** The same as the supervisor's own report, for whoever finds a process that nobody has told of. */
+export function decideReportStarted(state: State, { agentId, ...started }: ReportStarted): Outcome<null> {
+  const agent = requireAgent(state, agentId);
+  return agent.ok ? decideSeenProcess(agent.answer, { kind: 'started', ...started }) : agent;
+}
+
+export interface ReportStartFailed {
+  readonly agentId: string;
+  readonly start: number;
+  readonly reason: string;
+}
+
+/** There is no process, and there will be none. */
+export function decideReportStartFailed(state: State, { agentId, start, reason }: ReportStartFailed): Outcome<null> {
+  const agent = state.agents.get(agentId);
+  const isNews = agent !== undefined && agent.start === start && agent.process === 'wanted';
+  return decided(isNews ? [event('AgentStartFailed', { agent_id: agentId, start, reason })] : [], null);
+}

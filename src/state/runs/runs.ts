@@ -1,0 +1,19 @@
+import type { WorkerPlan } from '../../protocol/run-plan.ts';
+import type { AgentRun } from './agent-run.ts';
+import type { Decision } from './decision.ts';
+import type { Effect } from './effect.ts';
+import type { PipelineRun } from './pipeline-run.ts';
+
+/** The part of the state that is about runs. Its values are never changed in place; only the maps that hold them are. */
+export interface Runs {
+  readonly agents: Map<string, AgentRun>;
+  readonly pipelines: Map<string, PipelineRun>;
+  readonly decisions: Map<string, Decision>;
+  /** What is owed to the outside, by key. */
+  readonly effects: Map<string, Effect>;
+  readonly workers: Map<string, WorkerPlan>;
+}
+
+export function emptyRuns(newMap: <V>() => Map<string, V>): Runs {
+  return { agents: newMap(), pipelines: newMap(), decisions: newMap(), effects: newMap(), workers: newMap() };
+}

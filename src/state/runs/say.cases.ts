@@ -1,0 +1,126 @@
+import type { AgentPlan, PipelinePlan, StepPlan, WorkerPlan } from '../../protocol/run-plan.ts';
+import type { Caller } from '../caller.ts';
+import type { Command } from '../decide.ts';
+import type { AgentSeen } from './report-agent.ts';
+import type { SignalAgent } from './signal-agent.ts';
+import type { PipelineRunPlan } from './start-run.ts';
+
+/** Commands and callers of runs, said as briefly as tests can be read. */
+export const agent = (agentId = 'a1'): Caller => ({ kind: 'agent', agentId });
+export const supervisor = (agentId = 'a1'): Caller => ({ kind: 'supervisor', agentId });
+
+export function agentPlan(more: Partial<AgentPlan> = {}): AgentPlan {
+  return { name: 'coder', run: 'scripted', prompt: 'work', ...more };
+}
+
+export function shellStep(name: string, more: Partial<StepPlan> = {}): StepPlan {
+  return { name, run: { kind: 'shell', command: `do ${name}` }, ...more };
+}
+
+export function agentStep(name: string, more: Partial<StepPlan> = {}, of = 'coder'): StepPlan {
+  return { name, run: { kind: 'agent', agent: of }, ...more };
+}
+
+/** The plan of a pipeline `main` with these steps, of agents and of pipelines inside it. */
+export function pipelinePlan(
+  steps: readonly StepPlan[],
+  { agents = [agentPlan()], inside = [], ...main }: PlanParts = {},
+): PipelineRunPlan {
+  const pipelines: readonly PipelinePlan[] = [{ name: 'main', vars: {}, steps, ...main }, ...inside];
+  return {
+    kind: 'pipeline',
+    pipeline: 'main',
+    pipelines: Object.fromEntries(pipelines.map((each) => [each.name, each])),
+    agents: Object.fromEntries(agents.map((each) => [each.name, each])),
+  };
+}
+
+interface PlanParts extends Partial<Pick<PipelinePlan, 'vars' | 'notify'>> {
+  readonly agents?: readonly AgentPlan[];
+  readonly inside?: readonly PipelinePlan[];
+}
+
+export function startPipeline(plan = pipelinePlan([agentStep('code')]), vars = {}, id = 'p1'): Command {
+  return { kind: 'start-pipeline', command: { id, name: plan.pipeline, plan, vars } };
+}
+
+export function startAgent(plan = agentPlan(), id = 'a1'): Command {
+  return { kind: 'start-agent', command: { id, plan, vars: {} } };
+}
+
+export function configure(workers: readonly WorkerPlan[]): Command {
+  return { kind: 'configure-workers', command: { workers } };
+}
+
+export function signal(kind: SignalAgent['signal'], agentId?: string, message?: string, exitProtocol = false): Command {
+  const named = agentId === undefined ? {} : { agentId };
+  const said = message === undefined ? {} : { message };
+  const command = { ...named, signal: kind, ...said, exitProtocol, eventId: 'e1', at: '2026-01-01T00:00:00.000Z' };
+  return { kind: 'signal-agent', command };
+}
+
+export function report(seen: AgentSeen, agentId?: string): Command {
+  return { kind: 'report-agent', command: { ...(agentId === undefined ? {} : { agentId }), report: seen } };
+}
+
+export function exited(agentId: string, more: Partial<Extract<AgentSeen, { kind: 'exited' }>> = {}): Command {
+  const exit = { code: 0, signal: null, timed_out: false, blocks_used: false, output: null };
+  return report({ kind: 'exited', start: 1, ...exit, ...more }, agentId);
+}
+
+export function started(agentId: string, start = 1): Command {
+  const process = `process ${agentId} ${start}`;
+  return { kind: 'report-started', command: { agentId, start, supervisor: `supervisor of ${process}`, process } };
+}
+
+export function startFailed(agentId: string, start = 1, reason = 'no such program'): Command {
+  return { kind: 'report-start-failed', command: { agentId, start, reason } };
+}
+
+export function finish(commandId: string, exitCode: number | null = 0, more = {}): Command {
+  return { kind: 'finish-command', command: { commandId, exitCode, timedOut: false, output: null, ...more } };
+}
+
+export function fire(timerId: string): Command {
+  return { kind: 'fire-timer', command: { timerId } };
+}
+
+export function deliver(messageId: string, ok = true, reason: string | null = null): Command {
+  return { kind: 'deliver-message', command: { messageId, ok, reason } };
+}
+
+export function prepared(pipelineId: string, step: string): Command {
+  return { kind: 'prepare-workspace', command: { pipelineId, step, path: '/tree', branch: 'feature/x' } };
+}
+
+export function unprepared(pipelineId: string, step: string, reason = 'the branch exists'): Command {
+  return { kind: 'workspace-failed', command: { pipelineId, step, reason } };
+}
+
+export function notified(notificationId: string): Command {
+  return { kind: 'notification-sent', command: { notificationId, sent: ['terminal'], failed: [] } };
+}
+
+export function resolve(id: string, option: number, message?: string): Command {
+  return { kind: 'resolve-decision', command: { id, option, ...(message === undefined ? {} : { message }) } };
+}
+
+export function cancel(id: string, reason?: string): Command {
+  return { kind: 'cancel-pipeline', command: { id, ...(reason === undefined ? {} : { reason }) } };
+}
+
+export function retry(id: string, newId = 'p9'): Command {
+  return { kind: 'retry-pipeline', command: { id, newId } };
+}
+
+export function resume(id: string, message?: string): Command {
+  return { kind: 'resume-pipeline', command: { id, ...(message === undefined ? {} : { message }) } };
+}
+
+export function send(agentId: string, text: string, messageId = 'm9'): Command {
+  return { kind: 'send-message', command: { agentId, messageId, text } };
+}
+
+export function kill(agentId: string, reason?: string): Command {
+  return { kind: 'kill-agent', command: { agentId, ...(reason === undefined ? {} : { reason }) } };
+}

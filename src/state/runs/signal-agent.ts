@@ -1,0 +1,154 @@
+import { createExitSignal } from '../../protocol/create-exit-signal.ts';
+import { requireClaim, type Caller } from '../caller.ts';
+import { noSuchTask } from '../create-task.ts';
+import { event } from '../event.ts';
+import { decideExitSession } from '../exit-session.ts';
+import { decided, refusal, type Outcome } from '../outcome.ts';
+import type { Rules } from '../rules.ts';
+import type { State } from '../state.ts';
+import { decideUpdateTask } from '../update-task.ts';
+import type { AgentRun } from './agent-run.ts';
+import type { RunOutcome } from './run-event.ts';
+import { findSpeaker } from './find-run.ts';
+
+export interface SignalAgent {
+  /** Left out: the caller's own. */
+  readonly agentId?: string;
+  readonly signal: 'complete' | 'escalate' | 'continue';
+  readonly message?: string;
+  /** Whether sessions end with an exit signal here. */
+  readonly exitProtocol: boolean;
+  readonly eventId: string;
+  readonly at: string;
+}
+
+export type Signalled = Outcome<{ readonly kind: SignalAgent['signal'] }>;
+
+/** What an agent says about its own run. Under a claim, `complete` is also the end of the session. */
+export function decideSignalAgent(state: State, command: SignalAgent, caller: Caller, rules: Rules): Signalled {
+  const speaker = findSpeaker(state, caller, command.agentId);
+  if (!speaker.ok) return speaker;
+  const agent = speaker.answer;
+  const session = sessionOf(state, agent, caller);
+  if (agent === undefined && session === undefined) return NOBODY;
+  switch (command.signal) {
+    case 'complete':
+      return complete(state, command, agent, session, rules);
+    case 'escalate':
+      return escalate(state, command, agent, session, rules);
+    case 'continue':
+      return goOn(state, command, agent, session);
+  }
+}
+
+type Session = Caller & { readonly kind: 'session' };
+
+/** The claim that the run works under, if that is still one: what is over is no reason to refuse an agent its last word. */
+function sessionOf(state: State, agent: AgentRun | undefined, caller: Caller): Session | undefined {
+  if (agent === undefined) return caller.kind === 'session' ? caller : undefined;
+  if (agent.task === null) return undefined;
+  const { task_id: taskId, epoch, session_id: sessionId } = agent.task;
+  const isLive = state.tasks.get(taskId)?.claim?.sessionId === sessionId;
+  return isLive ? { kind: 'session', sessionId, taskId, epoch } : undefined;
+}
+
+function complete(
+  state: State,
+  command: SignalAgent,
+  agent: AgentRun | undefined,
+  session: Session | undefined,
+  rules: Rules,
+): Signalled {
+  if (agent?.signal?.kind === 'complete' || agent?.outcome === 'done') return said('complete');
+  if (session === undefined) return agent === undefined ? NOBODY : signalled(agent, 'complete', command);
+  if (state.sessions.get(session.sessionId)?.exit) return said('complete');
+  const held = requireSession(state, session);
+  if (!held.ok) return held;
+  if (command.exitProtocol) return refusal('missing', 'cannot complete: missing exit signal', 'Run: baton emit exit');
+  const signal = createExitSignal(held.answer, 'completed');
+  const exit = {
+    signal: command.message === undefined ? signal : signal.withNotes(command.message),
+    eventId: command.eventId,
+    at: command.at,
+    committed: false,
+    violations: [],
+  };
+  const outcome = decideExitSession(state, exit, session, rules);
+  return outcome.ok ? decided(outcome.events, { kind: 'complete' }) : outcome;
+}
+
+/** A person is asked. Somebody who works without Baton's help gives the task back, blocked, until there is an answer. */
+function escalate(
+  state: State,
+  command: SignalAgent,
+  agent: AgentRun | undefined,
+  session: Session | undefined,
+  rules: Rules,
+): Signalled {
+  if (agent !== undefined) return agent.parked === null ? signalled(agent, 'escalate', command) : said('escalate');
+  if (session === undefined) return NOBODY;
+  const held = requireSession(state, session);
+  if (!held.ok) return held;
+  const notes = command.message ?? 'the agent asks for a person';
+  const blocked = decideUpdateTask(state, { task_id: session.taskId, status: 'blocked', notes }, session, rules);
+  if (!blocked.ok) return blocked;
+  const asked = event('AgentSignalled', { agent_id: session.sessionId, kind: 'escalate', message: notes });
+  return decided([asked, ...blocked.events], { kind: 'escalate' });
+}
+
+/** Still at work: what was to be done because it seemed idle is called off. */
+function goOn(
+  state: State,
+  _command: SignalAgent,
+  agent: AgentRun | undefined,
+  session: Session | undefined,
+): Signalled {
+  if (agent !== undefined) {
+    if (agent.outcome !== null) return agentEnded(agent.id, agent.outcome);
+    const timers = [...state.effects.values()].flatMap((effect) =>
+      effect.kind === 'wait' && isIdleTimer(effect.purpose, agent.id)
+        ? [event('TimerCancelled', { timer_id: effect.timerId })]
+        : [],
+    );
+    return decided(timers, { kind: 'continue' });
+  }
+  const held = session === undefined ? NOBODY : requireSession(state, session);
+  return held.ok ? said('continue') : held;
+}
+
+function isIdleTimer(
+  purpose: { readonly kind: string; readonly agent_id?: string; readonly handler?: string },
+  id: string,
+) {
+  return purpose.kind === 'handler' && purpose.agent_id === id && purpose.handler === 'on_idle';
+}
+
+function requireSession(state: State, session: Session) {
+  const task = state.tasks.get(session.taskId);
+  if (task === undefined) return noSuchTask(session.taskId);
+  const held = requireClaim(task, session);
+  return held.ok ? decided([], task.phase) : held;
+}
+
+function signalled(
+  agent: AgentRun,
+  kind: 'complete' | 'escalate',
+  { message = null }: { message?: string | null },
+): Signalled {
+  if (agent.outcome !== null) return agentEnded(agent.id, agent.outcome);
+  return decided([event('AgentSignalled', { agent_id: agent.id, kind, message })], { kind });
+}
+
+function said(kind: SignalAgent['signal']): Signalled {
+  return decided([], { kind });
+}
+
+export function agentEnded(id: string, outcome: RunOutcome): ReturnType<typeof refusal> {
+  return refusal('agent-ended', `the run of agent ${id} is over: ${outcome}`, 'Nobody waits for it: stop working.');
+}
+
+const NOBODY = refusal(
+  'no-claim',
+  'only a session that holds a claim, or an agent that Baton runs, can do this',
+  'Claim a task: baton task claim',
+);
