@@ -22,10 +22,9 @@ export class RunbookWatch {
     return this.#good;
   }
 
-  /** What it says about exit signals. A mistake elsewhere in it must not switch them off. */
+  /** What it says about exit signals, as its files are now. A mistake elsewhere in it must not switch them off. */
   get exitProtocol(): boolean {
-    this.glance(performance.now());
-    const { checked, subject } = this.#seen ?? this.read();
+    const { checked, subject } = this.read();
     return (checked.ok ? checked.value.exitProtocol : subject.value.exit_protocol) ?? false;
   }
 
