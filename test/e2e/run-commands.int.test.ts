@@ -98,7 +98,7 @@ describe('baton run', () => {
   });
 
   it('suggests what was probably meant', () => {
-    const { code, err } = baton('run', 'shpi');
+    const { code, err } = baton('run', 'shipp');
     expect(code).toBe(1);
     expect(err).toContain('Did you mean `ship`?');
   });
@@ -219,6 +219,9 @@ describe('baton agent', () => {
     const decisions = json('decision', 'list') as never as { decisions: { agent_id: string; id: string }[] };
     expect(decisions.decisions.filter(({ agent_id }) => agent_id === id)).toHaveLength(1);
     expect(baton('emit', 'agent:signal', '--agent', id, '{"kind":"complete"}').code).toBe(0);
+    expect(json('agent', 'show', id)).toMatchObject({ status: 'leaving', outcome: 'done' });
+    expect(baton('agent', 'send', id, 'bye').code).toBe(1);
+    expect(baton('agent', 'kill', id).code).toBe(0);
     expect(baton('agent', 'wait', id).code).toBe(0);
     await until('the decision is withdrawn', () => baton('decision', 'list').out === 'Nothing waits for you.\n');
   });

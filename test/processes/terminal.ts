@@ -94,7 +94,9 @@ function drawnBy(written: string): string[] {
   for (const [token, , args = '', final] of written.matchAll(TOKENS)) {
     if (final === 'H') [row, column] = args.split(';').map((n) => Math.max(0, Number(n || 1) - 1)) as [number, number];
     else if (final === 'K') screen[row] = (screen[row] ?? '').slice(0, column);
-    else if (final === 'J') screen = [];
+    else if (final === 'J' && args === '2') screen = [];
+    else if (final === 'J') screen = [...screen.slice(0, row), (screen[row] ?? '').slice(0, column)];
+    else if (final === 'G') column = Math.max(0, Number(args || 1) - 1);
     else if (token === '\r') column = 0;
     else if (token === '\n') row += 1;
     else if (!token.startsWith('\u001B') && token !== '\u0007') put(token);

@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
 import type { Client } from '../../api/client.ts';
 import { withClient } from '../ask.ts';
@@ -36,16 +36,19 @@ export const decisionReview: Command = {
 /** Asks about each in turn; gives back how many are still open. */
 async function askEach(decisions: readonly DecisionView[], client: Client, io: Io): Promise<number> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-D and Ctrl-C end the questions.
-  const closed = new Promise<undefined>((resolve) => {
-    prompt.once('close', () => resolve(undefined));
-  });
-  const ask = async (question: string): Promise<string | undefined> =>
-    Promise.race([prompt.question(question).catch(() => undefined), closed]);
+  // Lines are taken from a queue: whoever types ahead is heard.
+  const lines = prompt[Symbol.asyncIterator]();
+  const ask = async (question: string): Promise<string | undefined> => {
+    prompt.setPrompt(question);
+    prompt.prompt();
+    const next = await lines.next();
+    // Ctrl-D and Ctrl-C end the questions.
+    return next.done === true ? undefined : next.value;
+  };
   let left = decisions.length;
   try {
     for (const [i, decision] of decisions.entries()) {
-      io.out(`\n${i + 1} of ${decisions.length}\n${showDecision(decision, new Date())}`);
+      io.out(`\n${i + 1} of ${decisions.length}\n${showDecision(decision, new Date(), { isAsked: true })}`);
       const chosen = await choose(decision, ask);
       if (chosen === 'quit') break;
       if (chosen === 'skip') continue;
@@ -54,7 +57,7 @@ async function askEach(decisions: readonly DecisionView[], client: Client, io: I
       io.out(answer.ok ? describeResolved(answer.result) : `Error: ${printable(answer.error.message)}\n`);
     }
   } finally {
-    closeQuietly(prompt);
+    prompt.close();
   }
   return left;
 }
@@ -75,9 +78,4 @@ async function choose({ options }: DecisionView, ask: (q: string) => Promise<str
       return message.trim() === '' ? { option } : { option, message };
     }
   }
-}
-
-function closeQuietly(prompt: Interface): void {
-  prompt.close();
-  process.stdin.unref();
 }

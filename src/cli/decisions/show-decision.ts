@@ -4,8 +4,8 @@ import type { DecisionView } from '../run/views.ts';
 import { shortId } from '../run/views.ts';
 import { ago } from '../status/ago.ts';
 
-/** A decision with everything that is needed to take it. */
-export function showDecision(decision: DecisionView, now: Date): string {
+/** A decision with everything that is needed to take it; whoever is asked at once need not be told how. */
+export function showDecision(decision: DecisionView, now: Date, { isAsked = false } = {}): string {
   const { id, title, context, options, openedAt } = decision;
   const lines = [
     `${shortId(id)}  ${printable(title)}  (${[decision.source, ago(openedAt, now.getTime())].filter(Boolean).join(', ')})`,
@@ -14,7 +14,7 @@ export function showDecision(decision: DecisionView, now: Date): string {
     ...options.map(
       ({ label, recommended }, i) => `  ${i + 1}. ${printable(label)}${recommended ? ' (recommended)' : ''}`,
     ),
-    resultOf(decision),
+    isAsked ? '' : resultOf(decision),
   ];
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
 }

@@ -31,17 +31,22 @@ export async function* followEntries(
   let heardAt = performance.now();
   while (!signal.aborted) {
     const stream = client.events({ after: seq, signal });
-    for (let next = await stream.next(); ; next = await stream.next()) {
-      if (next.done === true) {
-        const error = next.value;
-        const isAway = error?.code === 'daemon-away' && performance.now() - heardAt < awayMs;
-        if (error !== undefined && !isAway) return error;
-        break;
+    try {
+      for (let next = await stream.next(); ; next = await stream.next()) {
+        if (next.done === true) {
+          const error = next.value;
+          const isAway = error?.code === 'daemon-away' && performance.now() - heardAt < awayMs;
+          if (error !== undefined && !isAway) return error;
+          break;
+        }
+        ({ seq } = next.value);
+        heardAt = performance.now();
+        const { type, json } = next.value;
+        yield { seq, type, json, data: fieldsIn(fieldsIn(JSON.parse(json))['data']) };
       }
-      ({ seq } = next.value);
-      heardAt = performance.now();
-      const { type, json } = next.value;
-      yield { seq, type, json, data: fieldsIn(fieldsIn(JSON.parse(json))['data']) };
+    } finally {
+      // Whoever has heard enough leaves no connection open.
+      await stream.return(undefined);
     }
     // Another process starts: there is no event to wait for.
     if (!signal.aborted) await pause(LOOK_MS);

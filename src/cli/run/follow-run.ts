@@ -21,9 +21,9 @@ export interface Run {
 export async function followRun(run: Run, given: Given, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
   const client = lookingOn(given, io);
+  const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
   try {
     const story = new RunStory(run.id);
-    const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
     for (let next = await entries.next(); ; next = await entries.next()) {
       if (next.done === true) return leave(run, next.value, given, io);
       const { type, data, json } = next.value;
@@ -37,6 +37,7 @@ export async function followRun(run: Run, given: Given, io: Io): Promise<number>
       }
     }
   } finally {
+    await entries.return(undefined);
     client.close();
   }
 }

@@ -22,5 +22,5 @@ export function table(rows: readonly (readonly string[])[]): string {
 /** A heading and what is known below it; what is not known is left out. */
 export function factSheet(heading: string, facts: readonly (readonly [name: string, value: string | null])[]): string {
   const known = facts.filter((fact): fact is readonly [string, string] => fact[1] !== null && fact[1] !== '');
-  return `${printable(heading)}\n${table(known.map(([name, value]) => [`  ${name}`, value]))}`;
+  return `${printable(heading)}\n${table(known).replaceAll(/^(?=.)/gm, '  ')}`;
 }
