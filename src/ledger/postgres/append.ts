@@ -37,7 +37,7 @@ async function appendOne(connection: Connection, project: number, commit: Commit
   const { after, entries, tiles, checkpoint } = commit;
   const [{ hash, bytes }] = entries;
   if (entries.length > 1 || tiles.length > 0 || after.size === 0) return false;
-  const rows = await connection.query(APPEND_ONE, [
+  const count = await connection.insert(APPEND_ONE, [
     project,
     after.size,
     toBuffer(after.hash),
@@ -46,7 +46,7 @@ async function appendOne(connection: Connection, project: number, commit: Commit
     commitId,
     toBuffer(bytes),
   ]);
-  return rows.length === 1;
+  return count === 1;
 }
 
 const APPEND_ONE = {
@@ -56,7 +56,7 @@ const APPEND_ONE = {
       SELECT $1, $2::bigint + 1, $4, $5, $6::uuid, $7
       WHERE current_setting('synchronous_commit') IN ('on', 'remote_apply')
         AND EXISTS (SELECT FROM baton.entry e WHERE e.project = $1 AND e.seq = $2 AND e.hash = $3)
-      ON CONFLICT DO NOTHING RETURNING true AS done`,
+      ON CONFLICT DO NOTHING`,
 };
 
 const APPEND = { name: 'append', text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7) AS conflict' };
