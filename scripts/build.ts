@@ -21,22 +21,25 @@ const shared: BuildOptions = {
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 
 /** A bundle is one file in one folder; what asks for its own folder gets the one that it would have in `dist`. */
-const ownFolders: Plugin = {
+const ownFolders = (bundleFolder: string): Plugin => ({
   name: 'own-folders',
   setup: (bundle) => {
     bundle.onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
       const folder = JSON.stringify(relative(join(root, 'src'), dirname(path)));
       const source = readFileSync(path, 'utf8');
-      return { loader: 'ts', contents: source.replaceAll('import.meta.dirname', `(__dirname + '/' + ${folder})`) };
+      return {
+        loader: 'ts',
+        contents: source.replaceAll('import.meta.dirname', `(${bundleFolder} + '/' + ${folder})`),
+      };
     });
   },
-};
+});
 
 // CommonJS files: dynamic imports inside them stay lazy, and Node loads one twice as fast as a dozen ES modules.
 await build({
   ...shared,
   entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' },
-  plugins: [ownFolders],
+  plugins: [ownFolders('__dirname')],
   format: 'cjs',
   platform: 'node',
   outExtension: { '.js': '.cjs' },
@@ -48,9 +51,17 @@ for (const folder of globSync('src/**/sql', { cwd: root })) {
 
 await build({
   ...shared,
-  entryPoints: { protocol: 'src/protocol/index.ts' },
+  entryPoints: { protocol: 'src/protocol/index.ts', ledger: 'src/ledger/index.ts' },
   format: 'esm',
   platform: 'neutral',
+});
+
+await build({
+  ...shared,
+  entryPoints: { client: 'src/api/index.ts' },
+  plugins: [ownFolders('import.meta.dirname')],
+  format: 'esm',
+  platform: 'node',
 });
 
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });

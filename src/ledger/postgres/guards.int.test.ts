@@ -56,7 +56,10 @@ describe('inspect', () => {
     ['ALTER TABLE baton.entry DISABLE TRIGGER append_only', 'the trigger append_only on baton.entry is missing'],
     ['DROP TRIGGER append_only ON baton.blob', 'the trigger append_only on baton.blob is missing'],
     ['ALTER TABLE baton.tile ENABLE TRIGGER append_only', 'the trigger append_only on baton.tile is missing'],
-    [`INSERT INTO baton.entry VALUES (1, 9, sha256('x'), NULL, NULL, 'x')`, 'there are 3 entries, numbered from 1 to 9'],
+    [
+      `INSERT INTO baton.entry VALUES (1, 9, sha256('x'), NULL, NULL, 'x')`,
+      'there are 3 entries, numbered from 1 to 9',
+    ],
     [`INSERT INTO baton.tile VALUES (1, 8, 0, sha256('x'))`, 'there is a tile at level 8, number 0'],
   ])('finds what %s did', async (sql, finding) => {
     await fill();
