@@ -7,18 +7,21 @@ import { build } from 'esbuild';
 const root = join(import.meta.dirname, '..');
 
 /** A bundle is one file in one folder; what asks for its own folder gets the one that it would have in `dist`. */
-const ownFolders: Plugin = {
+export const ownFolders = (bundleFolder: string): Plugin => ({
   name: 'own-folders',
   setup: (bundle) => {
     bundle.onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
       const folder = JSON.stringify(relative(join(root, 'src'), dirname(path)));
       const source = readFileSync(path, 'utf8');
-      return { loader: 'ts', contents: source.replaceAll('import.meta.dirname', `(__dirname + '/' + ${folder})`) };
+      return {
+        loader: 'ts',
+        contents: source.replaceAll('import.meta.dirname', `(${bundleFolder} + '/' + ${folder})`),
+      };
     });
   },
-};
+});
 
-export const program: BuildOptions = {
+export const shared: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
   minify: true,
@@ -26,12 +29,16 @@ export const program: BuildOptions = {
   keepNames: true,
   target: 'node24',
   logLevel: 'warning',
+};
+
+export const program: BuildOptions = {
+  ...shared,
   // Dynamic imports inside them stay lazy.
   format: 'cjs',
   platform: 'node',
   outExtension: { '.js': '.cjs' },
   external: ['pg'],
-  plugins: [ownFolders],
+  plugins: [ownFolders('__dirname')],
 };
 
 /** The programs that run beside the daemon. */
