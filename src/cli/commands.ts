@@ -94,6 +94,16 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import('./emit.ts')).emitAgentSignal,
   },
   {
+    name: 'runbook check',
+    summary: 'Check the runbook, and show everything that is wrong with it',
+    load: async () => (await import('./runbook.ts')).runbookCheck,
+  },
+  {
+    name: 'runbook list',
+    summary: 'List what the runbook has to offer',
+    load: async () => (await import('./runbook.ts')).runbookList,
+  },
+  {
     name: 'reconcile',
     summary: 'Compare the tasks with git and with running processes',
     load: async () => (await import('./reconcile.ts')).reconcile,

@@ -23,7 +23,7 @@ export async function readDocumentArgument(
 ): Promise<{ readonly value: object } | { readonly usage: string }> {
   const read = await readArgument(file, io);
   if ('usage' in read) return read;
-  const parsed = (await findDialect(kind)?.load())?.parse(read.bytes);
+  const parsed = (await findDialect(kind)?.load())?.parse(read.bytes, file);
   if (parsed?.ok && typeof parsed.value === 'object' && parsed.value !== null) return { value: parsed.value };
   const [problem] = parsed?.ok === false ? parsed.problems : [];
   return {

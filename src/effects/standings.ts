@@ -17,8 +17,9 @@ export class Standings {
 
   look(state: State): void {
     if (state.agents.size === 0) return;
+    const usesExitSignals = this.#world.usesExitSignals();
     for (const run of state.agents.values()) {
-      if (run.process === 'running') this.#push(run, standingOf(state, run.id, this.#world.usesExitSignals()));
+      if (run.process === 'running') this.#push(run, standingOf(state, run.id, usesExitSignals));
       else this.#told.delete(run.id);
     }
   }
