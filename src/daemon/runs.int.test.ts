@@ -16,7 +16,7 @@ describe('a pipeline', () => {
   it('runs its steps in order, each once: shell, agent, shell', async () => {
     world.write(`
       [agents.worker]
-      run = "read line; echo \"$line\" > told.txt; echo two >> done.txt; ${COMPLETE}"
+      run = "head -n 1 > told.txt; echo two >> done.txt; ${COMPLETE}"
       prompt = "do \${var.what}"
 
       [pipelines.three]
@@ -36,6 +36,7 @@ describe('a pipeline', () => {
     ]);
     expect(shown.status).toBe('done');
     expect(world.lines('done.txt')).toEqual(['one', 'two', 'three said']);
+    expect(world.lines('told.txt')).toEqual(["do Ada's $HOME"]);
     const entries = await world.entries();
     const started = entries.filter(({ type }) => type === 'StepStarted').map(({ data }) => data['step']);
     expect(started).toEqual(['first', 'second', 'third']);
