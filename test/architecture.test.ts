@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'supervisor',
   ],
   // Of the daemon, the supervisor and the agents only their programs: `baton up --foreground`, `agent hook stop`, `agent play`.
-  cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'daemon', 'supervisor', 'agents'],
+  cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'notify', 'daemon', 'supervisor', 'agents'],
 };
 
 const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));

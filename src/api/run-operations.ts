@@ -18,6 +18,12 @@ const named = {
   fields: {
     name: id('A command, pipeline or agent of the runbook.'),
     args: { kind: 'list', optional: true, of: { kind: 'text' }, about: 'Its arguments, as they are typed.' },
+    kind: {
+      kind: 'choice',
+      values: ['agent'],
+      optional: true,
+      about: 'agent: only an agent, also where a command or a pipeline has the same name.',
+    },
   },
 } as const;
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../api/answer.ts';
+import type { Answer, ApiError } from '../api/answer.ts';
 import type { Argument, Command, Given, Io, Option } from './command.ts';
 import { EXIT } from './command.ts';
 import { printable } from './printable.ts';
@@ -17,6 +17,9 @@ export interface OperationCommand {
   readonly also?: (result: unknown, given: Given) => Also | undefined;
   /** The result for people; `--json` prints it as it is. */
   readonly show: (result: unknown, given: Given) => string;
+  /** Where success has more than one code. */
+  readonly exitCode?: (result: unknown) => number;
+  readonly exitCodes?: Command['exitCodes'];
 }
 
 export interface Also {
@@ -28,7 +31,8 @@ export interface Also {
 
 export type Input = { readonly value: unknown } | { readonly usage: string };
 
-const COMMON: readonly Option[] = [
+/** The options of every command that asks the daemon. */
+export const COMMON: readonly Option[] = [
   { name: 'json', about: 'Print the result as JSON' },
   { name: 'project', value: 'DIR', about: 'Another repository than the one around the current folder' },
   { name: 'token', value: 'TOKEN', about: 'Act under this claim; BATON_TOKEN does the same' },
@@ -41,6 +45,7 @@ export function operationCommand(options: OperationCommand): Command {
     examples: options.examples,
     args: options.args ?? [],
     options: [...(options.options ?? []), ...COMMON],
+    ...(options.exitCodes === undefined ? {} : { exitCodes: options.exitCodes }),
     async run(given, io) {
       const input = await options.input(given, io);
       if ('usage' in input) {
@@ -51,10 +56,10 @@ export function operationCommand(options: OperationCommand): Command {
       const { ask } = await import('./ask.ts');
       const answer = await ask(operation, input.value, given, io);
       const next = answer.ok ? options.also?.(answer.result, given) : undefined;
-      if (next === undefined) return report(answer, given, io, options.show);
+      if (next === undefined) return report(answer, given, io, options);
       const second = await ask(next.operation, {}, withToken(given, next.token), io);
       if (!second.ok) await ask(next.undo.operation, next.undo.input, withToken(given, next.token), io);
-      return report(joined(answer, second), given, io, options.show);
+      return report(joined(answer, second), given, io, options);
     },
   };
 }
@@ -68,14 +73,16 @@ function joined(first: Answer, second: Answer): Answer {
   return { ok: true, result: Object.assign({}, first.result, second.result) };
 }
 
-function report(answer: Answer, given: Given, io: Io, show: OperationCommand['show']): number {
-  const asJson = given.options.has('json');
-  if (answer.ok) {
-    io.out(asJson ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given));
-    return EXIT.ok;
-  }
-  const { message, hint } = answer.error;
-  if (asJson) io.out(`${JSON.stringify({ error: answer.error })}\n`);
+function report(answer: Answer, given: Given, io: Io, { show, exitCode }: OperationCommand): number {
+  if (!answer.ok) return reportError(answer.error, given, io);
+  io.out(given.options.has('json') ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given));
+  return exitCode?.(answer.result) ?? EXIT.ok;
+}
+
+/** What went wrong, in the form that was asked for. */
+export function reportError(error: ApiError, given: Given, io: Io): number {
+  const { message, hint } = error;
+  if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
   else io.err(`Error: ${printable(message)}\n${hint === '' ? '' : `  hint: ${printable(hint)}\n`}`);
   return EXIT.failed;
 }

@@ -39,14 +39,15 @@ export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
 interface Wanted {
   readonly name: string;
   readonly args?: readonly string[];
+  readonly kind?: 'agent';
 }
 
 /** What a name of the runbook stands for, as the runbook is now. */
-function plan({ input: { name, args = [] }, services }: Call<Wanted>): Answer<Planned> {
+function plan({ input: { name, args = [], kind }, services }: Call<Wanted>): Answer<Planned> {
   const { checked } = services.runbook.read();
   if (!checked.ok) return { ok: false, error: describeRunbook(checked.problems) };
   const { agents, commands, pipelines } = checked.value;
-  const isAgent = agents.has(name) && !commands.has(name) && !pipelines.has(name);
+  const isAgent = kind === 'agent' || (agents.has(name) && !commands.has(name) && !pipelines.has(name));
   if (!isAgent) return answer(planOf(checked.value, name, args));
   if (args.length > 0) return { ok: false, error: NO_ARGUMENTS };
   const agent = agentPlanOf(checked.value, name);

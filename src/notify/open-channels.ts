@@ -8,7 +8,7 @@ export interface NotifySettings {
   readonly desktop?: boolean;
   readonly terminal?: boolean;
   /** Where to post; absent or empty: nowhere. */
-  readonly webhook?: string;
+  readonly webhook?: string | undefined;
 }
 
 export interface NotifyWorld {
@@ -20,10 +20,10 @@ export interface NotifyWorld {
 
 /** The channels that the settings ask for. Without settings: terminal and desktop; a webhook must be named. */
 export function openChannels(settings: NotifySettings, world: NotifyWorld): readonly Channel[] {
-  const { desktop = true, terminal = true, webhook = '' } = settings;
+  const { desktop = true, terminal = true, webhook } = settings;
   return [
     ...(terminal ? [terminalChannel(world)] : []),
     ...(desktop ? [desktopChannel(world)] : []),
-    ...(webhook === '' ? [] : [webhookChannel(webhook)]),
+    ...(webhook === undefined || webhook === '' ? [] : [webhookChannel(webhook)]),
   ];
 }
