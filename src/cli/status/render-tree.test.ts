@@ -130,8 +130,8 @@ describe('renderTree', () => {
     expect(renderTree(NOTHING, options)).toEqual(['Nothing needs you, nothing runs.']);
     const away = { since: new Date('2026-03-01T11:59:00Z'), why: 'nobody answers' };
     const lines = renderTree(NOTHING, { ...options, away });
-    expect(lines[0]).toMatch(/^The daemon is away since \d\d:\d\d:00: nobody answers\. Start it with: baton up$/);
-    expect(lines[1]).toBe('This is how things stood 1m ago; agents go on meanwhile.');
+    expect(lines[0]).toMatch(/^The daemon is away since \d\d:\d\d:00\. Start it with: baton up$/);
+    expect(lines[1]).toBe('This is how things stood 1m ago; agents go on meanwhile. (nobody answers)');
     expect(lines.join('\n')).not.toMatch(/nothing/i);
   });
 
