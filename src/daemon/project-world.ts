@@ -77,7 +77,7 @@ function timesOf({ runbook }: Services, settings: Settings): EffectTimes {
     killAfterMs: limits?.killAfterMs ?? 10_000,
     renewalMs: leaseTimesOf(settings, limits).renewalMs,
     idleMs: limits?.idleMs ?? null,
-    logBytes: limits?.logBytes ?? 50 * 1024 * 1024,
+    logBytes: limits?.logBytes ?? 10 * 1024 * 1024,
     startMs: 60_000,
     controlMs: 10_000,
   };

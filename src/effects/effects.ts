@@ -86,6 +86,7 @@ export class Effects {
     const before = this.#lastTo.get(effect.agentId);
     const sent = (async () => {
       await before;
+      await this.#standings.settled(effect.agentId);
       await this.#do(effect, controller.signal);
     })();
     this.#lastTo.set(effect.agentId, sent);

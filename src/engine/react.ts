@@ -29,10 +29,20 @@ import type { Tools, World } from './world.ts';
  */
 export function react(state: State, recorded: Recorded, tools: Tools): readonly Event[] {
   const world: World = { ...tools, state };
-  const followed = follow(world, recorded);
+  const followed = once(follow(world, recorded));
   if (!MAKES_ROOM.has(recorded.type)) return followed;
   // A run that ends because its claim did makes its own room when it has ended; until then it must not be given more work.
   return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillRoom(world)];
+}
+
+/** Where two rules call the same thing off, it is called off once. */
+function once(events: readonly Event[]): readonly Event[] {
+  const seen = new Set<string>();
+  return events.filter(({ type, data }) => {
+    if (type !== 'TimerCancelled' && type !== 'CommandCancelled') return true;
+    const what = type === 'TimerCancelled' ? data.timer_id : data.command_id;
+    return !seen.has(what) && seen.add(what);
+  });
 }
 
 const CLAIM_ENDED: Readonly<Record<ClaimEndType, true>> = {

@@ -8,7 +8,7 @@ export function checkRoles(subject: Subject): void {
   const workflow = declaredWorkflow(subject.value);
   if (!workflow.ok) {
     for (const { code, path, message, hint } of workflow.problems) {
-      subject.report(code, declaredPath(path), message, hint);
+      subject.report(code, declaredPath(path), message.replace(`${path}: `, ''), hint);
     }
     return;
   }

@@ -40,7 +40,10 @@ function checkNames(pipeline: string, steps: readonly StepValue[], subject: Subj
   return isUnique;
 }
 
-/** From the first step along every way: done (the step below, where nothing else is said), fail, cancel. */
+/**
+ * From the first step along every way: done (the step below, where nothing else is said), fail, cancel. Where a way leads nowhere, nobody
+ * knows what it should have reached.
+ */
 function checkReach(pipeline: string, steps: readonly StepValue[], subject: Subject): void {
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const reached = new Set<number>();
@@ -53,6 +56,7 @@ function checkReach(pipeline: string, steps: readonly StepValue[], subject: Subj
     if (on_done === undefined) next.push(index + 1);
     for (const name of [on_done, typeof on_fail === 'object' ? on_fail.step : on_fail, on_cancel]) {
       const target = name === undefined ? undefined : indexes.get(name);
+      if (name !== undefined && target === undefined) return;
       if (target !== undefined) next.push(target);
     }
   }

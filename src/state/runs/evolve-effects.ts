@@ -1,5 +1,6 @@
 import type { Event } from '../event.ts';
 import type { Effect } from './effect.ts';
+import type { Runs } from './runs.ts';
 
 /** The keys under which things are owed: the same however often they are tried. */
 export const keyOf = {
@@ -13,9 +14,11 @@ export const keyOf = {
 } as const;
 
 /** What is owed after this entry, and what is no longer. */
-export function evolveEffects(effects: Map<string, Effect>, event: Event): void {
+export function evolveEffects({ effects, agents }: Pick<Runs, 'effects' | 'agents'>, event: Event): void {
   const wanted = effectOf(event);
-  if (wanted !== undefined) effects.set(wanted.key, wanted);
+  // The run of an agent whose process has gone can be ended; there is nothing to kill.
+  const isMoot = wanted?.kind === 'kill-agent' && agents.get(wanted.agentId)?.process === 'gone';
+  if (wanted !== undefined && !isMoot) effects.set(wanted.key, wanted);
   for (const key of settledBy(effects, event)) effects.delete(key);
 }
 

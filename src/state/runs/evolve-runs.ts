@@ -11,7 +11,7 @@ export function evolveRuns(runs: Runs, recorded: Recorded): void {
   evolveAgents(runs, recorded);
   evolvePipelines(runs, recorded);
   evolveDecisions(runs, recorded);
-  evolveEffects(runs.effects, recorded);
+  evolveEffects(runs, recorded);
   if (recorded.type === 'WorkersConfigured') {
     for (const name of runs.workers.keys()) runs.workers.delete(name);
     for (const worker of recorded.data.workers) runs.workers.set(worker.name, worker);

@@ -45,7 +45,6 @@ export function decideKillAgent(state: State, { agentId, reason }: KillAgent): O
   if (!found.ok) return found;
   const { killed, outcome, process } = found.answer;
   const why = reason ?? 'killed by an operator';
-  const ended = event('AgentEnded', { agent_id: agentId, outcome: 'cancelled', reason: why });
-  if (process === 'gone') return decided(outcome === null ? [ended] : [], { id: agentId });
-  return decided(killed ? [] : [event('AgentKillRequested', { agent_id: agentId, reason: why })], { id: agentId });
+  const isOver = outcome !== null && (killed || process === 'gone');
+  return decided(isOver ? [] : [event('AgentKillRequested', { agent_id: agentId, reason: why })], { id: agentId });
 }

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentPlan, IdleAction, HandlerPlan } from '../protocol/run-plan.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import { Play } from './play.cases.ts';
+
+function atWork(plan: Partial<AgentPlan>): Play {
+  const play = new Play().order(
+    runs.startPipeline(runs.pipelinePlan([runs.agentStep('code')], { agents: [runs.agentPlan(plan)] })),
+  );
+  return play.say(runs.started(play.agent().id));
+}
+
+function idle(play: Play): Play {
+  return play.say(runs.report({ kind: 'idle', why: 'waiting' }, play.agent().id));
+}
+
+function nudging(more: Partial<HandlerPlan<IdleAction>>): Partial<AgentPlan> {
+  return { on_idle: { action: 'nudge', ...more } };
+}
+
+function dieAndCount(play: Play, times: number): Play {
+  for (let start = 1; start <= times; start += 1) {
+    if (play.agent().process === 'wanted') play.say(runs.started(play.agent().id, start));
+    play.say(runs.exited(play.agent().id, { start, code: 1 }));
+  }
+  return play;
+}
+
+describe('attempts', () => {
+  it('default to one: the second time a person is asked', () => {
+    const play = idle(idle(atWork(nudging({}))));
+    expect(play.count('MessageRequested')).toBe(1);
+    expect(play.newest('AgentParked').reason).toBe('on_idle: attempts used up');
+    expect(play.the('notify').message).toBe(
+      'Agent is idle and has not signaled completion (on_idle = nudge was tried once)',
+    );
+    expect(play.decision().source).toBe('idle');
+  });
+
+  it('of N act N times, then a person is asked', () => {
+    const play = atWork(nudging({ attempts: 3 }));
+    for (let i = 1; i <= 3; i += 1) expect(idle(play).newest('HandlerTried').attempt).toBe(i);
+    expect(play.count('DecisionOpened')).toBe(0);
+    idle(play);
+    expect(play.count('MessageRequested')).toBe(3);
+    expect(play.the('notify').message).toContain('(on_idle = nudge was tried 3 times)');
+    play.checkReplay();
+  });
+
+  it('for ever never ask', () => {
+    const play = atWork(nudging({ attempts: 'forever' }));
+    for (let i = 0; i < 200; i += 1) idle(play);
+    expect(play.count('MessageRequested')).toBe(200);
+    expect(play.count('DecisionOpened')).toBe(0);
+  });
+
+  it('are counted for each handler by itself', () => {
+    const play = atWork({ ...nudging({ attempts: 1 }), on_dead: { action: 'resume', attempts: 2 } });
+    idle(play);
+    dieAndCount(play, 2);
+    expect(play.agent().tries).toMatchObject({ on_idle: { count: 1 }, on_dead: { count: 2 } });
+    expect(play.agent()).toMatchObject({ start: 3, process: 'wanted' });
+    play
+      .say(runs.started(play.agent().id, 3))
+      .say(runs.exited(play.agent().id, { start: 3, signal: 'SIGKILL', code: null }));
+    expect(play.decision()).toMatchObject({ source: 'dead' });
+    expect(play.the('notify').message).toBe(
+      'Agent ended without signaling completion (signal SIGKILL) (on_dead = resume was tried 2 times)',
+    );
+  });
+
+  it('are all there again after a person has set the agent going', () => {
+    const play = idle(idle(atWork(nudging({}))));
+    play.order(runs.resolve(play.decision().id, 1, 'Go on.'));
+    expect(play.owed('send-message').at(-1)?.text).toBe('Go on.');
+    expect(play.agent().tries).toEqual({});
+    expect(idle(play).count('MessageRequested')).toBe(3);
+    expect(play.count('DecisionOpened')).toBe(1);
+  });
+
+  it('do not count for a limit that was lifted', () => {
+    const play = atWork({});
+    const limited = runs.report(
+      { kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null },
+      play.agent().id,
+    );
+    for (let i = 0; i < 3; i += 1) {
+      play.say(limited).say(limited);
+      play.say(runs.fire(play.the('wait').timerId)).say(runs.deliver(play.the('send-message').messageId));
+    }
+    expect(play.count('DecisionOpened')).toBe(0);
+    expect(play.count('TimerSet')).toBe(3);
+  });
+});
+
+describe('a cooldown', () => {
+  const plan = nudging({ attempts: 2, cooldown_ms: 60_000 });
+
+  it('puts the second action off, and then it does happen', () => {
+    const play = idle(atWork(plan)).wait(20_000);
+    idle(play);
+    expect(play.count('MessageRequested')).toBe(1);
+    expect(play.the('wait')).toMatchObject({
+      due: '2026-01-01T00:01:00.000Z',
+      purpose: { kind: 'handler', handler: 'on_idle' },
+    });
+    expect(idle(play).types()).toEqual(['AgentIdle']);
+    play.wait(40_000).say(runs.fire(play.the('wait').timerId));
+    expect(play.types()).toEqual(['TimerFired', 'HandlerTried', 'MessageRequested']);
+    expect(play.newest('HandlerTried').attempt).toBe(2);
+    expect(idle(play).decision().source).toBe('idle');
+    play.checkReplay();
+  });
+
+  it('that is over delays nothing', () => {
+    expect(idle(idle(atWork(plan)).wait(60_000)).count('MessageRequested')).toBe(2);
+  });
+
+  it.each([
+    ['it signalled', (play: Play) => play.say(runs.signal('complete'), runs.agent(play.agent().id))],
+    ['its process has gone', (play: Play) => play.say(runs.exited(play.agent().id))],
+    ['it says that it goes on', (play: Play) => play.say(runs.signal('continue'), runs.agent(play.agent().id))],
+    ['a person was called', (play: Play) => play.say(runs.report({ kind: 'stop' }, play.agent().id))],
+    ['it was killed', (play: Play) => play.order(runs.kill(play.agent().id))],
+  ])('comes to nothing where %s meanwhile', (_, meanwhile) => {
+    const play = idle(idle(atWork(plan)));
+    const { timerId } = play.the('wait');
+    meanwhile(play).wait(60_000).say(runs.fire(timerId));
+    expect(play.types()).toEqual([]);
+    expect(play.count('MessageRequested')).toBe(1);
+  });
+
+  it('of the dead ends with a new process', () => {
+    const play = dieAndCount(atWork({ on_dead: { action: 'resume', attempts: 'forever', cooldown_ms: 1000 } }), 2);
+    expect(play.agent()).toMatchObject({ start: 2, process: 'gone', outcome: null });
+    play.wait(1000).say(runs.fire(play.the('wait').timerId));
+    expect(play.the('start-agent').start).toBe(3);
+  });
+});
+
+describe('a gate', () => {
+  const gated = (attempts: number, cooldown_ms = 0) =>
+    idle(atWork({ on_idle: { action: 'gate', run: 'npm test', attempts, cooldown_ms } }));
+
+  it('that fails is tried again, as often as it may be; then a person is asked', () => {
+    const play = gated(3);
+    for (let i = 1; i <= 3; i += 1) {
+      expect(play.newest('HandlerTried').attempt).toBe(i);
+      play.say(runs.finish(play.the('run-command').commandId, 7, { output: `output ${i}` }));
+    }
+    expect(play.count('CommandRequested')).toBe(3);
+    expect(play.decision()).toMatchObject({
+      source: 'gate',
+      context: 'Gate failed: npm test (exit code 7) (on_idle = gate was tried 3 times)\n\noutput 3',
+      options: [{ action: 'retry', recommended: true }, { action: 'done' }, { action: 'cancel' }],
+    });
+    expect(play.newest('AgentParked').reason).toBe('on_idle: attempts used up');
+  });
+
+  it('waits for its cooldown between two tries', () => {
+    const play = gated(2, 5000);
+    play.say(runs.finish(play.the('run-command').commandId, 1));
+    expect(play.owed('run-command')).toEqual([]);
+    play.wait(5000).say(runs.fire(play.the('wait').timerId));
+    play.say(runs.finish(play.the('run-command').commandId, 0));
+    expect(play.pipeline().outcome).toBe('done');
+  });
+
+  it('that took too long has failed', () => {
+    const play = gated(1);
+    play.say(runs.finish(play.the('run-command').commandId, null, { timedOut: true }));
+    expect(play.the('notify').message).toBe('Gate failed: npm test (timed out) (on_idle = gate was tried once)');
+  });
+
+  it('is tried once at a time, and is called off when the agent is done', () => {
+    const play = idle(gated(3));
+    const { commandId } = play.the('run-command');
+    play.say(runs.signal('complete'), runs.agent(play.agent().id));
+    expect(play.types()).toContain('CommandCancelled');
+    expect(play.say(runs.finish(commandId, 1)).types()).toEqual([]);
+    expect(play.pipeline().outcome).toBe('done');
+  });
+
+  it.each(['on_dead', 'on_error', 'on_prompt'] as const)('works for %s', (handler) => {
+    const gate = { action: 'gate', run: 'check' } as const;
+    const play = atWork(handler === 'on_error' ? { on_error: { any: gate } } : { [handler]: gate });
+    const { id } = play.agent();
+    if (handler === 'on_dead') play.say(runs.exited(id));
+    if (handler === 'on_error')
+      play.say(runs.report({ kind: 'errored', error: 'unauthorized', message: '', reset_at: null }, id));
+    if (handler === 'on_prompt') play.say(runs.report({ kind: 'prompted', prompt: '?' }, id));
+    play.say(runs.finish(play.the('run-command').commandId, 1));
+    expect(play.decision().source).toBe('gate');
+  });
+});
+
+describe('an error that is being got over', () => {
+  it('is no death, though the process leaves while it waits for the reset', () => {
+    const play = atWork({ on_dead: { action: 'fail' } });
+    const { id } = play.agent();
+    play
+      .say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id))
+      .say(runs.exited(id));
+    expect(play.agent()).toMatchObject({ outcome: null, process: 'gone' });
+    play.say(runs.fire(play.the('wait').timerId));
+    expect(play.the('start-agent').start).toBe(2);
+    expect(play.agent().resume).toEqual({ message: 'Go on where you were.', append: false });
+  });
+
+  it('and whose word was not heard is told in the next process', () => {
+    const play = atWork({
+      on_error: { any: { action: 'resume', message: 'Try again.' } },
+      on_dead: { action: 'fail' },
+    });
+    const { id } = play.agent();
+    play
+      .say(runs.report({ kind: 'errored', error: 'no_internet', message: 'm', reset_at: null }, id))
+      .say(runs.exited(id));
+    expect(play.owed('send-message')).toEqual([]);
+    expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', resume: { message: 'Try again.' } });
+    // Once it heard, a death is a death.
+    play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2 }));
+    expect(play.agent().reason).toBe('on_dead: fail');
+  });
+});

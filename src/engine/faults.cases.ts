@@ -1,0 +1,190 @@
+import type { Recorded } from '../state/event.ts';
+import type { State } from '../state/state.ts';
+
+/** Names what must never be, in a state and in the entries that led to it; undefined where all is well. */
+export function findFault(state: State, entries: readonly Recorded[]): string | undefined {
+  return findInAgents(state) ?? findInPipelines(state) ?? findInDecisions(state) ?? findInEntries(entries);
+}
+
+function findInAgents({ agents, effects }: State): string | undefined {
+  const starts = new Map<string, number>();
+  for (const effect of effects.values()) {
+    if (effect.kind === 'start-agent') {
+      const agent = agents.get(effect.agentId);
+      if (agent?.process !== 'wanted' || agent.start !== effect.start)
+        return `${effect.key}: nobody wants that process`;
+      if (agent.outcome !== null) return `${effect.key}: its run is over`;
+      starts.set(effect.agentId, (starts.get(effect.agentId) ?? 0) + 1);
+    }
+    if (effect.kind === 'kill-agent' && agents.get(effect.agentId)?.process === 'gone')
+      return `${effect.key}: gone already`;
+    if (effect.kind === 'send-message' && agents.get(effect.agentId)?.outcome !== null)
+      return `${effect.key}: to nobody`;
+    if (effect.kind === 'run-command' && effect.subject.kind === 'gate') {
+      const agent = agents.get(effect.subject.agent_id);
+      if (agent?.outcome !== null || agent.parked !== null) return `${effect.key}: a gate that nobody waits for`;
+    }
+    if (effect.kind === 'wait' && (effect.purpose.kind === 'handler' || effect.purpose.kind === 'reset')) {
+      const agent = agents.get(effect.purpose.agent_id);
+      if (agent?.outcome !== null || agent.parked !== null) return `${effect.key}: a timer that nobody waits for`;
+    }
+  }
+  for (const [id, count] of starts) if (count > 1) return `agent ${id}: ${count} processes wanted`;
+  for (const { id, process, outcome, killed, parked, start } of agents.values()) {
+    if (process === 'wanted' && !killed && !effects.has(`start:${id}:${start}`)) return `agent ${id}: nobody starts it`;
+    const isLeft = outcome !== null && process !== 'gone' && !killed && !hasTimer(effects, 'leave', id);
+    if (isLeft) return `agent ${id}: nobody sees to it that it leaves`;
+    const waits = outcome === null && process === 'gone' && parked === null;
+    if (waits && !hasWork(effects, id)) return `agent ${id}: gone, and nothing will ever happen`;
+  }
+  return undefined;
+}
+
+function hasTimer(effects: State['effects'], kind: string, agentId: string): boolean {
+  return [...effects.values()].some(
+    (effect) =>
+      effect.kind === 'wait' &&
+      effect.purpose.kind === kind &&
+      'agent_id' in effect.purpose &&
+      effect.purpose.agent_id === agentId,
+  );
+}
+
+function hasWork(effects: State['effects'], agentId: string): boolean {
+  return (
+    hasTimer(effects, 'handler', agentId) ||
+    hasTimer(effects, 'reset', agentId) ||
+    [...effects.values()].some(
+      (effect) =>
+        effect.kind === 'run-command' && effect.subject.kind === 'gate' && effect.subject.agent_id === agentId,
+    )
+  );
+}
+
+function findInPipelines(state: State): string | undefined {
+  const { pipelines, agents, decisions, effects } = state;
+  for (const effect of effects.values()) {
+    const ref = pipelineOf(effect);
+    const run = ref === undefined ? undefined : pipelines.get(ref);
+    if (ref !== undefined && run?.outcome !== null) return `${effect.key}: its pipeline is over`;
+  }
+  for (const agent of agents.values()) {
+    const run = agent.owner === null ? undefined : pipelines.get(agent.owner.pipelineId);
+    if (agent.owner === null || agent.outcome !== null) continue;
+    if (run?.step?.agentId !== agent.id) return `agent ${agent.id}: its step does not wait for it`;
+  }
+  for (const { id, step, outcome, parent } of pipelines.values()) {
+    if (outcome !== null) {
+      if (step !== null) return `pipeline ${id}: over, and in step ${step.name}`;
+      continue;
+    }
+    if (parent !== null && pipelines.get(parent.pipelineId)?.step?.childId !== id)
+      return `pipeline ${id}: nobody waits`;
+    if (step === null && ![...effects.values()].some((effect) => pipelineOf(effect) === id))
+      return `pipeline ${id}: in no step, and nothing will ever happen`;
+    if (step?.status !== 'waiting') {
+      const agent = agents.get(step?.agentId ?? '');
+      if (agent !== undefined && (agent.outcome !== null || agent.parked !== null))
+        return `pipeline ${id}: runs step ${step?.name} with an agent that does not`;
+      const child = pipelines.get(step?.childId ?? '');
+      if (child !== undefined && child.outcome !== null) return `pipeline ${id}: waits for a pipeline that is over`;
+      continue;
+    }
+    const open = [...decisions.values()].filter((each) => each.pipelineId === id && each.result === null);
+    if (open.length !== 1 || open[0]?.id !== step.decisionId) return `pipeline ${id}: ${open.length} open decisions`;
+    if (agents.get(step.agentId ?? '')?.parked !== step.decisionId) return `pipeline ${id}: waits, its agent does not`;
+  }
+  return undefined;
+}
+
+function pipelineOf(effect: State['effects'] extends Map<string, infer E> ? E : never): string | undefined {
+  if (effect.kind === 'run-command' && effect.subject.kind === 'step') return effect.subject.pipeline_id;
+  if (effect.kind === 'prepare-workspace') return effect.pipelineId;
+  return effect.kind === 'wait' && 'pipeline_id' in effect.purpose ? effect.purpose.pipeline_id : undefined;
+}
+
+function findInDecisions({ decisions, agents }: State): string | undefined {
+  for (const { id, result, agentId } of decisions.values()) {
+    if (result !== null || agentId === null) continue;
+    const agent = agents.get(agentId);
+    if (agent?.parked !== id || agent.outcome !== null) return `decision ${id}: nobody waits for it`;
+  }
+  return undefined;
+}
+
+/** What the ledger alone must show, whatever the fold makes of it. */
+function findInEntries(entries: readonly Recorded[]): string | undefined {
+  const requested = new Set<string>();
+  const settled = new Set<string>();
+  const asked = new Set<string>();
+  for (const { seq, type, data } of entries) {
+    const wants = requestOf({ type, data });
+    if (wants !== undefined) {
+      if (requested.has(wants)) return `${seq}: ${wants} is requested twice`;
+      requested.add(wants);
+    }
+    const ends = settlementOf({ type, data });
+    if (ends !== undefined) {
+      if (settled.has(ends)) return `${seq}: ${ends} is settled twice`;
+      if (!requested.has(ends)) return `${seq}: ${ends} was never requested`;
+      settled.add(ends);
+    }
+    if (type === 'NotificationRequested' && data.kind === 'attention') {
+      if (data.decision_id === null || asked.has(data.decision_id))
+        return `${seq}: a second call for the same decision`;
+      asked.add(data.decision_id);
+    }
+  }
+  return undefined;
+}
+
+type Bare = Pick<Recorded, 'type' | 'data'>;
+
+function requestOf(entry: Bare): string | undefined {
+  const { type, data } = entry as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  switch (type) {
+    case 'AgentRequested':
+      return `end of ${data.agent_id}`;
+    case 'CommandRequested':
+      return `command ${data.command_id}`;
+    case 'TimerSet':
+      return `timer ${data.timer_id}`;
+    case 'MessageRequested':
+      return `message ${data.message_id}`;
+    case 'NotificationRequested':
+      return `notification ${data.notification_id}`;
+    case 'DecisionOpened':
+      return `decision ${data.decision_id}`;
+    case 'PipelineStarted':
+      return `pipeline ${data.pipeline_id}`;
+    case 'StepStarted':
+      return `step ${data.pipeline_id} ${data.step} ${data.visit}`;
+    default:
+      return undefined;
+  }
+}
+
+function settlementOf(entry: Bare): string | undefined {
+  const { type, data } = entry as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  switch (type) {
+    case 'AgentEnded':
+      return `end of ${data.agent_id}`;
+    case 'CommandFinished':
+    case 'CommandCancelled':
+      return `command ${data.command_id}`;
+    case 'TimerFired':
+    case 'TimerCancelled':
+      return `timer ${data.timer_id}`;
+    case 'MessageDelivered':
+      return `message ${data.message_id}`;
+    case 'NotificationSent':
+      return `notification ${data.notification_id}`;
+    case 'DecisionResolved':
+    case 'DecisionWithdrawn':
+      return `decision ${data.decision_id}`;
+    case 'PipelineFinished':
+      return `pipeline ${data.pipeline_id}`;
+    default:
+      return undefined;
+  }
+}

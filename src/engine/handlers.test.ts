@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AGENT_ERRORS,
+  DEAD_ACTIONS,
+  ERROR_ACTIONS,
+  IDLE_ACTIONS,
+  PROMPT_ACTIONS,
+  STOP_ACTIONS,
+  type AgentPlan,
+  type HandlerAction,
+  type HandlerName,
+} from '../protocol/run-plan.ts';
+import type { AgentSeen } from '../state/runs/report-agent.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import { create } from '../state/say.cases.ts';
+import { Play, type Seen } from './play.cases.ts';
+
+const RESET = '2026-01-01T05:00:00.000Z';
+
+/** An agent that runs, in each of the three places where one can. */
+const CONTEXTS = {
+  pipeline: (plan: AgentPlan) =>
+    new Play().order(runs.startPipeline(runs.pipelinePlan([runs.agentStep('code')], { agents: [plan] }))),
+  standalone: (plan: AgentPlan) => new Play().order(runs.startAgent(plan)),
+  claim: (plan: AgentPlan) =>
+    new Play()
+      .order(create('A'))
+      .order(runs.configure([{ name: 'builders', concurrency: 1, plan: { kind: 'agent', agent: plan } }])),
+} as const;
+type Context = keyof typeof CONTEXTS;
+const contexts = Object.keys(CONTEXTS) as Context[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+
+function atWork(context: Context, plan: Partial<AgentPlan>): Play {
+  const play = CONTEXTS[context](runs.agentPlan(plan));
+  return play.say(runs.started(play.agent().id));
+}
+
+/** What makes each handler fire. */
+const TRIGGERS: Readonly<Record<HandlerName, AgentSeen>> = {
+  on_stop: { kind: 'stop' },
+  on_idle: { kind: 'idle', why: 'waiting' },
+  on_dead: { kind: 'exited', start: 1, code: 3, signal: null, timed_out: false, blocks_used: false, output: 'bye' },
+  on_error: { kind: 'errored', error: 'out_of_credits', message: 'pay first', reset_at: RESET },
+  on_prompt: { kind: 'prompted', prompt: 'May I?' },
+};
+
+const SOURCES = { on_stop: 'stop', on_idle: 'idle', on_dead: 'dead', on_error: 'error', on_prompt: 'prompt' } as const;
+
+/** What people read, to the letter. */
+const MESSAGES: Readonly<Record<HandlerName, string>> = {
+  on_stop: 'Agent tried to stop without signaling completion',
+  on_idle: 'Agent is idle and has not signaled completion',
+  on_dead: 'Agent ended without signaling completion (exit code 3)',
+  on_error: 'Agent stopped on an error: out_of_credits: pay first',
+  on_prompt: 'Agent asks: May I?',
+};
+
+function fire(play: Play, handler: HandlerName): Play {
+  return play.say(runs.report(TRIGGERS[handler], play.agent().id), runs.supervisor(play.agent().id));
+}
+
+function planOf(handler: HandlerName, action: HandlerAction): Partial<AgentPlan> {
+  const plan = { action, ...(action === 'gate' ? { run: 'npm test', timeout_ms: 600_000 } : {}) };
+  return { [handler]: handler === 'on_error' ? { any: plan } : plan };
+}
+
+/** Every cell of the table in which something happens outside of the hook itself. */
+const CELLS = [
+  ...IDLE_ACTIONS.map((action) => ['on_idle', action] as const),
+  ...DEAD_ACTIONS.map((action) => ['on_dead', action] as const),
+  ...ERROR_ACTIONS.map((action) => ['on_error', action] as const),
+  ...PROMPT_ACTIONS.map((action) => ['on_prompt', action] as const),
+  ['on_stop', 'escalate'] as const,
+];
+const cells = contexts.flatMap((context) => CELLS.map(([handler, action]) => [context, handler, action] as const));
+
+describe('every action of every handler', () => {
+  it.each(cells)('%s: %s = %s', (context, handler, action) => {
+    const play = fire(atWork(context, planOf(handler, action)), handler);
+    expect(play.seen()).toEqual(expected(context, handler, action));
+    expect(play.replayed()).toEqual(play.state);
+  });
+
+  const gates = cells.filter(([, , action]) => action === 'gate');
+  it.each(gates)('%s: the gate of %s', (context, handler) => {
+    const play = fire(atWork(context, planOf(handler, 'gate')), handler);
+    const gate = play.the('run-command');
+    expect(gate).toMatchObject({ command: 'npm test', timeoutMs: 600_000, subject: { kind: 'gate', handler } });
+    play.say(runs.finish(gate.commandId, 0));
+    expect(play.seen()).toEqual(ended(context, handler, 'done', `${handler}: gate passed`));
+  });
+
+  it.each(contexts)('%s: the end of a wait', (context) => {
+    const play = fire(atWork(context, planOf('on_error', 'wait')), 'on_error');
+    play.say(runs.fire(play.the('wait').timerId));
+    expect(play.seen()).toEqual({ ...atEase(context), owed: ['send: Go on where you were.'] });
+  });
+});
+
+const NUDGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
+
+function expected(context: Context, handler: HandlerName, action: HandlerAction): Seen {
+  switch (action) {
+    case 'nudge':
+      return { ...atEase(context), owed: [`send: ${NUDGE}`] };
+    case 'done':
+      return ended(context, handler, 'done', `${handler}: done`);
+    case 'fail':
+      return ended(context, handler, 'failed', `${handler}: fail`);
+    case 'escalate':
+      return escalated(context, handler);
+    case 'resume':
+      if (handler === 'on_dead') return { ...atEase(context), agent: 'starting', owed: ['start 2'] };
+      return { ...atEase(context), owed: ['send: Go on where you were.'] };
+    case 'gate':
+      return { ...atEase(context), owed: ['run: npm test'] };
+    case 'wait':
+      return { ...atEase(context), owed: [`wait: reset ${RESET}`] };
+    default:
+      throw new Error('decided by the hook alone: see the defaults');
+  }
+}
+
+function atEase(context: Context): Seen {
+  const pipeline = context === 'pipeline' ? 'running' : null;
+  const task = context === 'claim' ? 'held' : null;
+  return { agent: 'running', reason: null, asked: null, pipeline, task, owed: [] };
+}
+
+function ended(context: Context, handler: HandlerName, outcome: 'done' | 'failed', reason: string): Seen {
+  const isGone = handler === 'on_dead';
+  const told = context === 'pipeline' ? [] : [`${outcome}: Agent ${outcome}: coder: ${reason}`];
+  const leaves = outcome === 'done' ? 'wait: leave 2026-01-01T00:00:30.000Z' : `kill: ${reason}`;
+  const left = outcome === 'done' ? 'agent coder ended without an exit signal' : `agent coder failed: ${reason}`;
+  return {
+    agent: isGone ? outcome : 'leaving',
+    reason,
+    asked: null,
+    pipeline: context === 'pipeline' ? outcome : null,
+    task: context === 'claim' ? `BLOCKED: ${left}` : null,
+    owed: [...(isGone ? [] : [leaves]), ...told],
+  };
+}
+
+function escalated(context: Context, handler: HandlerName): Seen {
+  const title = context === 'pipeline' ? 'Pipeline needs attention: main' : 'Agent needs attention: coder';
+  return {
+    ...atEase(context),
+    agent: 'escalated',
+    asked: `${SOURCES[handler]}: ${handler}: escalate`,
+    pipeline: context === 'pipeline' ? 'waiting' : null,
+    owed: [`attention: ${title}: ${MESSAGES[handler]}`],
+  };
+}
+
+describe('every default', () => {
+  it.each([
+    ['pipeline', 'signal'],
+    ['claim', 'signal'],
+    ['standalone', 'escalate'],
+  ] as const)('%s: on_stop = %s', (context, action) => {
+    expect(atWork(context, {}).agent().onStop).toBe(action);
+  });
+
+  it.each(contexts.flatMap((context) => STOP_ACTIONS.map((action) => [context, action] as const)))(
+    '%s: on_stop = %s is kept for the hook, and says no more than that',
+    (context, action) => {
+      const play = atWork(context, { on_stop: { action } });
+      expect(play.agent().onStop).toBe(action);
+      expect(play.newest('AgentRequested').on_stop).toBe(action);
+    },
+  );
+
+  it.each(
+    contexts.flatMap((context) =>
+      (['on_idle', 'on_dead', 'on_error', 'on_prompt'] as const).map((handler) => [context, handler] as const),
+    ),
+  )('%s: %s = escalate', (context, handler) => {
+    expect(fire(atWork(context, {}), handler).seen()).toEqual(escalated(context, handler));
+  });
+
+  it.each(contexts.flatMap((context) => AGENT_ERRORS.map((error) => [context, error] as const)))(
+    '%s: on_error of %s',
+    (context, error) => {
+      const play = atWork(context, {});
+      const { id } = play.agent();
+      play.say(runs.report({ kind: 'errored', error, message: 'm', reset_at: RESET }, id), runs.supervisor(id));
+      const { asked, owed } = play.seen();
+      const called = /^(.+) needs attention/.exec(owed[0]?.slice('attention: '.length) ?? '')?.[1];
+      const what = asked === null ? owed : [asked, called];
+      const asks = ['error: on_error: escalate', context === 'pipeline' ? 'Pipeline' : 'Agent'];
+      expect(what).toEqual(error === 'rate_limited' ? [`wait: reset ${RESET}`] : asks);
+    },
+  );
+
+  it('waits five minutes where nobody says when the limit is lifted', () => {
+    const play = atWork('pipeline', {});
+    const { id } = play.agent();
+    play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
+    expect(play.the('wait').due).toBe('2026-01-01T00:05:00.000Z');
+  });
+});
+
+describe('what a handler is told to say', () => {
+  it('is what the agent hears, or the person', () => {
+    const nudged = fire(atWork('pipeline', { on_idle: { action: 'nudge', message: 'Hurry.' } }), 'on_idle');
+    expect(nudged.the('send-message').text).toBe('Hurry.');
+    const resumed = fire(
+      atWork('pipeline', { on_dead: { action: 'resume', message: 'Again.', append: true } }),
+      'on_dead',
+    );
+    expect(resumed.agent().resume).toEqual({ message: 'Again.', append: true });
+    const asked = fire(atWork('standalone', { on_stop: { action: 'escalate', message: 'Look here.' } }), 'on_stop');
+    expect(asked.the('notify').message).toBe('Look here.');
+    const failed = fire(atWork('pipeline', { on_prompt: { action: 'fail', message: 'no questions' } }), 'on_prompt');
+    expect(failed.agent().reason).toBe('on_prompt: no questions');
+  });
+
+  it('for one error is not for another', () => {
+    const plan = { on_error: { no_internet: { action: 'fail' }, any: { action: 'resume' } } } as const;
+    const play = fire(atWork('pipeline', plan), 'on_error');
+    expect(play.agent().outcome).toBeNull();
+    const { id } = play.agent();
+    const other = atWork('pipeline', plan);
+    other.say(runs.report({ kind: 'errored', error: 'no_internet', message: 'm', reset_at: null }, id));
+    expect(other.agent().outcome).toBe('failed');
+  });
+});

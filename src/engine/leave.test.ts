@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentPlan } from '../protocol/run-plan.ts';
+import { statusOf } from '../state/runs/agent-run.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import { standingOf } from '../state/runs/standing.ts';
+import { Play } from './play.cases.ts';
+
+function working(plan: Partial<AgentPlan> = {}): Play {
+  const steps = [runs.agentStep('code'), runs.shellStep('ship')];
+  const play = new Play().order(runs.startPipeline(runs.pipelinePlan(steps, { agents: [runs.agentPlan(plan)] })));
+  return play.say(runs.started(play.agent().id));
+}
+
+const idle = runs.report({ kind: 'idle', why: 'stop' });
+
+describe('an agent that nobody waits for', () => {
+  /** `on_stop = idle` with `on_idle = done`: the step has moved on. */
+  const orphaned = () => {
+    const play = working({ on_stop: { action: 'idle' }, on_idle: { action: 'done' } });
+    return play.say(idle, runs.supervisor(play.agent().id));
+  };
+
+  it('may leave, and its exit changes nothing', () => {
+    const play = orphaned();
+    expect(standingOf(play.state, play.agent().id, false)).toMatchObject({ is_owned: false, has_signalled: false });
+    expect(statusOf(play.agent())).toBe('leaving');
+    expect(play.say(runs.exited(play.agent().id, { code: 9 })).types()).toEqual(['AgentExited', 'TimerCancelled']);
+    expect(play.pipeline().step?.name).toBe('ship');
+    expect(statusOf(play.agent())).toBe('done');
+  });
+
+  it('is not listened to any more', () => {
+    const play = orphaned();
+    const { id } = play.agent();
+    expect(play.say(idle, runs.supervisor(id)).types()).toEqual([]);
+    expect(play.say(runs.report({ kind: 'stop' }), runs.supervisor(id)).types()).toEqual([]);
+    expect(play.say(runs.signal('complete'), runs.agent(id)).types()).toEqual([]);
+    expect(play.refuse(runs.signal('escalate'), runs.agent(id)).message).toBe(`the run of agent ${id} is over: done`);
+    expect(play.refuse(runs.send(id, 'hello')).code).toBe('agent-ended');
+  });
+
+  it('and that does not leave in time is killed', () => {
+    const play = orphaned();
+    expect(play.the('wait')).toMatchObject({ due: '2026-01-01T00:00:30.000Z', purpose: { kind: 'leave' } });
+    play.say(runs.fire(play.the('wait').timerId));
+    expect(play.the('kill-agent').reason).toBe('nobody waits for it, and it did not leave');
+    play.say(runs.exited(play.agent().id, { signal: 'SIGKILL', code: null }));
+    expect(play.owed('kill-agent')).toEqual([]);
+    expect(play.pipeline().step?.name).toBe('ship');
+  });
+
+  it('is nobody that was ever known', () => {
+    expect(standingOf(new Play().state, 'ghost', true)).toEqual({
+      has_signalled: false,
+      is_owned: false,
+      is_parked: false,
+      missing: [],
+    });
+  });
+});
+
+describe('an agent that leaves without a signal', () => {
+  it('after its blocks were used up is on record, and nothing advances by itself', () => {
+    const play = working();
+    play.say(runs.exited(play.agent().id, { blocks_used: true }));
+    expect(play.newest('AgentExited').blocks_used).toBe(true);
+    expect(play.the('notify').message).toBe(
+      'Agent ended without signaling completion (exit code 0, after its blocks were used up)',
+    );
+    expect(play.pipeline().step).toMatchObject({ name: 'code', status: 'waiting' });
+  });
+
+  it('is dead once for each process', () => {
+    const play = working({ on_dead: { action: 'resume', attempts: 'forever' } });
+    const { id } = play.agent();
+    play.say(runs.exited(id)).say(runs.exited(id));
+    expect(play.types()).toEqual([]);
+    expect(play.agent().start).toBe(2);
+    expect(play.refuse(runs.exited(id, { start: 3 }), runs.supervisor(id)).code).toBe('unknown-start');
+    play.say(runs.started(id, 2)).say(runs.started(id, 2)).say(runs.started(id, 1));
+    expect(play.types()).toEqual([]);
+  });
+
+  it('before anybody heard that it started was there all the same', () => {
+    const play = new Play().order(runs.startAgent()).say(runs.exited('a1'));
+    expect(play.owed('start-agent')).toEqual([]);
+    expect(play.say(runs.started('a1')).types()).toEqual([]);
+  });
+});
+
+describe('killing', () => {
+  it('a standalone run cancels it, once', () => {
+    const play = new Play().order(runs.startAgent()).say(runs.started('a1')).order(runs.kill('a1', 'enough'));
+    expect(play.types()).toEqual(['AgentKillRequested', 'AgentEnded']);
+    expect(play.agent()).toMatchObject({ outcome: 'cancelled', reason: 'enough' });
+    expect(play.order(runs.kill('a1')).types()).toEqual([]);
+    expect(play.count('NotificationRequested')).toBe(0);
+  });
+
+  it('one that is not there yet keeps it from being started', () => {
+    const play = new Play().order(runs.startAgent()).order(runs.kill('a1'));
+    expect(play.owed('start-agent')).toEqual([]);
+    play.say(runs.startFailed('a1', 1, 'killed before it was there'));
+    expect(play.owed('kill-agent')).toEqual([]);
+    expect(play.agent().over).not.toBeNull();
+  });
+
+  it('one that left and waits for a person just ends the run', () => {
+    const play = new Play().order(runs.startAgent()).say(runs.exited('a1')).order(runs.kill('a1'));
+    expect(play.types()).toEqual(['AgentKillRequested', 'DecisionWithdrawn', 'AgentEnded']);
+    expect(play.owed('kill-agent')).toEqual([]);
+  });
+
+  it('nobody is refused', () => {
+    expect(new Play().refuse(runs.kill('ghost')).code).toBe('no-such-agent');
+  });
+});

@@ -1,0 +1,370 @@
+import { describe, expect, it } from 'vitest';
+import type { StepPlan } from '../protocol/run-plan.ts';
+import { pipelineStatus } from '../state/runs/pipeline-run.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import { findOpenDecision, statusOfPipeline } from '../state/runs/steer-pipeline.ts';
+import { MOST_VISITS } from './enter-step.ts';
+import { Play } from './play.cases.ts';
+
+function start(steps: readonly StepPlan[], more: Parameters<typeof runs.pipelinePlan>[1] = {}): Play {
+  return new Play().order(runs.startPipeline(runs.pipelinePlan(steps, more)));
+}
+
+function finish(play: Play, exitCode = 0, more = {}): Play {
+  return play.say(runs.finish(play.the('run-command').commandId, exitCode, more));
+}
+
+function signal(play: Play, message?: string): Play {
+  const { id } = play.agent();
+  if (play.agent().process === 'wanted') play.say(runs.started(id, play.agent().start));
+  return play.say(runs.signal('complete', undefined, message), runs.agent(id));
+}
+
+function trail(play: Play): string[] {
+  return play.entries.flatMap(({ type, data }) => {
+    if (type === 'StepStarted') return [`${data.step} ${data.visit}`];
+    return type === 'PipelineFinished' ? [data.outcome] : [];
+  });
+}
+
+describe('steps', () => {
+  it('run one after the other, each with what it needs, in one commit with what comes before', () => {
+    const play = start([runs.shellStep('build'), runs.agentStep('code'), runs.shellStep('ship', { timeout_ms: 5000 })]);
+    expect(play.types()).toEqual(['PipelineStarted', 'StepStarted', 'CommandRequested']);
+    expect(play.the('run-command')).toMatchObject({
+      command: 'do build',
+      timeoutMs: null,
+      subject: { kind: 'step', pipeline_id: 'p1', step: 'build', visit: 1 },
+    });
+    finish(play, 0, { output: 'built' });
+    expect(play.types()).toEqual(['CommandFinished', 'StepFinished', 'StepStarted', 'AgentRequested']);
+    signal(play, 'coded');
+    expect(play.types()).toEqual([
+      'AgentSignalled',
+      'AgentEnded',
+      'TimerSet',
+      'StepFinished',
+      'StepStarted',
+      'CommandRequested',
+    ]);
+    expect(play.the('run-command').timeoutMs).toBe(5000);
+    finish(play);
+    expect(play.types()).toEqual(['CommandFinished', 'StepFinished', 'PipelineFinished']);
+    expect(play.pipeline()).toMatchObject({
+      outcome: 'done',
+      reason: null,
+      history: { build: { output: 'built', exitCode: 0 }, code: { output: 'coded' }, ship: { outcome: 'done' } },
+    });
+    play.checkReplay();
+  });
+
+  it('go where on_done says', () => {
+    const play = start([runs.shellStep('a', { on_done: 'c' }), runs.shellStep('b'), runs.shellStep('c')]);
+    finish(finish(play));
+    expect(trail(play)).toEqual(['a 1', 'c 1', 'done']);
+  });
+
+  it('that fail end the pipeline, with the reason', () => {
+    const play = finish(start([runs.shellStep('a'), runs.shellStep('b')]), 2);
+    expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: 'step a failed: exit code 2' });
+    const late = finish(start([runs.shellStep('a')]), 0, { timedOut: true, exitCode: null });
+    expect(late.pipeline().reason).toBe('step a failed: timed out');
+  });
+
+  it('that fail are tried again, as often as on_fail says, then another step runs', () => {
+    const steps = [
+      runs.shellStep('test', { on_fail: { step: 'fix', retries: 2 } }),
+      runs.shellStep('fix', { on_done: 'test' }),
+    ];
+    const play = start(steps);
+    finish(finish(finish(play, 1), 1), 1);
+    expect(trail(play)).toEqual(['test 1', 'test 2', 'test 3', 'fix 1']);
+    finish(finish(finish(play), 1), 1);
+    // Entered anew, it has all its tries again.
+    expect(trail(play).slice(4)).toEqual(['test 4', 'test 5', 'test 6']);
+    finish(play);
+    expect(trail(play).slice(7)).toEqual(['fix 2']);
+    play.checkReplay();
+  });
+
+  it('wait between two tries as long as the cooldown says', () => {
+    const play = finish(start([runs.shellStep('a', { on_fail: { retries: 1, cooldown_ms: 3000 } })]), 1);
+    expect(play.pipeline().step).toBeNull();
+    expect(play.the('wait')).toMatchObject({
+      due: '2026-01-01T00:00:03.000Z',
+      purpose: { kind: 'retry', step: 'a', visit: 2 },
+    });
+    play.say(runs.fire(play.the('wait').timerId));
+    finish(play, 1);
+    expect(trail(play)).toEqual(['a 1', 'a 2', 'failed']);
+  });
+
+  it('of an agent that cannot be started, or of an agent that nobody knows, fail', () => {
+    const play = start([runs.agentStep('code')]);
+    play.say(runs.startFailed(play.agent().id));
+    expect(play.pipeline().reason).toBe('step code failed: could not be started: no such program');
+    const unknown = start([runs.agentStep('code', {}, 'ghost')]);
+    expect(unknown.pipeline().reason).toBe('step code failed: the plan has no agent ghost');
+  });
+
+  it('do not go round for ever', () => {
+    const play = start([runs.shellStep('a', { on_done: 'b' }), runs.shellStep('b', { on_done: 'a' })]);
+    for (let i = 0; i < 2 * MOST_VISITS; i += 1) finish(play);
+    expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: `step a was entered ${MOST_VISITS} times` });
+  });
+
+  it('that are none at all are done', () => {
+    expect(start([]).pipeline().outcome).toBe('done');
+  });
+});
+
+describe('the time of a step', () => {
+  it('of an agent runs out: the agent fails and is killed', () => {
+    const play = start([
+      runs.agentStep('code', { timeout_ms: 1000, on_fail: { step: 'tell' } }),
+      runs.shellStep('tell'),
+    ]);
+    play.say(runs.started(play.agent().id)).say(runs.fire(play.the('wait').timerId));
+    expect(play.agent()).toMatchObject({ outcome: 'failed', reason: 'timed out', killed: true });
+    expect(play.the('kill-agent').reason).toBe('timed out');
+    expect(trail(play)).toEqual(['code 1', 'tell 1']);
+  });
+
+  it('of a nested pipeline runs out: everything inside it stops', () => {
+    const inside = [{ name: 'inner', vars: {}, steps: [runs.agentStep('deep')] }];
+    const nested: StepPlan = {
+      name: 'outer',
+      run: { kind: 'pipeline', pipeline: 'inner', vars: {} },
+      timeout_ms: 1000,
+    };
+    const play = start([nested], { inside });
+    play.say(runs.fire(play.the('wait').timerId));
+    expect(play.pipeline().reason).toBe('step outer failed: timed out');
+    expect(play.agent()).toMatchObject({ outcome: 'cancelled', killed: true });
+    expect(play.owed('start-agent')).toEqual([]);
+  });
+
+  it('stands still while a person is asked', () => {
+    const play = start([runs.agentStep('code', { timeout_ms: 1000 })]);
+    const { id } = play.agent();
+    play.say(runs.started(id)).say(runs.report({ kind: 'stop' }, id));
+    expect(play.owed('wait')).toEqual([]);
+    play.wait(5000).order(runs.resolve(play.decision().id, 1));
+    expect(play.the('wait').due).toBe('2026-01-01T00:00:06.000Z');
+  });
+
+  it('is not needed any more when the step is over', () => {
+    const play = start([runs.agentStep('code', { timeout_ms: 1000 })]);
+    signal(play).say(runs.exited(play.agent().id));
+    expect(play.owed('wait')).toEqual([]);
+  });
+
+  it('of the agent itself runs out: it fails, whatever on_dead says', () => {
+    const play = start([runs.agentStep('code')], { agents: [runs.agentPlan({ on_dead: { action: 'done' } })] });
+    play.say(runs.exited(play.agent().id, { timed_out: true, code: null, signal: 'SIGTERM' }));
+    expect(play.pipeline().reason).toBe('step code failed: timed out');
+  });
+});
+
+describe('a nested pipeline', () => {
+  const nested = (more: Partial<StepPlan> = {}): StepPlan => ({
+    name: 'outer',
+    run: { kind: 'pipeline', pipeline: 'inner', vars: { target: '${var.where}' } },
+    ...more,
+  });
+  const inner = (steps: readonly StepPlan[]) => [{ name: 'inner', vars: { target: null, mode: 'fast' }, steps }];
+
+  it('is a run of its own, and its end is that of the step', () => {
+    const play = start([nested(), runs.shellStep('after')], { inside: inner([runs.shellStep('deep')]) });
+    const child = play.pipeline(play.pipeline().step?.childId ?? '');
+    // What it is given is about its parent, and is filled in where it is used.
+    expect(child).toMatchObject({
+      name: 'inner',
+      vars: { target: '${var.where}', mode: 'fast' },
+      parent: { pipelineId: 'p1' },
+    });
+    finish(play);
+    expect(play.pipeline(child.id).outcome).toBe('done');
+    expect(play.pipeline().step?.name).toBe('after');
+    play.checkReplay();
+  });
+
+  it('that fails fails the step, and waits where its agent does', () => {
+    const failed = finish(start([nested()], { inside: inner([runs.shellStep('deep')]) }), 1);
+    expect(failed.pipeline().reason).toBe('step outer failed: step deep failed: exit code 1');
+    const play = start([nested()], { inside: inner([runs.agentStep('deep')]) });
+    play.say(runs.started(play.agent().id)).say(runs.report({ kind: 'stop' }, play.agent().id));
+    expect(play.the('notify').title).toBe('Pipeline needs attention: inner');
+    expect(statusOfPipeline(play.state, play.pipeline())).toBe('waiting');
+    expect(findOpenDecision(play.state, play.pipeline())?.id).toBe(play.decision().id);
+    play.order(runs.resume('p1', 'go'));
+    expect(play.the('send-message').text).toBe('go');
+  });
+
+  it('that is nested in itself comes to an end', () => {
+    const play = start([nested()], { inside: inner([{ ...nested(), name: 'again' }]) });
+    expect(play.pipeline().outcome).toBe('failed');
+    expect(play.pipeline().reason).toContain('pipelines are nested more than 16 deep');
+  });
+
+  it('that is not in the plan fails', () => {
+    expect(start([nested()]).pipeline().reason).toBe('step outer failed: the plan has no pipeline inner');
+  });
+});
+
+describe('a workspace', () => {
+  const steps = [
+    runs.shellStep('work', { workspace: { branch: 'feature/${var.x}' }, on_fail: { retries: 1 } }),
+    runs.shellStep('more'),
+  ];
+
+  it('is made before the step runs, once, and is kept', () => {
+    const play = start(steps);
+    expect(play.the('prepare-workspace')).toMatchObject({
+      key: 'workspace:p1:work',
+      branch: 'feature/${var.x}',
+      base: null,
+    });
+    expect(play.owed('run-command')).toEqual([]);
+    play.say(runs.prepared('p1', 'work'));
+    expect(play.pipeline().workspace).toMatchObject({ path: '/tree', branch: 'feature/x' });
+    finish(finish(play, 1));
+    expect(play.count('WorkspaceRequested')).toBe(1);
+    expect(play.pipeline().step?.name).toBe('more');
+    expect(play.say(runs.prepared('p1', 'work')).types()).toEqual([]);
+  });
+
+  it('that cannot be made fails the step, and is tried again with it', () => {
+    const play = start(steps).say(runs.unprepared('p1', 'work'));
+    expect(play.types()).toEqual(['WorkspaceFailed', 'StepFinished', 'StepStarted', 'WorkspaceRequested']);
+    play.say(runs.unprepared('p1', 'work'));
+    expect(play.pipeline().reason).toBe('step work failed: the branch exists');
+  });
+});
+
+describe('cancelling', () => {
+  it('stops a command, an agent, a put-off try', () => {
+    const command = start([runs.shellStep('a')]).order(runs.cancel('p1', 'enough'));
+    expect(command.types()).toEqual([
+      'PipelineCancelRequested',
+      'CommandCancelled',
+      'StepFinished',
+      'PipelineFinished',
+    ]);
+    const agent = start([runs.agentStep('a')]).order(runs.cancel('p1', 'enough'));
+    expect(agent.agent()).toMatchObject({ outcome: 'cancelled', reason: 'enough', killed: true });
+    const waiting = finish(start([runs.shellStep('a', { on_fail: { retries: 1, cooldown_ms: 9 } })]), 1).order(
+      runs.cancel('p1', 'enough'),
+    );
+    expect(waiting.types()).toEqual(['PipelineCancelRequested', 'TimerCancelled', 'PipelineFinished']);
+    for (const play of [command, agent, waiting]) {
+      expect(play.pipeline()).toMatchObject({ outcome: 'cancelled', reason: 'enough' });
+      expect(play.count('NotificationRequested')).toBe(0);
+      expect(play.order(runs.cancel('p1')).types()).toEqual([]);
+    }
+  });
+
+  it('goes to on_cancel, and ends as cancelled however that goes', () => {
+    const steps = [runs.shellStep('a', { on_cancel: 'clean' }), runs.shellStep('b'), runs.shellStep('clean')];
+    const play = start(steps).order(runs.cancel('p1', 'enough'));
+    expect(trail(play)).toEqual(['a 1', 'clean 1']);
+    finish(play);
+    expect(play.pipeline()).toMatchObject({ outcome: 'cancelled', reason: 'enough' });
+    const twice = start(steps).order(runs.cancel('p1', 'enough')).order(runs.cancel('p1', 'now'));
+    expect(twice.pipeline()).toMatchObject({ outcome: 'cancelled', reason: 'now' });
+  });
+
+  it('a parent cancels from the inside out, so that everybody cleans up', () => {
+    const inside = [
+      { name: 'inner', vars: {}, steps: [runs.agentStep('deep', { on_cancel: 'mop' }), runs.shellStep('mop')] },
+    ];
+    const outer: StepPlan = {
+      name: 'outer',
+      run: { kind: 'pipeline', pipeline: 'inner', vars: {} },
+      on_cancel: 'sweep',
+    };
+    const play = start([outer, runs.shellStep('never'), runs.shellStep('sweep')], { inside }).order(runs.cancel('p1'));
+    expect(trail(play)).toEqual(['outer 1', 'deep 1', 'mop 1']);
+    finish(finish(play));
+    expect(trail(play).slice(3)).toEqual(['cancelled', 'sweep 1', 'cancelled']);
+  });
+
+  it('a killed agent is a cancelled step', () => {
+    const play = start([runs.agentStep('code', { on_cancel: 'clean' }), runs.shellStep('x'), runs.shellStep('clean')]);
+    play.order(runs.kill(play.agent().id, 'too slow'));
+    expect(play.types()).toEqual([
+      'AgentKillRequested',
+      'AgentEnded',
+      'StepFinished',
+      'StepStarted',
+      'CommandRequested',
+    ]);
+    expect(play.owed('start-agent')).toEqual([]);
+    finish(play);
+    expect(play.pipeline()).toMatchObject({ outcome: 'cancelled', history: { code: { reason: 'too slow' } } });
+  });
+
+  it('what is over is refused, with the outcome', () => {
+    const play = finish(start([runs.shellStep('a')]));
+    expect(play.refuse(runs.cancel('p1'))).toMatchObject({
+      code: 'pipeline-ended',
+      message: 'pipeline p1 is over: done',
+    });
+    expect(play.refuse(runs.cancel('nope')).code).toBe('no-such-pipeline');
+  });
+});
+
+describe('retry and resume', () => {
+  it('start the waiting step anew, or let it go on', () => {
+    const waiting = () => {
+      const play = start([runs.agentStep('code')]);
+      return play.say(runs.started(play.agent().id)).say(runs.report({ kind: 'stop' }, play.agent().id));
+    };
+    expect(waiting().order(runs.retry('p1')).pipeline().step?.visit).toBe(2);
+    expect(waiting().order(runs.resume('p1', 'go')).the('send-message').text).toBe('go');
+    expect(start([runs.agentStep('code')]).refuse(runs.resume('p1')).code).toBe('not-waiting');
+    expect(start([runs.agentStep('code')]).refuse(runs.retry('p1')).code).toBe('not-waiting');
+  });
+
+  it('run a failed one again from the first step, as a run of its own', () => {
+    const play = finish(start([runs.shellStep('a')]), 1).order(runs.retry('p1', 'p2'));
+    expect(play.answer).toEqual({ id: 'p2' });
+    expect(play.pipeline('p2').step?.name).toBe('a');
+    finish(play);
+    expect(play.refuse(runs.retry('p2')).code).toBe('pipeline-ended');
+    expect(play.refuse(runs.resume('p2')).code).toBe('pipeline-ended');
+  });
+});
+
+describe('people hear', () => {
+  it('of the end of a pipeline, and of a step, where the runbook says so', () => {
+    const done = finish(start([runs.shellStep('a', { notify: true })], { notify: true }));
+    expect(done.owed('notify').map(({ about, title }) => [about, title])).toEqual([
+      ['done', 'Step done: main/a'],
+      ['done', 'Pipeline done: main'],
+    ]);
+    const failed = finish(start([runs.shellStep('a')], { notify: true }), 1);
+    expect(failed.the('notify')).toMatchObject({
+      about: 'failed',
+      title: 'Pipeline failed: main',
+      message: 'step a failed: exit code 1',
+    });
+    expect(failed.say(runs.notified(failed.the('notify').notificationId)).owed('notify')).toEqual([]);
+    expect(finish(start([runs.shellStep('a')])).owed('notify')).toEqual([]);
+  });
+});
+
+describe('a pipeline is started', () => {
+  it('with all its variables, and none that it does not have', () => {
+    const plan = runs.pipelinePlan([runs.shellStep('a')], { vars: { what: null, how: 'well' } });
+    const play = new Play().order(runs.startPipeline(plan, { what: 'x' }));
+    expect(play.pipeline().vars).toEqual({ what: 'x', how: 'well' });
+    expect(pipelineStatus(play.pipeline())).toBe('running');
+    expect(play.refuse(runs.startPipeline(plan, { what: 'x' })).code).toBe('run-exists');
+    expect(play.refuse(runs.startPipeline(plan, {}, 'p2'))).toMatchObject({
+      code: 'missing-variable',
+      message: 'pipeline main needs a value for what',
+    });
+    expect(play.refuse(runs.startPipeline(plan, { what: 'x', why: 'y' }, 'p2')).code).toBe('unknown-variable');
+  });
+});

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { actorOf, type Caller } from '../state/caller.ts';
+import { decide, type Command } from '../state/decide.ts';
+import type { Event, EventOf, EventType, Recorded } from '../state/event.ts';
+import type { Outcome, Refusal } from '../state/outcome.ts';
+import { readyTasks, type Ready } from '../state/ready.ts';
+import type { Rules } from '../state/rules.ts';
+import { statusOf, type AgentRun, type AgentStatus } from '../state/runs/agent-run.ts';
+import type { Decision } from '../state/runs/decision.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import { pipelineStatus, type PipelineRun, type PipelineStatus } from '../state/runs/pipeline-run.ts';
+import { operator, system } from '../state/say.cases.ts';
+import { emptyState, evolve, type State } from '../state/state.ts';
+import { findFault } from './faults.cases.ts';
+import { reactUntilQuiet } from './react-until-quiet.ts';
+import { react } from './react.ts';
+
+/** Somebody says something to a project, and the engine reacts: commands in, entries out, one after the other. */
+export class Play {
+  readonly state: State = emptyState();
+  readonly entries: Recorded[] = [];
+  readonly rules: Rules;
+  /** What the last command came to. */
+  last: readonly Recorded[] = [];
+  answer: unknown;
+  readonly #ready: Ready;
+  #nowMs = Date.parse('2026-01-01T00:00:00.000Z');
+  #ids = 0;
+
+  constructor(rules: Partial<Rules> = {}) {
+    this.rules = { ciGate: false, mergeGate: false, ...rules };
+    this.#ready = readyTasks(this.state, this.rules);
+  }
+
+  get at(): string {
+    return new Date(this.#nowMs).toISOString();
+  }
+
+  /** Time passes. */
+  wait(ms: number): this {
+    this.#nowMs += ms;
+    return this;
+  }
+
+  /** Must succeed. */
+  say(command: Command, caller: Caller = system): this {
+    const outcome = this.attempt(command, caller);
+    if (!outcome.ok) throw new Error(`${command.kind} by ${caller.kind}: ${outcome.refusal.message}`);
+    return this;
+  }
+
+  order(command: Command): this {
+    return this.say(command, operator);
+  }
+
+  /** Must be refused, and change nothing. */
+  refuse(command: Command, caller: Caller = operator): Refusal {
+    const before = structuredClone(this.state);
+    const outcome = this.attempt(command, caller);
+    assert.deepEqual(this.state, before, 'a refusal changes nothing');
+    if (outcome.ok) throw new Error(`${command.kind} was not refused`);
+    assert.notEqual(outcome.refusal.hint, '', 'a refusal says what to do next');
+    return outcome.refusal;
+  }
+
+  attempt(command: Command, caller: Caller): Outcome<unknown> {
+    const outcome = decide(this.state, command, caller, this.rules);
+    this.last = [];
+    if (!outcome.ok) return outcome;
+    const known = this.entries.length;
+    this.answer = outcome.answer;
+    const decided = outcome.events.map((event) => this.#record(event, actorOf(caller)));
+    const tools = { newId: () => `x${(this.#ids += 1)}`, at: this.at, ready: this.#ready, rules: this.rules };
+    reactUntilQuiet(
+      decided,
+      (recorded) => react(this.state, recorded, tools),
+      (event) => this.#record(event, 'system:engine'),
+    );
+    this.last = this.entries.slice(known);
+    const fault = findFault(this.state, this.entries);
+    if (fault !== undefined) throw new Error(`${fault}\n${this.story()}`);
+    return outcome;
+  }
+
+  #record(event: Event, actor: string): Recorded {
+    const recorded: Recorded = { ...event, seq: this.entries.length + 1, at: this.at, actor };
+    this.entries.push(recorded);
+    evolve(this.state, recorded);
+    this.#ready.note(this.state, recorded);
+    return recorded;
+  }
+
+  /** What another daemon would know, that reads the entries from the ledger. */
+  replayed(): State {
+    const stored = JSON.parse(JSON.stringify(this.entries)) as Recorded[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return stored.reduce(evolve, emptyState());
+  }
+
+  checkReplay(): this {
+    assert.deepEqual(this.replayed(), this.state);
+    return this;
+  }
+
+  types(): EventType[] {
+    return this.last.map(({ type }) => type);
+  }
+
+  /** The data of the newest entry of a type. */
+  newest<T extends EventType>(type: T): EventOf<T>['data'] {
+    const found = this.entries.findLast((entry) => entry.type === type);
+    if (found === undefined) throw new Error(`there is no ${type}\n${this.story()}`);
+    return found.data as EventOf<T>['data']; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  }
+
+  count(type: EventType): number {
+    return this.entries.filter((entry) => entry.type === type).length;
+  }
+
+  agent(id = this.newest('AgentRequested').agent_id): AgentRun {
+    return required(this.state.agents.get(id), `agent ${id}`);
+  }
+
+  pipeline(id = 'p1'): PipelineRun {
+    return required(this.state.pipelines.get(id), `pipeline ${id}`);
+  }
+
+  decision(id = this.newest('DecisionOpened').decision_id): Decision {
+    return required(this.state.decisions.get(id), `decision ${id}`);
+  }
+
+  owed<K extends Effect['kind']>(kind: K): Extract<Effect, { kind: K }>[] {
+    return [...this.state.effects.values()].filter(
+      (effect): effect is Extract<Effect, { kind: K }> => effect.kind === kind,
+    );
+  }
+
+  /** The only thing of this kind that is owed. */
+  the<K extends Effect['kind']>(kind: K): Extract<Effect, { kind: K }> {
+    const [only, ...others] = this.owed(kind);
+    assert.deepEqual(others, []);
+    return required(only, `${kind} that is owed`);
+  }
+
+  /** How the newest run stands, in words. */
+  seen(): Seen {
+    const agent = this.agent();
+    const run = this.state.pipelines.get(agent.owner?.pipelineId ?? '');
+    const task = this.state.tasks.get(agent.task?.task_id ?? '');
+    const asked = this.state.decisions.get(agent.parked ?? '');
+    const isOpen = asked !== undefined && asked.result === null;
+    return {
+      agent: statusOf(agent),
+      reason: agent.reason,
+      asked: isOpen ? `${asked.source}: ${this.newest('AgentParked').reason}` : null,
+      pipeline: run === undefined ? null : pipelineStatus(run),
+      task: task === undefined ? null : task.claim !== null ? 'held' : `${task.phase}: ${task.blocked?.reason ?? ''}`,
+      owed: [...this.state.effects.values()].map(inWords),
+    };
+  }
+
+  story(): string {
+    return this.entries
+      .map(({ seq, actor, type, data }) => `${seq} ${actor} ${type} ${JSON.stringify(data)}`)
+      .join('\n');
+  }
+}
+
+function required<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`there is no ${what}`);
+  return value;
+}
+
+export interface Seen {
+  readonly agent: AgentStatus;
+  readonly reason: string | null;
+  readonly asked: string | null;
+  readonly pipeline: PipelineStatus | null;
+  readonly task: string | null;
+  readonly owed: readonly string[];
+}
+
+function inWords(effect: Effect): string {
+  switch (effect.kind) {
+    case 'start-agent':
+      return `start ${effect.start}`;
+    case 'send-message':
+      return `send: ${effect.text}`;
+    case 'kill-agent':
+      return `kill: ${effect.reason}`;
+    case 'run-command':
+      return `run: ${effect.command}`;
+    case 'prepare-workspace':
+      return `workspace: ${effect.branch}`;
+    case 'wait':
+      return `wait: ${effect.purpose.kind} ${effect.due}`;
+    case 'notify':
+      return `${effect.about}: ${effect.title}: ${effect.message}`;
+  }
+}
