@@ -107,7 +107,7 @@ const busy: StatusView = {
 describe('renderTree', () => {
   it('shows what needs a person, what runs, and the tasks', () => {
     expect(renderTree(busy, options)).toEqual([
-      '1 decision needs you, 2 at work.',
+      '1 decision needs you, 1 at work.',
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
       '             Agent tried to stop without signaling completion',
@@ -137,7 +137,7 @@ describe('renderTree', () => {
 
   it('leaves out what is not under way where there is little room', () => {
     expect(renderTree(busy, { ...options, rows: 14 })).toEqual([
-      '1 decision needs you, 2 at work.',
+      '1 decision needs you, 1 at work.',
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
       'pipelines (1 waiting)',

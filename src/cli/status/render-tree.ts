@@ -40,7 +40,8 @@ function headOf({ needsYou, pipelines, agents }: StatusView, { away, now }: Tree
       [[`This is how things stood ${age} ago; agents go on meanwhile. (${away.why})`, 'dim']],
     ];
   }
-  const running = pipelines.filter(({ parentId }) => parentId === null).length + agents.filter(isAlone).length;
+  const runs = [...pipelines.filter(({ parentId }) => parentId === null), ...agents.filter(isAlone)];
+  const running = runs.filter(({ status }) => status !== 'waiting' && status !== 'escalated').length;
   const calls: Piece = needsYou.length === 0 ? ['Nothing needs you', 'good'] : [needs(needsYou.length), 'call'];
   return [[calls, [running === 0 ? ', nothing runs.' : `, ${running} at work.`]]];
 }
