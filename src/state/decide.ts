@@ -114,7 +114,7 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'kill-agent': ['operator', 'system'],
   'prepare-session': ['system'],
   'finish-check': ['system'],
-  'request-merge': ['operator', 'session', 'system'],
+  'request-merge': ['operator', 'system', 'session'],
   'finish-merge': ['system'],
   'start-workflow': ['operator', 'system'],
 };

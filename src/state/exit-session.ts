@@ -104,7 +104,7 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
   const handoff = exit_reason === 'completed' ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
   const seen = measuredEvent(task, claim, command);
-  if (to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && rules.mergeGate)
+  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && rules.mergeGate)
     return askForMerge(task, claim, command, rules, seen);
   const closed = to === null ? undefined : findClosedWay(task, claim, to, rules);
   if (closed) return { ok: false, refusal: closed };
