@@ -6,9 +6,6 @@ import type { Store } from './store.ts';
 import { KEY_ADDED, Keyring } from './trust.ts';
 import { Walk, type Finding } from './walk.ts';
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-const KEY_MARK = `"type":"${KEY_ADDED}"`;
-
 /**
  * The ledger as NDJSON: one `{entry, hash}` a line, then the checkpoint that covers them. The canonical bytes are already
  * JSON, so they are put in as they are. Where a further key was added, the checkpoint that makes it trusted stands
@@ -30,12 +27,11 @@ export async function* exportLedger(
   for await (const batch of store.entries({ from: 1, to: newest.size })) {
     let lines = '';
     for (const stored of batch) {
-      const { seq, bytes, hash, note } = stored;
+      const { seq, hash, note } = stored;
       const step = walk.step(stored);
       if (!step.ok) return step.finding;
-      const entry = decoder.decode(bytes);
-      lines += `{"entry":${entry},"hash":"${toHex(hash)}"}\n`;
-      keyAdded ||= seq > 1 && entry.includes(KEY_MARK);
+      lines += `{"entry":${step.text},"hash":"${toHex(hash)}"}\n`;
+      keyAdded ||= seq > 1 && step.entry.type === KEY_ADDED;
       if (note === undefined) continue;
       const fault = await walk.findFault({ size: seq, note }, seq === newest.size ? 'check' : 'trust');
       if (fault) return fault;
