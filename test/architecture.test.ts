@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'supervisor',
   ],
   // Of the daemon only its program, for `baton up --foreground`.
-  cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'daemon'],
+  cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'notify', 'daemon'],
 };
 
 const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));

@@ -42,7 +42,7 @@ export async function findDaemon(stateDir: string): Promise<HttpConnection | und
 }
 
 /** A socket outside of the state folder lies where others can make files: theirs must never hear our token. */
-function isOurs(socket: string, stateDir: string): boolean {
+export function isOurs(socket: string, stateDir: string): boolean {
   if (dirname(socket) === stateDir) return true;
   try {
     return lstatSync(socket).uid === process.getuid?.() && lstatSync(dirname(socket)).uid === process.getuid();

@@ -3,7 +3,7 @@ import { taskId, TASK_STATUSES } from '../protocol/shared-fields.ts';
 import { blockedNeedsNotes, taskUpdateShape } from '../protocol/task-update.ts';
 import { operation } from './operation.ts';
 
-const ALL = ['operator', 'worker', 'session'] as const;
+const ALL = ['operator', 'worker', 'session', 'agent'] as const;
 const HOLDER = ['operator', 'session'] as const;
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 const waitMs = {
@@ -52,7 +52,8 @@ export const taskGet = operation({
 
 export const taskList = operation({
   name: 'task_list',
-  about: 'List tasks, oldest first. Filter by status or phase. To find work, use task_next_actions instead.',
+  about:
+    'List tasks, oldest first. Filter by status or phase; total says how many there are, and after_n goes on after the last one you got. To find work, use task_next_actions instead.',
   access: ALL,
   kind: 'read',
   shape: {
@@ -137,7 +138,7 @@ export const taskHeartbeat = operation({
     'Renew your claim. Call it at least every few minutes while you work: a claim that nobody renews expires, and somebody else gets the task. If it is refused, stop working on the task: it is not yours any more.',
   access: ['session'],
   kind: 'read',
-  shape: ofTask,
+  shape: { kind: 'object', fields: { task_id: { ...taskId, optional: true } } },
 });
 
 export const taskRelease = operation({

@@ -1,10 +1,12 @@
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type { Parsed } from '../protocol/problem.ts';
+import { RUNBOOK_LIMITS } from '../runbook/limits.ts';
 
 /** What `validate` and `schema` need of a dialect, loaded when its name was typed. */
 export interface Dialect {
-  readonly parse: (input: Uint8Array) => Parsed<unknown>;
+  /** The name of the file, where there is one: a runbook's ending says how it is written. */
+  readonly parse: (input: Uint8Array, file: string) => Parsed<unknown>;
   readonly schema: JsonSchema;
 }
 
@@ -97,6 +99,17 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
     load: async () => {
       const { parseStopHookOutput, stopHookOutputSchema } = await import('../protocol/stop-hook.ts');
       return { parse: parseStopHookOutput, schema: stopHookOutputSchema };
+    },
+  },
+  runbook: {
+    noun: 'runbook',
+    limitBytes: RUNBOOK_LIMITS.fileBytes,
+    load: async () => {
+      const [{ parseRunbook }, { runbookSchema }] = await Promise.all([
+        import('../runbook/parse-runbook.ts'),
+        import('../runbook/runbook-shape.ts'),
+      ]);
+      return { parse: parseRunbook, schema: runbookSchema };
     },
   },
 };

@@ -1,3 +1,4 @@
+import type { Given, Io } from './command.ts';
 import { operationCommand } from './operation-command.ts';
 import { readArgument } from './read-argument.ts';
 import { fieldsOf } from './fields.ts';
@@ -22,17 +23,80 @@ export const emitExit = operationCommand({
   },
 });
 
+const agentOption = {
+  name: 'agent',
+  value: 'ID',
+  about: 'The agent; your own where the environment says which one you are',
+} as const;
+
 export const emitAgentSignal = operationCommand({
   name: 'emit agent:signal',
   summary: 'Say how your run stands: complete, escalate or continue',
-  examples: [`baton emit agent:signal '{"kind":"complete","message":"All tests pass"}'`],
+  examples: [
+    `baton emit agent:signal --agent 5d0e7b41 '{"kind":"complete","message":"All tests pass"}'`,
+    'baton emit agent:signal - < signal.json',
+  ],
   args: [{ name: 'JSON|-', about: 'The signal; - is standard input' }],
-  options: [{ name: 'agent', value: 'ID', about: 'The agent, where the environment does not say' }],
+  options: [agentOption],
   operation: 'agent_signal',
-  input: async ({ args: [json = ''] }, io) => {
-    if (json !== '-') return { value: json };
-    const read = await readArgument('-', io);
-    return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
+  input: async (given, io) => {
+    const [typed = ''] = given.args;
+    const read = typed === '-' ? await readArgument('-', io) : { bytes: new TextEncoder().encode(typed) };
+    if ('usage' in read) return read;
+    const json = new TextDecoder().decode(read.bytes);
+    return { value: withAgent(json, agentOf(given, io)) };
   },
-  show: (result) => `Heard: ${fieldsOf(result)['kind']}.\n`,
+  show: (result) => showSignal(fieldsOf(result)),
 });
+
+export const emitAgentIdle = operationCommand({
+  name: 'emit agent:idle',
+  summary: 'Say that an agent waits for input',
+  examples: ['baton emit agent:idle --agent 5d0e7b41'],
+  options: [agentOption],
+  operation: 'agent_idle',
+  input: (given, io) => ({ value: agentOf(given, io) }),
+  show: () => 'Heard: idle.\n',
+});
+
+export const emitAgentStop = operationCommand({
+  name: 'emit agent:stop',
+  summary: 'Say that an agent tried to stop without a signal',
+  examples: ['baton emit agent:stop --agent 5d0e7b41'],
+  options: [agentOption],
+  operation: 'agent_stop',
+  input: (given, io) => ({ value: agentOf(given, io) }),
+  show: () => 'Heard: stop.\n',
+});
+
+/** Whoever has a token is known by it; others are named by the option or by their environment. */
+function agentOf({ options }: Given, { env }: Io): { readonly agent_id?: string } {
+  const named = options.get('agent') ?? (env['BATON_TOKEN'] ? undefined : env['BATON_AGENT_ID']);
+  return named === undefined || named === '' ? {} : { agent_id: named };
+}
+
+/** JSON that cannot be read is passed on as it stands: the refusal names the place. */
+function withAgent(json: string, agent: { readonly agent_id?: string }): unknown {
+  if (agent.agent_id === undefined) return json;
+  try {
+    const signal: unknown = JSON.parse(json);
+    return typeof signal === 'object' && signal !== null && !Array.isArray(signal) ? { ...signal, ...agent } : json;
+  } catch {
+    return json;
+  }
+}
+
+/** What follows from the signal, in words: whoever sent it should not have to ask. */
+function showSignal({ kind, task_id, phase, holds_claim }: Record<string, string>): string {
+  if (task_id === undefined) return `Heard: ${kind}.\n`;
+  if (kind === 'escalate' && holds_claim === 'true')
+    return `Heard: a person is asked. You keep ${task_id} meanwhile.\n`;
+  switch (kind) {
+    case 'complete':
+      return `Heard: ${task_id} is complete on your side. It is now ${phase}, and your claim has ended.\n`;
+    case 'escalate':
+      return `Heard: ${task_id} waits for a person. It is now ${phase}, and your claim has ended.\n`;
+    default:
+      return `Heard: you go on with ${task_id}. Your claim is renewed.\n`;
+  }
+}

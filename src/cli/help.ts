@@ -8,7 +8,7 @@ export function commandHelp(command: Command): string {
     `Usage: ${usageOf(command)}`,
     table(
       'Arguments',
-      command.args.map(({ name, about }) => [name, about]),
+      [...command.args, ...(command.rest === undefined ? [] : [command.rest])].map(({ name, about }) => [name, about]),
     ),
     table('Options', [
       ...command.options.map(({ name, short, value, about }) => [optionText(name, short, value), about] as const),
@@ -43,6 +43,7 @@ export function overviewHelp(
 
 export function usageOf(command: Command): string {
   const args = command.args.map(({ name, optional }) => (optional ? `[${name}]` : name));
+  if (command.rest !== undefined) args.push(`[${command.rest.name}…]`);
   const options = command.options.map(({ name, value }) => `[--${name}${value === undefined ? '' : ` ${value}`}]`);
   return ['baton', command.name, ...args, ...options].join(' ');
 }

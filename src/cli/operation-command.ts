@@ -1,4 +1,4 @@
-import type { Answer } from '../api/answer.ts';
+import type { Answer, ApiError } from '../api/answer.ts';
 import type { Argument, Command, Given, Io, Option } from './command.ts';
 import { EXIT } from './command.ts';
 import { printable } from './printable.ts';
@@ -17,6 +17,9 @@ export interface OperationCommand {
   readonly also?: (result: unknown, given: Given) => Also | undefined;
   /** The result for people; `--json` prints it as it is. */
   readonly show: (result: unknown, given: Given) => string;
+  /** Where success has more than one code. */
+  readonly exitCode?: (result: unknown) => number;
+  readonly exitCodes?: Command['exitCodes'];
 }
 
 export interface Also {
@@ -26,9 +29,11 @@ export interface Also {
   readonly undo: { readonly operation: string; readonly input: object };
 }
 
-export type Input = { readonly value: unknown } | { readonly usage: string };
+/** `usage` is a mistake in the command line, `invalid` one in what it names, with everything that is wrong there. */
+export type Input = { readonly value: unknown } | { readonly usage: string } | { readonly invalid: string };
 
-const COMMON: readonly Option[] = [
+/** The options of every command that asks the daemon. */
+export const COMMON: readonly Option[] = [
   { name: 'json', about: 'Print the result as JSON' },
   { name: 'project', value: 'DIR', about: 'Another repository than the one around the current folder' },
   { name: 'token', value: 'TOKEN', about: 'Act under this claim; BATON_TOKEN does the same' },
@@ -41,20 +46,30 @@ export function operationCommand(options: OperationCommand): Command {
     examples: options.examples,
     args: options.args ?? [],
     options: [...(options.options ?? []), ...COMMON],
+    ...(options.exitCodes === undefined ? {} : { exitCodes: options.exitCodes }),
     async run(given, io) {
       const input = await options.input(given, io);
       if ('usage' in input) {
         io.err(`Error: ${printable(input.usage)}\nTry: baton ${options.name} --help\n`);
         return EXIT.usage;
       }
+      if ('invalid' in input) {
+        io.err(input.invalid);
+        return EXIT.failed;
+      }
+      const conflict = findConflict(given, io);
+      if (conflict !== undefined) {
+        io.err(`Error: ${conflict}\n`);
+        return EXIT.usage;
+      }
       const operation = typeof options.operation === 'string' ? options.operation : options.operation(given);
       const { ask } = await import('./ask.ts');
       const answer = await ask(operation, input.value, given, io);
       const next = answer.ok ? options.also?.(answer.result, given) : undefined;
-      if (next === undefined) return report(answer, given, io, options.show);
+      if (next === undefined) return report(answer, given, io, options);
       const second = await ask(next.operation, {}, withToken(given, next.token), io);
       if (!second.ok) await ask(next.undo.operation, next.undo.input, withToken(given, next.token), io);
-      return report(joined(answer, second), given, io, options.show);
+      return report(joined(answer, second), given, io, options);
     },
   };
 }
@@ -68,16 +83,35 @@ function joined(first: Answer, second: Answer): Answer {
   return { ok: true, result: Object.assign({}, first.result, second.result) };
 }
 
-function report(answer: Answer, given: Given, io: Io, show: OperationCommand['show']): number {
-  const asJson = given.options.has('json');
-  if (answer.ok) {
-    io.out(asJson ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given));
-    return EXIT.ok;
-  }
-  const { message, hint } = answer.error;
-  if (asJson) io.out(`${JSON.stringify({ error: answer.error })}\n`);
-  else io.err(`Error: ${printable(message)}\n${hint === '' ? '' : `  hint: ${printable(hint)}\n`}`);
+function report(answer: Answer, given: Given, io: Io, { show, exitCode }: OperationCommand): number {
+  if (!answer.ok) return reportError(answer.error, given, io);
+  io.out(given.options.has('json') ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given));
+  return exitCode?.(answer.result) ?? EXIT.ok;
+}
+
+/** What went wrong, in the form that was asked for. */
+export function reportError(error: ApiError, given: Given, io: Io): number {
+  const { code, message, hint } = error;
+  const isOver = OVER.has(code) && !given.options.has('token') && isClaimToken(io.env['BATON_TOKEN']);
+  const hints = [hint, isOver ? 'BATON_TOKEN is that of a claim that has ended: unset BATON_TOKEN' : ''];
+  const lines = hints.filter((text) => text !== '').map((text) => `  hint: ${printable(text)}\n`);
+  if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
+  else io.err(`Error: ${printable(message)}\n${lines.join('')}`);
   return EXIT.failed;
+}
+
+/** Codes that mean: the claim that speaks here is over. */
+const OVER: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
+
+/** The token of a claim names its repository; another one beside it would not be heard. */
+function findConflict({ options }: Given, { env }: Io): string | undefined {
+  if (!options.has('project') || !isClaimToken(options.get('token') ?? env['BATON_TOKEN'])) return undefined;
+  const leave = options.has('token') ? 'leave --token or --project out' : 'unset BATON_TOKEN, or leave --project out';
+  return `the token of a claim names its own repository: ${leave}`;
+}
+
+function isClaimToken(token: string | undefined): boolean {
+  return token?.startsWith('s.') === true;
 }
 
 /** An option that must be a number. */

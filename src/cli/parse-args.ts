@@ -18,6 +18,8 @@ export function parseArgs(command: Command, argv: readonly string[]): Arguments 
       args.push(word);
     } else if (word === '--help' || word === '-h') {
       return { kind: 'help' };
+    } else if (command.rest !== undefined && args.length > 0 && findOption(command, word) === undefined) {
+      args.push(word);
     } else {
       const problem = takeOption(command, word, queue, options);
       if (problem !== undefined) return { kind: 'usage', problem };
@@ -29,9 +31,7 @@ export function parseArgs(command: Command, argv: readonly string[]): Arguments 
 
 function takeOption(command: Command, word: string, queue: string[], options: Map<string, string>): string | undefined {
   const [typed = '', ...inline] = word.split('=');
-  const option = command.options.find(
-    ({ name, short }) => typed === `--${name}` || (short !== undefined && typed === `-${short}`),
-  );
+  const option = findOption(command, word);
   if (option === undefined) return unknownOption(typed, command.options);
   if (option.value === undefined) {
     if (inline.length > 0) return `${typed} takes no value`;
@@ -42,6 +42,13 @@ function takeOption(command: Command, word: string, queue: string[], options: Ma
   if (value === undefined) return `${typed} needs a value: ${typed} ${option.value}`;
   options.set(option.name, value);
   return undefined;
+}
+
+function findOption(command: Command, word: string): Option | undefined {
+  const [typed] = word.split('=');
+  return command.options.find(
+    ({ name, short }) => typed === `--${name}` || (short !== undefined && typed === `-${short}`),
+  );
 }
 
 function unknownOption(typed: string, known: readonly Option[]): string {
@@ -55,6 +62,7 @@ function unknownOption(typed: string, known: readonly Option[]): string {
 function checkCount(command: Command, args: readonly string[]): string | undefined {
   const missing = command.args.slice(args.length).find(({ optional }) => !optional);
   if (missing) return `missing argument: ${missing.name}`;
+  if (command.rest !== undefined) return undefined;
   const extra = args[command.args.length];
   return extra === undefined ? undefined : `unexpected argument: ${extra}`;
 }

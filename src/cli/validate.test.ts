@@ -57,8 +57,8 @@ describe('baton validate', () => {
     });
   });
 
-  // An empty answer of a stop hook is a valid one: it lets the agent stop.
-  it.each(KINDS.filter((kind) => kind !== 'stop-hook-output'))(
+  // An empty answer of a stop hook is a valid one, it lets the agent stop; and an empty runbook asks for nothing.
+  it.each(KINDS.filter((kind) => kind !== 'stop-hook-output' && kind !== 'runbook'))(
     'refuses an empty %s and an oversized one, as a value and with a hint',
     async (kind) => {
       for (const input of ['', new Uint8Array(5_000_000).fill(0x20)]) {

@@ -21,7 +21,7 @@ export const validate: Command = {
     const dialect = findDialect(kind);
     if (dialect === undefined) return unknownKind(kind, io);
     const input = await readMessage(file, dialect, io);
-    const parsed = input instanceof Uint8Array ? (await dialect.load()).parse(input) : refused(input);
+    const parsed = input instanceof Uint8Array ? (await dialect.load()).parse(input, file) : refused(input);
     if (options.has('json')) io.out(`${JSON.stringify(verdict(parsed))}\n`);
     else if (parsed.ok) io.out(`${file === '-' ? 'standard input' : file}: valid ${dialect.noun}\n`);
     else await explain(parsed.problems, file, input, io);

@@ -1,7 +1,8 @@
 import * as operations from '../api/agent-operations.ts';
 import type { Mission } from '../protocol/mission.ts';
-import { requireClaim } from '../state/caller.ts';
+import { requireClaim, type Caller } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
+import type { State } from '../state/state.ts';
 import { missionIds } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { order } from './task-handlers.ts';
@@ -27,18 +28,27 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
 
   agent_signal: handle(operations.agentSignal, async (call) => {
     const { input, caller, project, services } = call;
-    if (input.kind === 'continue' && caller.kind === 'session') await project.renew(caller.taskId, caller.epoch);
+    if (caller.kind === 'session' && input.kind === 'continue') await project.renew(caller.taskId, caller.epoch);
     const command = {
-      signal: input.kind,
+      ...(input.agent_id === undefined ? {} : { agentId: input.agent_id }),
       ...(input.message === undefined ? {} : { message: input.message }),
+      signal: input.kind,
       exitProtocol: services.exitProtocol,
       eventId: services.newId(),
       at: services.now().toISOString(),
     };
     const settled = await order<{ kind: string }>(call, { kind: 'signal-agent', command });
-    return answerOf(settled, (answer) => answer);
+    const stands = await project.keeper.read(({ state }) => standingOf(state, caller));
+    return answerOf(settled, (answer) => ({ ...answer, ...(stands.ok ? stands.answer : {}) }));
   }),
 };
+
+/** Where the task of a session stands now, and whether the session still has it. */
+function standingOf(state: State, caller: Caller): object {
+  const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
+  if (task === undefined || caller.kind !== 'session') return {};
+  return { task_id: task.id, phase: task.phase, holds_claim: task.claim?.sessionId === caller.sessionId };
+}
 
 const NO_SESSION = refusal(
   'no-claim',

@@ -1,6 +1,7 @@
 import type { Caller } from '../state/caller.ts';
 import type { GitPort } from './git-port.ts';
 import type { Project } from './project.ts';
+import type { RunbookWatch } from './runbook-watch.ts';
 
 /** One call of one operation, with everything that it may look at. */
 export interface Call<I = unknown> {
@@ -19,6 +20,7 @@ export interface Services {
   readonly newId: () => string;
   readonly issueToken: (session: { sessionId: string; taskId: string; epoch: number; project: string }) => string;
   readonly git: GitPort;
+  readonly runbook: RunbookWatch;
   /** Whether exit signals count in this project: see `exitProtocolEnabled`. */
   readonly exitProtocol: boolean;
   readonly monotonicMs: () => number;

@@ -1,4 +1,4 @@
-import type { Answer } from '../api/answer.ts';
+import type { Answer, ApiError } from '../api/answer.ts';
 import type { Parsed } from '../protocol/problem.ts';
 import type { Call } from './call.ts';
 import type { Settled } from './keeper.ts';
@@ -17,12 +17,13 @@ export function handle<I>(
 }
 
 /** Everything that is wrong with an input, in one error: the first problem speaks, the others follow it. */
-export function badInput({ problems: [first, ...rest] }: Extract<Parsed<unknown>, { ok: false }>): Answer {
+export function badInput(refused: Extract<Parsed<unknown>, { ok: false }>): Answer {
+  return { ok: false, error: errorOf(refused) };
+}
+
+export function errorOf({ problems: [first, ...rest] }: Extract<Parsed<unknown>, { ok: false }>): ApiError {
   const message = [first, ...rest].map((each) => each.message).join('; ');
-  return {
-    ok: false,
-    error: { code: first.code === 'too-large' ? 'too-large' : 'bad-request', message, hint: first.hint },
-  };
+  return { code: first.code === 'too-large' ? 'too-large' : 'bad-request', message, hint: first.hint };
 }
 
 /** What the keeper settled, as an answer; `show` turns the decision's answer into what is sent. */

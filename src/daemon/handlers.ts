@@ -1,11 +1,17 @@
 import { AGENT_HANDLERS } from './agent-handlers.ts';
+import { AGENT_REPORT_HANDLERS } from './agent-report-handlers.ts';
+import { AGENT_RUN_HANDLERS } from './agent-run-handlers.ts';
 import { briefHandler } from './brief-handler.ts';
+import { DECISION_HANDLERS } from './decision-handlers.ts';
 import { exitHandler } from './exit-handler.ts';
 import type { Handler } from './handler.ts';
 import { handoffHandler } from './handoff-handler.ts';
 import { LEDGER_HANDLERS } from './ledger-handlers.ts';
+import { PIPELINE_HANDLERS } from './pipeline-handlers.ts';
 import { reconcileHandler } from './reconcile-handler.ts';
 import { resultHandler } from './result-handler.ts';
+import { RUN_HANDLERS } from './run-handlers.ts';
+import { statusHandler } from './status-handler.ts';
 import { TASK_HANDLERS } from './task-handlers.ts';
 import { worktreeHandler } from './worktree-handler.ts';
 import { WRITEBACK_HANDLERS } from './writeback-handlers.ts';
@@ -17,6 +23,12 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...WRITEBACK_HANDLERS,
     ...LEDGER_HANDLERS,
     ...AGENT_HANDLERS,
+    ...AGENT_REPORT_HANDLERS,
+    ...AGENT_RUN_HANDLERS,
+    ...PIPELINE_HANDLERS,
+    ...DECISION_HANDLERS,
+    ...RUN_HANDLERS,
+    status_get: statusHandler,
     task_brief: briefHandler,
     task_worktree: worktreeHandler,
     reconcile: reconcileHandler,

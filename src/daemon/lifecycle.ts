@@ -5,20 +5,23 @@ import { findStateDir, readDaemonRecord, stateFiles, type DaemonRecord } from '.
 import { VERSION } from '../api/version.ts';
 import { hasCommit } from '../git/commits.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
+import { Effects } from '../effects/effects.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
-import { exitProtocolSetting } from './exit-protocol-setting.ts';
+import { dispatch } from './dispatch.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import { causeOf, openLog, type Log } from './log.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import type { Services } from './call.ts';
 import { Projects } from './projects.ts';
+import { projectWorld } from './project-world.ts';
 import type { McpDoor, McpDoorOptions } from './mcp-door.ts';
 import { route, type Exchange } from './route.ts';
 import { Server } from './server.ts';
+import { RunbookWatch } from './runbook-watch.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { Tokens } from './tokens.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeWhole } from '../api/write-whole.ts';
 
 export interface DaemonOptions {
   readonly stateDir?: string;
@@ -49,7 +52,7 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
   if (!lock.ok) return lock;
   const log = openLog(stateFiles(stateDir).log, options.echo === undefined ? {} : { echo: options.echo });
   try {
-    return { ok: true, daemon: await open(stateDir, settings.settings, log, lock.release) };
+    return { ok: true, daemon: await open({ stateDir, settings: settings.settings, log, env }, lock.release) };
   } catch (error) {
     lock.release();
     log.error('the daemon cannot start', { cause: causeOf(error) });
@@ -58,7 +61,14 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
   }
 }
 
-async function open(stateDir: string, settings: Settings, log: Log, release: () => void): Promise<Daemon> {
+interface Surroundings {
+  readonly stateDir: string;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+async function open({ stateDir, settings, log, env }: Surroundings, release: () => void): Promise<Daemon> {
   const files = stateFiles(stateDir);
   const started = new Date().toISOString();
   const tokens = new Tokens(stateDir);
@@ -79,6 +89,7 @@ async function open(stateDir: string, settings: Settings, log: Log, release: () 
     stateDir,
     tokens,
     log,
+    dispatch: async (said) => dispatch(said, shared),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).run(exchange) : route(exchange, routeOptions)),
   });
 
@@ -104,6 +115,9 @@ async function open(stateDir: string, settings: Settings, log: Log, release: () 
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
   // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
   watching = setInterval(() => isOurs() || void stop(), DOOR_LIMITS.folderCheckMs).unref();
+  void projects.begin(
+    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log })),
+  );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };
 }
@@ -119,13 +133,14 @@ function lazyMcpDoor(options: McpDoorOptions): () => Promise<McpDoor> {
 }
 
 function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings): Services {
-  const projectDefault = exitProtocolSetting(path);
+  const runbook = new RunbookWatch(path);
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issue(session),
     git: { hasCommit },
+    runbook,
     get exitProtocol() {
-      return exitProtocolEnabled(exitFlag, projectDefault());
+      return exitProtocolEnabled(exitFlag, runbook.exitProtocol);
     },
     monotonicMs: () => performance.now(),
     now: () => new Date(),

@@ -1,3 +1,5 @@
+import type { Effects } from '../effects/effects.ts';
+import { claimsToRenew } from '../effects/leases.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { parseEntry } from '../ledger/entry.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
@@ -29,6 +31,10 @@ export interface ProjectOptions {
   readonly monotonicMs: () => number;
   /** Everything that is durable, in order, for whoever listens. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
+  /** Something threw that must not: for the log. */
+  readonly onMistake?: (error: unknown) => void;
+  /** At every tick of the clock that claims run out by. */
+  readonly onTick?: (nowMs: number) => void;
 }
 
 /** One repository under care: its ledger, its state, its claims. */
@@ -44,6 +50,9 @@ export class Project {
   readonly #state: State;
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
+  readonly #onTick: (nowMs: number) => void;
+  #effects: Effects | undefined;
+  #isClosed = false;
   #snapshotAt: number;
 
   constructor(
@@ -60,9 +69,26 @@ export class Project {
     this.fences = parts.fences;
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
+    this.#onTick = options.onTick ?? ((): void => undefined);
     this.#snapshotAt = parts.state.seq;
-    this.#ticking = setInterval(() => void this.expire(), options.leaseTimes.tickMs);
+    this.#ticking = setInterval(() => this.#tick(), options.leaseTimes.tickMs);
     this.#ticking.unref();
+  }
+
+  /** From now on what the project owes to the outside is done. */
+  begin(effects: Effects): void {
+    void this.keeper
+      .read(({ state }) => state.seq)
+      .then(() => {
+        if (this.#isClosed) return;
+        this.#effects = effects;
+        effects.begin(this.#state);
+      });
+  }
+
+  /** What was recorded is durable: the state is what everybody may act on. */
+  look(): void {
+    this.#effects?.look(this.#state);
   }
 
   /** The holder lives: its claim goes on. False where it has none any more. */
@@ -87,6 +113,14 @@ export class Project {
     );
   }
 
+  #tick(): void {
+    const nowMs = this.#monotonicMs();
+    for (const { taskId, epoch } of claimsToRenew(this.#state)) this.leases.renew(taskId, epoch, nowMs);
+    void this.expire();
+    this.#effects?.tick(this.#state);
+    this.#onTick(nowMs);
+  }
+
   /** Keeps what start-up would otherwise have to fold again. */
   async saveSnapshot(): Promise<void> {
     await this.keeper.idle();
@@ -97,7 +131,9 @@ export class Project {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#ticking);
+    await this.#effects?.close();
     await this.saveSnapshot();
     await this.ledger.close();
   }
@@ -134,9 +170,13 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   const onRecorded = (recorded: readonly Recorded[]): void => {
     follow(leases, recorded, options.monotonicMs());
     fences.follow(recorded);
+    project?.look();
   };
-  keeper = new Keeper({ ledger, state, rules: options.rules, clock, onRecorded });
-  return { ok: true, project: new Project(options, { ledger, state, keeper, leases, fences }) };
+  const { rules, onMistake = () => {} } = options;
+  let project: Project | undefined;
+  keeper = new Keeper({ ledger, state, rules, clock, onRecorded, onMistake });
+  project = new Project(options, { ledger, state, keeper, leases, fences });
+  return { ok: true, project };
 }
 
 async function foldState({ store, head, sha256 }: Ledger): Promise<State> {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { ApiError } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
+import type { Effects } from '../effects/effects.ts';
 import { projectId } from '../git/project-id.ts';
 import { findRepository } from '../git/repository.ts';
 import { ledgerPlace } from '../ledger/ledger-place.ts';
@@ -10,12 +11,14 @@ import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { OutsideFile } from '../ledger/outside-file.ts';
 import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { EntryFeed } from './entry-feed.ts';
+import { configureWorkers, rulesOf } from './follow-runbook.ts';
 import { DOOR_LIMITS } from './limits.ts';
-import type { Log } from './log.ts';
+import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
-import type { Settings } from './settings.ts';
+import { reconcileAtStart } from './reconcile-handler.ts';
+import { leaseTimesOf, type Settings } from './settings.ts';
 
 /** A project that is open, and what calls on it may use. */
 export interface OpenProject {
@@ -27,6 +30,9 @@ export interface OpenProject {
 export type FoundProject =
   | { readonly ok: true; readonly open: OpenProject }
   | { readonly ok: false; readonly error: ApiError };
+
+/** Who does what a project owes to the outside. */
+export type EffectsFor = (project: Project, services: Services) => Effects;
 
 export interface ProjectsOptions {
   readonly stateDir: string;
@@ -44,10 +50,21 @@ export class Projects {
   readonly #opening = new Map<string, Promise<FoundProject>>();
   readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
   readonly #asking = new Map<string, Promise<string | ApiError>>();
+  readonly #reconciling = new Set<Promise<void>>();
+
+  #effectsFor: EffectsFor | undefined;
+  #isClosed = false;
 
   constructor(options: ProjectsOptions) {
     this.#options = options;
     this.#list = new ProjectList(stateFiles(options.stateDir).projectList);
+  }
+
+  /** From now on projects act. Those that are known are opened, so that what is under way in them goes on. */
+  async begin(effectsFor: EffectsFor): Promise<void> {
+    this.#effectsFor = effectsFor;
+    for (const { project, services } of this.#open.values()) project.begin(effectsFor(project, services));
+    for (const id of this.#list.ids()) if (!this.#isClosed) await this.find(id);
   }
 
   /** The project with this id: what a session's token names. */
@@ -81,7 +98,9 @@ export class Projects {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(this.#opening.values());
+    await Promise.all(this.#reconciling);
     await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
     this.#open.clear();
   }
@@ -109,13 +128,18 @@ export class Projects {
   async #openOnce(id: string, path: string): Promise<FoundProject> {
     try {
       const found = await this.#openProject(id, path);
-      if (found.ok) this.#open.set(id, found.open);
+      if (found.ok) this.#enter(id, found.open);
       else this.#options.log.error('cannot open a project', { project: id, cause: found.error.message });
       return found;
     } finally {
       // One that failed is tried again by the next call.
       this.#opening.delete(id);
     }
+  }
+
+  #enter(id: string, open: OpenProject): void {
+    this.#open.set(id, open);
+    if (this.#effectsFor !== undefined) open.project.begin(this.#effectsFor(open.project, open.services));
   }
 
   async #openProject(id: string, path: string): Promise<FoundProject> {
@@ -125,17 +149,22 @@ export class Projects {
     const store = openSqliteStore(place.ledger, { mode: 'write' });
     if (!store.ok) return unavailable(store.problem);
     const services = servicesFor(path);
+    const { runbook } = services;
+    runbook.read();
+    const rules = { ...rulesOf(runbook.good) };
     let project: Project | undefined;
     const feed = new EntryFeed(() => project?.ledger);
     const opened = await openProject({
       id,
       path,
       stateDir,
-      rules: { ciGate: false, mergeGate: false },
-      leaseTimes: settings.leaseTimes,
+      rules,
+      leaseTimes: leaseTimesOf(settings, runbook.good?.limits),
       now: services.now,
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => feed.add(entries),
+      onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
+      onTick: (nowMs) => runbook.glance(nowMs),
       ledger: {
         store: store.store,
         signer,
@@ -147,10 +176,22 @@ export class Projects {
       await store.store.close();
       return unavailable(opened.problem);
     }
-    ({ project } = opened);
-    if (!hadCheckpoint && project.ledger.head.size > 1) await noteMissingCheckpoint(project, log);
-    log.info('project opened', { project: id, path, entries: project.ledger.head.size });
-    return { ok: true, open: { project, services, feed } };
+    const made = opened.project;
+    project = made;
+    if (!hadCheckpoint && made.ledger.head.size > 1) await noteMissingCheckpoint(made, log);
+    runbook.follow((good) => {
+      Object.assign(rules, rulesOf(good));
+      void configureWorkers(made, good, log);
+    });
+    log.info('project opened', { project: id, path, entries: made.ledger.head.size });
+    this.#reconcile(made);
+    return { ok: true, open: { project: made, services, feed } };
+  }
+
+  /** Nobody waits for it: git takes its time. */
+  #reconcile(project: Project): void {
+    const done = reconcileAtStart(project, this.#options.log).finally(() => this.#reconciling.delete(done));
+    this.#reconciling.add(done);
   }
 }
 

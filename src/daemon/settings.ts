@@ -1,8 +1,10 @@
 import type { ApiError } from '../api/answer.ts';
+import type { RunLimits } from '../runbook/runbook.ts';
 import type { LeaseTimes } from '../state/lease.ts';
 
 export interface Settings {
-  readonly leaseTimes: LeaseTimes;
+  /** As far as the environment says: where it does not, each project's runbook does. */
+  readonly times: Partial<LeaseTimes>;
   /** AGENT_EXIT_PROTOCOL_ENABLED, as it stands. */
   readonly exitFlag: string | undefined;
 }
@@ -13,24 +15,41 @@ export type ReadSettings =
 
 /** What the daemon's environment says. A value that is not understood is an error: a typo must not become a default. */
 export function readSettings(env: Environment): ReadSettings {
-  const expiryMs = readMs(env, 'BATON_CLAIM_EXPIRY_MS', 15 * 60_000);
-  const renewalMs = readMs(env, 'BATON_RENEWAL_MS', 30_000);
-  const tickMs = readMs(env, 'BATON_TICK_MS', 1000);
-  if (typeof expiryMs !== 'number') return { ok: false, error: expiryMs };
-  if (typeof renewalMs !== 'number') return { ok: false, error: renewalMs };
-  if (typeof tickMs !== 'number') return { ok: false, error: tickMs };
-  const leaseTimes = { expiryMs, renewalMs, tickMs };
-  return { ok: true, settings: { leaseTimes, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
+  const times: { -readonly [K in keyof LeaseTimes]?: number } = {};
+  for (const [key, name] of NAMES) {
+    const value = readMs(env, name);
+    if (typeof value === 'object') return { ok: false, error: value };
+    if (value !== undefined) times[key] = value;
+  }
+  return { ok: true, settings: { times, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
 }
+
+/** How long claims live: by the environment, else by the runbook, else as the specification says. */
+export function leaseTimesOf(
+  { times }: Settings,
+  limits: Pick<RunLimits, 'claimExpiryMs' | 'renewalMs'> | undefined,
+): LeaseTimes {
+  return {
+    expiryMs: times.expiryMs ?? limits?.claimExpiryMs ?? 15 * 60_000,
+    renewalMs: times.renewalMs ?? limits?.renewalMs ?? 30_000,
+    tickMs: times.tickMs ?? 1000,
+  };
+}
+
+const NAMES = [
+  ['expiryMs', 'BATON_CLAIM_EXPIRY_MS'],
+  ['renewalMs', 'BATON_RENEWAL_MS'],
+  ['tickMs', 'BATON_TICK_MS'],
+] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The longest that a timer can wait. */
 const MAX_MS = 2 ** 31 - 1;
 
-function readMs(env: Environment, name: string, unset: number): number | ApiError {
+function readMs(env: Environment, name: string): number | undefined | ApiError {
   const text = env[name];
-  if (text === undefined || text === '') return unset;
+  if (text === undefined || text === '') return undefined;
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= MAX_MS) return value;
   return {

@@ -10,12 +10,24 @@ import {
   notAnObject,
   ROOT,
   tooFew,
+  tooMany,
   unknown,
+  wrongName,
   wrongType,
 } from './finding.ts';
 import { LIMITS } from './limits.ts';
 import type { Node, ObjectNode, ScalarNode } from './node.ts';
-import type { ChoiceShape, ListShape, NumberShape, ObjectShape, Shape, TextShape } from './shape.ts';
+import { optionFor } from './either.ts';
+import type {
+  ChoiceShape,
+  FlagShape,
+  ListShape,
+  MapShape,
+  NumberShape,
+  ObjectShape,
+  Shape,
+  TextShape,
+} from './shape.ts';
 import { TEXT_FORMATS } from './text-format.ts';
 
 export interface Checked {
@@ -43,17 +55,46 @@ function readShape(shape: Shape, node: Node, spot: Spot, findings: Finding[]): u
     case 'number':
       return readNumber(shape, node, spot, findings);
     case 'flag':
-      if (node.kind !== 'boolean') findings.push(wrongType(spot, 'a boolean'));
-      return node.kind === 'boolean' ? node.value : undefined;
+      return readFlag(shape, node, spot, findings);
     case 'list':
       return readList(shape, node, spot, findings);
     case 'object':
       if (node.kind === 'object') return readObject(shape, node, spot, findings);
       findings.push(wrongType(spot, 'an object'));
       return undefined;
+    case 'map':
+      return readMap(shape, node, spot, findings);
+    case 'either': {
+      const option = optionFor(shape, node);
+      if ('kind' in option) return readShape(option, node, spot, findings);
+      findings.push(wrongType(spot, shape.expected, option.hint));
+      return undefined;
+    }
     case 'any':
       return readAny(node, spot, findings);
   }
+}
+
+function readFlag({ only }: FlagShape, node: Node, spot: Spot, findings: Finding[]): unknown {
+  if (node.kind !== 'boolean') findings.push(wrongType(spot, 'a boolean'));
+  else if (only !== undefined && node.value !== only) findings.push(wrongType(spot, `${only}, or left out`));
+  return node.kind === 'boolean' ? node.value : undefined;
+}
+
+function readMap(shape: MapShape, node: Node, spot: Spot, findings: Finding[]): unknown {
+  if (node.kind !== 'object') {
+    findings.push(wrongType(spot, 'an object'));
+    return undefined;
+  }
+  if (node.fields.size > (shape.max ?? Infinity)) findings.push(tooMany(shape.max, spot));
+  const entries: [string, unknown][] = [];
+  for (const [name, field] of node.fields) {
+    if (!fits({ kind: 'text', ...shape.names }, name)) findings.push(wrongName(shape, inside(spot, name, field.at)));
+    const about = shape.of.about ?? shape.about;
+    entries.push([name, readShape(shape.of, field.value, inside(spot, name, field.value.at, about), findings)]);
+    if (findings.length >= LIMITS.problems) break;
+  }
+  return Object.fromEntries(entries);
 }
 
 function readObject(shape: ObjectShape, node: ObjectNode, spot: Spot, findings: Finding[]): unknown {
@@ -84,6 +125,7 @@ function readList(shape: ListShape, node: Node, spot: Spot, findings: Finding[])
     return undefined;
   }
   if (node.items.length < (shape.min ?? 0)) findings.push(tooFew(shape, spot));
+  if (node.items.length > (shape.max ?? Infinity)) findings.push(tooMany(shape.max, spot));
   const values: unknown[] = [];
   for (const [index, item] of node.items.entries()) {
     values.push(readShape(shape.of, item, itemOf(spot, index, item.at), findings));

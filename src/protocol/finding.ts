@@ -1,5 +1,5 @@
 import { quote } from './quote.ts';
-import type { ChoiceShape, ListShape, TextShape } from './shape.ts';
+import type { ChoiceShape, ListShape, MapShape, TextShape } from './shape.ts';
 import { didYouMean } from './suggest.ts';
 
 /** What is wrong with a tree, before anybody knows in which line its offset lies. */
@@ -27,6 +27,8 @@ const HINTS = {
   object: 'Send an object with the fields that `baton schema` lists.',
   missing: 'Add it; `baton schema` lists every field.',
   type: 'Change the value to the type that `baton schema` gives for this field.',
+  name: 'Choose another name.',
+  many: 'Split it up.',
   value: 'Use one of the values that `baton schema` gives for this field.',
 };
 
@@ -68,6 +70,10 @@ export function tooFew(shape: ListShape, spot: Spot): Finding {
   return finding('too-few', says, spot, '', spot.about ?? HINTS.type);
 }
 
+export function tooMany(max: number | undefined, spot: Spot): Finding {
+  return finding('too-many', `Field {path} must contain at most ${max}`, spot, '', HINTS.many);
+}
+
 export function missing(spot: Spot): Finding {
   const says = isFieldOfItem(spot) ? '{item}: missing {field}' : 'Missing required field: {path}';
   return finding('missing-field', says, spot, '', howToAdd(spot));
@@ -87,8 +93,13 @@ export function unknown(spot: Spot, known: readonly string[]): Finding {
   return finding('unknown-field', 'Unknown field: {path}', spot, '', hint);
 }
 
-export function wrongType(spot: Spot, type: string): Finding {
-  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', spot.about ?? HINTS.type);
+export function wrongType(spot: Spot, type: string, hint?: string): Finding {
+  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', hint ?? spot.about ?? HINTS.type);
+}
+
+export function wrongName({ names }: MapShape, spot: Spot): Finding {
+  const expected = names.expected ?? 'another form';
+  return finding('invalid-value', `Invalid name: {value} (expected ${expected})`, spot, spot.field, HINTS.name);
 }
 
 function finding(code: string, says: string, spot: Spot, value: string, hint: string): Finding {

@@ -25,15 +25,25 @@ function typeOf(shape: Shape): JsonSchema {
         ...(shape.max === undefined ? {} : { maximum: shape.max }),
       };
     case 'flag':
-      return { type: 'boolean' };
+      return shape.only === undefined ? { type: 'boolean' } : { type: 'boolean', const: shape.only };
     case 'list':
       return {
         type: 'array',
         items: schemaOf(shape.of),
         ...(shape.min === undefined ? {} : { minItems: shape.min }),
+        ...(shape.max === undefined ? {} : { maxItems: shape.max }),
       };
     case 'object':
       return objectSchema(shape);
+    case 'map':
+      return {
+        type: 'object',
+        propertyNames: textSchema({ kind: 'text', ...shape.names }),
+        additionalProperties: schemaOf(shape.of),
+        ...(shape.max === undefined ? {} : { maxProperties: shape.max }),
+      };
+    case 'either':
+      return { anyOf: shape.options.map(schemaOf) };
     case 'any':
       return {};
   }

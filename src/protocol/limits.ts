@@ -19,4 +19,6 @@ export const LIMITS = {
   /** Characters of a foreign value that a problem quotes. */
   quotedCharacters: 200,
   taskIdCharacters: 64,
+  /** A command for the shell with its values: an argument of a program may have 131,072, its end included. */
+  shellCommandBytes: 120_000,
 } as const;

@@ -2,7 +2,16 @@
  * The one source of what a message looks like. A shape is plain data, so the same declaration is checked (`check-shape.ts`),
  * published as JSON Schema (`json-schema.ts`), typed (`ValueOf`), and may come from a file that a user wrote.
  */
-export type Shape = TextShape | ChoiceShape | NumberShape | FlagShape | ListShape | ObjectShape | AnyShape;
+export type Shape =
+  | TextShape
+  | ChoiceShape
+  | NumberShape
+  | FlagShape
+  | ListShape
+  | ObjectShape
+  | MapShape
+  | EitherShape
+  | AnyShape;
 
 interface Described {
   /** One sentence for people: it becomes the description in the JSON Schema. */
@@ -40,12 +49,15 @@ export interface NumberShape extends Described {
 
 export interface FlagShape extends Described {
   readonly kind: 'flag';
+  /** The only value that makes sense here. */
+  readonly only?: boolean;
 }
 
 export interface ListShape extends Described {
   readonly kind: 'list';
   readonly of: Shape;
   readonly min?: number;
+  readonly max?: number;
 }
 
 export interface ObjectShape extends Described {
@@ -53,6 +65,25 @@ export interface ObjectShape extends Described {
   readonly fields: Readonly<Record<string, Shape>>;
   /** Other fields are kept as they are instead of being refused. */
   readonly open?: boolean;
+  /** The field by which it is told from other objects, where a value is `either`. It is required. */
+  readonly mark?: string;
+}
+
+/** Names that the sender chooses, each with a value of the same shape. */
+export interface MapShape extends Described {
+  readonly kind: 'map';
+  readonly of: Shape;
+  /** What a name looks like. */
+  readonly names: Pick<TextShape, 'pattern' | 'expected'>;
+  readonly max?: number;
+}
+
+/** One of several shapes: the first whose kind of value was sent, or, among objects, whose `mark` was. */
+export interface EitherShape extends Described {
+  readonly kind: 'either';
+  readonly options: readonly Exclude<Shape, EitherShape>[];
+  /** All of them in a few words, for the problem text. */
+  readonly expected: string;
 }
 
 export interface AnyShape extends Described {
@@ -72,7 +103,14 @@ export type ValueOf<S> = S extends { kind: 'text' }
           ? readonly ValueOf<I>[]
           : S extends { kind: 'object'; fields: infer F }
             ? ObjectOf<F, S extends { open: true } ? true : false>
-            : unknown;
+            : S extends { kind: 'map'; of: infer M }
+              ? { readonly [name: string]: ValueOf<M> }
+              : S extends { kind: 'either'; options: readonly (infer O)[] }
+                ? EachOf<O>
+                : unknown;
+
+/** Option by option, since a union of shapes has no one kind. */
+type EachOf<O> = O extends unknown ? ValueOf<O> : never;
 
 type ObjectOf<F, Open> = Flat<
   { readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: ValueOf<F[K]> } & {

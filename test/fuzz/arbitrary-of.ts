@@ -62,7 +62,7 @@ function arbitraryOfShape(shape: Shape): fc.Arbitrary<unknown> {
       return numbers.map((number) => (number === 0 ? 0 : number));
     }
     case 'flag':
-      return fc.boolean();
+      return shape.only === undefined ? fc.boolean() : fc.constant(shape.only);
     case 'list':
       return fc.array(arbitraryOfShape(shape.of), {
         minLength: shape.min ?? 0,
@@ -70,6 +70,13 @@ function arbitraryOfShape(shape: Shape): fc.Arbitrary<unknown> {
       });
     case 'object':
       return arbitraryOf(shape);
+    case 'map':
+      return fc.dictionary(arbitraryText({ kind: 'text', ...shape.names }), arbitraryOfShape(shape.of), {
+        maxKeys: 3,
+        noNullPrototype: true,
+      });
+    case 'either':
+      return fc.oneof(...shape.options.map((option) => arbitraryOfShape(option)));
     case 'any':
       return anyData;
   }

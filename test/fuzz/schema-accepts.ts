@@ -24,11 +24,17 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
   format: always,
   type: (rule, value) => typeOf(value) === rule || (rule === 'integer' && Number.isInteger(value)),
   enum: (rule, value) => isList(rule) && rule.includes(value),
+  const: (rule, value) => rule === value,
+  anyOf: (rule, value) => isList(rule) && rule.some((schema) => schemaAccepts(asSchema(schema), value)),
+  propertyNames: (rule, value) =>
+    !isObject(value) || Object.keys(value).every((name) => schemaAccepts(asSchema(rule), name)),
   minimum: (rule, value) => typeof value !== 'number' || value >= Number(rule),
   maximum: (rule, value) => typeof value !== 'number' || value <= Number(rule),
   minLength: (rule, value) => typeof value !== 'string' || Array.from(value).length >= Number(rule),
   pattern: (rule, value) => typeof value !== 'string' || new RegExp(String(rule), 'u').test(value),
   minItems: (rule, value) => !isList(value) || value.length >= Number(rule),
+  maxItems: (rule, value) => !isList(value) || value.length <= Number(rule),
+  maxProperties: (rule, value) => !isObject(value) || Object.keys(value).length <= Number(rule),
   items: (rule, value) => !isList(value) || value.every((item) => schemaAccepts(asSchema(rule), item)),
   required: (rule, value) =>
     !isObject(value) || (isList(rule) && rule.every((name) => Object.hasOwn(value, String(name)))),
@@ -40,7 +46,9 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
   additionalProperties: (rule, value, { properties }) =>
     rule === true ||
     !isObject(value) ||
-    Object.keys(value).every((name) => Object.hasOwn(asSchema(properties ?? {}), name)),
+    Object.keys(value)
+      .filter((name) => !Object.hasOwn(asSchema(properties ?? {}), name))
+      .every((name) => rule !== false && schemaAccepts(asSchema(rule), value[name])),
 };
 
 function typeOf(value: unknown): string {

@@ -6,6 +6,7 @@ import type { Answer } from '../../src/api/answer.ts';
 import { OPERATIONS } from '../../src/api/operations.ts';
 import { perform } from '../../src/daemon/perform.ts';
 import { type Project } from '../../src/daemon/project.ts';
+import { RunbookWatch } from '../../src/daemon/runbook-watch.ts';
 import type { Backend } from '../../src/mcp/backend.ts';
 import type { Caller } from '../../src/state/caller.ts';
 import { openBareProject } from '../../src/daemon/project.cases.ts';
@@ -31,6 +32,7 @@ export async function openTestProject(): Promise<OpenedProject> {
       sessions.set(token, { kind: 'session', sessionId, taskId, epoch });
       return token;
     },
+    runbook: new RunbookWatch(folder),
     git: { hasCommit: async (_repository: string, sha: string) => sha === COMMIT },
     exitProtocol: true,
     now: () => new Date(),

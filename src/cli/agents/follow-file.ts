@@ -1,0 +1,133 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, watch, type FSWatcher } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+export interface FollowFileOptions {
+  /** Ends it when everything that is there has been read. */
+  readonly signal: AbortSignal;
+  /** Where to begin. */
+  readonly from?: number;
+  /** Only what is there now. */
+  readonly once?: boolean;
+  /** Whoever knows more than the file system may ring, too. */
+  readonly bell?: FileBell;
+}
+
+/**
+ * The bytes of a log as they are written. Nothing is polled: the system tells when the file has changed. A log that was cut, and so is
+ * another file under the same name, is taken up behind what was read already.
+ */
+export async function* followFile(path: string, options: FollowFileOptions): AsyncGenerator<Buffer, void> {
+  const { bell = new FileBell(path) } = options;
+  const onAbort = (): void => bell.ring();
+  options.signal.addEventListener('abort', onAbort, { once: true });
+  let reader: Reader | undefined;
+  try {
+    for (;;) {
+      const isLast = options.signal.aborted || options.once === true;
+      if (options.once !== true) bell.listen();
+      reader ??= openReader(path, options.from ?? 0);
+      if (reader !== undefined) {
+        yield* readOn(reader);
+        const next = successorOf(reader, path);
+        if (next !== undefined) {
+          closeSync(reader.file);
+          reader = next;
+          continue;
+        }
+      }
+      if (isLast) return;
+      await bell.wait();
+    }
+  } finally {
+    options.signal.removeEventListener('abort', onAbort);
+    bell.close();
+    if (reader !== undefined) closeSync(reader.file);
+  }
+}
+
+interface Reader {
+  readonly file: number;
+  readonly inode: number;
+  at: number;
+}
+
+function openReader(path: string, from: number): Reader | undefined {
+  try {
+    const file = openSync(path, 'r');
+    return { file, inode: fstatSync(file).ino, at: from };
+  } catch {
+    // It is not there yet.
+    return undefined;
+  }
+}
+
+function* readOn(reader: Reader): Generator<Buffer> {
+  if (fstatSync(reader.file).size < reader.at) reader.at = 0;
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(65_536);
+    const read = readSync(reader.file, buffer, 0, buffer.length, reader.at);
+    if (read === 0) return;
+    reader.at += read;
+    yield buffer.subarray(0, read);
+  }
+}
+
+/** The file that has taken the place of the one that is being read. */
+function successorOf(reader: Reader, path: string): Reader | undefined {
+  if (statSync(path, { throwIfNoEntry: false })?.ino === reader.inode) return undefined;
+  const next = openReader(path, 0);
+  if (next !== undefined) next.at = resumeAfterCut(readFileSync(next.file));
+  return next;
+}
+
+/**
+ * A log is cut in its middle: the beginning stays, a line says what was cut, and as many bytes as stayed before it stay after it. All
+ * of that had been written before the cut; what is new comes behind.
+ */
+export function resumeAfterCut(bytes: Buffer): number {
+  const mark = /\n\[baton: \d+ bytes of output were cut here\]\n/.exec(bytes.toString('latin1'));
+  return mark === null ? 0 : Math.min(bytes.length, mark.index + mark[0].length + mark.index);
+}
+
+/** Rings when the file changes; remembers that it has rung. */
+export class FileBell {
+  readonly #path: string;
+  #watcher: FSWatcher | undefined;
+  #isRung = false;
+  #wake: (() => void) | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The folder is watched, since the file may not be there yet, or be replaced. */
+  listen(): void {
+    if (this.#watcher !== undefined) return;
+    try {
+      this.#watcher = watch(dirname(this.#path), (_, name) => {
+        if (name === null || name === basename(this.#path)) this.ring();
+      });
+      this.#watcher.on('error', () => undefined);
+    } catch {
+      // Not even the folder is there yet: the next ring tries again.
+    }
+  }
+
+  ring(): void {
+    this.#isRung = true;
+    this.#wake?.();
+  }
+
+  async wait(): Promise<void> {
+    if (!this.#isRung) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#isRung = false;
+  }
+
+  close(): void {
+    this.#watcher?.close();
+  }
+}

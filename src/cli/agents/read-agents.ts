@@ -1,0 +1,58 @@
+import { operationCommand } from '../operation-command.ts';
+import { fieldsIn, listIn } from '../run/read-fields.ts';
+import { factSheet, table } from '../run/table.ts';
+import { agentView, shortId, type AgentView } from '../run/views.ts';
+import { ago } from '../status/ago.ts';
+
+export const agentArgument = { name: 'ID', about: 'The agent, or the beginning of its id' } as const;
+
+export const agentList = operationCommand({
+  name: 'agent list',
+  summary: 'List the agents that are at work, oldest first',
+  examples: ['baton agent list', 'baton agent list --all'],
+  options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
+  operation: 'agent_list',
+  input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
+  show: (result) => {
+    const agents = listIn(fieldsIn(result)['agents']).map(agentView);
+    if (agents.length === 0) return 'No agents.\n';
+    const now = Date.now();
+    return table(
+      agents.map((agent) => [
+        shortId(agent.id),
+        agent.name,
+        agent.status,
+        agent.pipelineId === null ? '-' : `${shortId(agent.pipelineId)}:${agent.step ?? ''}`,
+        agent.taskId ?? '-',
+        ago(agent.since, now),
+        agent.reason ?? '',
+      ]),
+    );
+  },
+});
+
+export const agentShow = operationCommand({
+  name: 'agent show',
+  summary: 'Show one agent',
+  examples: ['baton agent show 5d0e7b41'],
+  args: [agentArgument],
+  operation: 'agent_show',
+  input: ({ args: [id] }) => ({ value: { id } }),
+  show: (result) => showAgent(agentView(fieldsIn(result))),
+});
+
+export function showAgent(agent: AgentView): string {
+  const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log } = agent;
+  return factSheet(`${name}  ${id}`, [
+    ['status', status],
+    ['reason', reason],
+    ['decide', decisionId === null ? null : `baton decision show ${shortId(decisionId)}`],
+    ['runs', run],
+    ['process', pid],
+    ['pipeline', pipelineId === null ? null : `${shortId(pipelineId)}, step ${step ?? ''}`],
+    ['task', taskId],
+    ['worker', worker],
+    ['since', since],
+    ['log', log],
+  ]);
+}

@@ -1,0 +1,44 @@
+import { operationCommand, pick } from '../operation-command.ts';
+import { readArgument } from '../read-argument.ts';
+import { fieldsIn } from '../run/read-fields.ts';
+import { agentView, shortId } from '../run/views.ts';
+import { outcomeCode, WAIT_CODES, waitInput, WAIT_OPTIONS } from '../run/wait.ts';
+import { agentArgument, showAgent } from './read-agents.ts';
+
+export const agentSend = operationCommand({
+  name: 'agent send',
+  summary: 'Say something to an agent, in the conversation it is in',
+  examples: ['baton agent send 5d0e7b41 "Use the helper in src/time.ts"', 'baton agent send 5d0e7b41 - < message.txt'],
+  args: [agentArgument, { name: 'TEXT|-', about: 'What it is told; - is standard input' }],
+  operation: 'agent_send',
+  input: async ({ args: [id, text = ''] }, io) => {
+    if (text !== '-') return { value: { id, text } };
+    const read = await readArgument('-', io);
+    return 'usage' in read ? read : { value: { id, text: new TextDecoder().decode(read.bytes) } };
+  },
+  show: (_, { args: [id = ''] }) => `Sent to agent ${shortId(id)}.\n`,
+});
+
+export const agentWait = operationCommand({
+  name: 'agent wait',
+  summary: 'Wait until an agent is done or needs a person',
+  examples: ['baton agent wait 5d0e7b41', 'baton agent wait 5d0e7b41 --timeout 600'],
+  args: [agentArgument],
+  options: WAIT_OPTIONS,
+  operation: 'agent_show',
+  input: waitInput,
+  show: (result) => showAgent(agentView(fieldsIn(result))),
+  exitCode: outcomeCode,
+  exitCodes: WAIT_CODES,
+});
+
+export const agentKill = operationCommand({
+  name: 'agent kill',
+  summary: 'Stop an agent with everything that it has started',
+  examples: ['baton agent kill 5d0e7b41 -m "it loops"'],
+  args: [agentArgument],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
+  operation: 'agent_kill',
+  input: (given) => ({ value: { id: given.args[0], ...pick(given, { message: 'reason' }) } }),
+  show: (_, { args: [id = ''] }) => `Agent ${shortId(id)} is being stopped.\n`,
+});

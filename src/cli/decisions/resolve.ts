@@ -1,0 +1,26 @@
+import { operationCommand, pick } from '../operation-command.ts';
+import { printable } from '../printable.ts';
+import { fieldsIn, textIn } from '../run/read-fields.ts';
+import { shortId } from '../run/views.ts';
+import { decisionArgument } from './read-decisions.ts';
+
+export const decisionResolve = operationCommand({
+  name: 'decision resolve',
+  summary: 'Choose an option of a decision; it is done then, once',
+  examples: ['baton decision resolve 9b2d4c10 1', 'baton decision resolve 9b2d4c10 1 -m "Use the staging database"'],
+  args: [decisionArgument, { name: 'N', about: 'The number of the option' }],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why, or what the agent is told' }],
+  operation: 'decision_resolve',
+  input: (given) => {
+    const [id, n = ''] = given.args;
+    if (!/^[1-9]\d{0,3}$/.test(n)) return { usage: `N must be the number of an option, not ${n}` };
+    return { value: { id, option: Number(n), ...pick(given, { message: 'message' }) } };
+  },
+  show: describeResolved,
+});
+
+export function describeResolved(result: unknown): string {
+  const { id, action, result: how } = fieldsIn(result);
+  const chosen = textIn(action ?? fieldsIn(how)['action']);
+  return `Decision ${shortId(textIn(id))}: ${printable(chosen)}.\n`;
+}

@@ -1,0 +1,81 @@
+import { createInterface } from 'node:readline';
+import { isatty } from 'node:tty';
+import type { Client } from '../../api/client.ts';
+import { withClient } from '../ask.ts';
+import { EXIT, type Command, type Io } from '../command.ts';
+import { COMMON, reportError } from '../operation-command.ts';
+import { printable } from '../printable.ts';
+import { fieldsIn, listIn } from '../run/read-fields.ts';
+import { decisionView, type DecisionView } from '../run/views.ts';
+import { describeResolved } from './resolve.ts';
+import { showDecision } from './show-decision.ts';
+
+export const decisionReview: Command = {
+  name: 'decision review',
+  summary: 'Go through everything that waits for you, one by one',
+  examples: ['baton decision review'],
+  args: [],
+  options: COMMON.filter(({ name }) => name !== 'json'),
+  exitCodes: { 0: 'nothing waits for you any more', 3: 'something still does' },
+  run: async (given, io) =>
+    withClient(given, io, async (client) => {
+      const answer = await client.call('decision_list', {});
+      if (!answer.ok) return reportError(answer.error, given, io);
+      const decisions = listIn(fieldsIn(answer.result)['decisions']).map(decisionView);
+      if (decisions.length === 0) io.out('Nothing waits for you.\n');
+      // Nobody is there to ask: what there is to decide is shown, and the exit code says so.
+      if (!io.isTerminal || !isatty(0)) {
+        io.out(decisions.map((decision) => showDecision(decision, new Date())).join('\n'));
+        return decisions.length === 0 ? EXIT.ok : EXIT.waiting;
+      }
+      const left = await askEach(decisions, client, io);
+      return left === 0 ? EXIT.ok : EXIT.waiting;
+    }),
+};
+
+/** Asks about each in turn; gives back how many are still open. */
+async function askEach(decisions: readonly DecisionView[], client: Client, io: Io): Promise<number> {
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  // Lines are taken from a queue: whoever types ahead is heard.
+  const lines = prompt[Symbol.asyncIterator]();
+  const ask = async (question: string): Promise<string | undefined> => {
+    prompt.setPrompt(question);
+    prompt.prompt();
+    const next = await lines.next();
+    // Ctrl-D and Ctrl-C end the questions.
+    return next.done === true ? undefined : next.value;
+  };
+  let left = decisions.length;
+  try {
+    for (const [i, decision] of decisions.entries()) {
+      io.out(`\n${i + 1} of ${decisions.length}\n${showDecision(decision, new Date(), { isAsked: true })}`);
+      const chosen = await choose(decision, ask);
+      if (chosen === 'quit') break;
+      if (chosen === 'skip') continue;
+      const answer = await client.call('decision_resolve', { id: decision.id, ...chosen });
+      if (answer.ok) left -= 1;
+      io.out(answer.ok ? describeResolved(answer.result) : `Error: ${printable(answer.error.message)}\n`);
+    }
+  } finally {
+    prompt.close();
+  }
+  return left;
+}
+
+type Chosen = { readonly option: number; readonly message?: string } | 'skip' | 'quit';
+
+async function choose({ options }: DecisionView, ask: (q: string) => Promise<string | undefined>): Promise<Chosen> {
+  const recommended = options.findIndex((option) => option.recommended) + 1;
+  const standard = recommended === 0 ? '' : `, Enter for ${recommended}`;
+  for (;;) {
+    const typed = (await ask(`1-${options.length}${standard}, s to skip, q to quit: `))?.trim().toLowerCase();
+    if (typed === undefined || typed === 'q') return 'quit';
+    if (typed === 's') return 'skip';
+    const option = typed === '' ? recommended : Number(typed);
+    if (Number.isInteger(option) && option >= 1 && option <= options.length) {
+      const message = await ask('Why, or what it is told (Enter for nothing): ');
+      if (message === undefined) return 'quit';
+      return message.trim() === '' ? { option } : { option, message };
+    }
+  }
+}

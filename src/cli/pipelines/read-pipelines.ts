@@ -1,0 +1,63 @@
+import { operationCommand } from '../operation-command.ts';
+import { fieldsIn, listIn } from '../run/read-fields.ts';
+import { factSheet, table } from '../run/table.ts';
+import { pipelineView, shortId, type PipelineView } from '../run/views.ts';
+import { ago } from '../status/ago.ts';
+import { paint } from '../status/paint.ts';
+import { stepPieces } from '../status/pipeline-item.ts';
+
+export const pipelineArgument = { name: 'ID', about: 'The pipeline, or the beginning of its id' } as const;
+
+export const pipelineList = operationCommand({
+  name: 'pipeline list',
+  summary: 'List the pipelines that are under way, oldest first',
+  examples: ['baton pipeline list', 'baton pipeline list --all'],
+  options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
+  operation: 'pipeline_list',
+  input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
+  show: (result) => {
+    const pipelines = listIn(fieldsIn(result)['pipelines']).map(pipelineView);
+    if (pipelines.length === 0) return 'No pipelines.\n';
+    const now = Date.now();
+    return table(
+      pipelines.map((pipeline) => [
+        shortId(pipeline.id),
+        pipeline.name,
+        pipeline.status,
+        currentStep(pipeline),
+        ago(pipeline.since, now),
+        pipeline.reason ?? '',
+      ]),
+    );
+  },
+});
+
+export const pipelineShow = operationCommand({
+  name: 'pipeline show',
+  summary: 'Show one pipeline with its steps',
+  examples: ['baton pipeline show 3f1c9a2e'],
+  args: [pipelineArgument],
+  operation: 'pipeline_show',
+  input: ({ args: [id] }) => ({ value: { id } }),
+  show: (result) => showPipeline(pipelineView(fieldsIn(result))),
+});
+
+export function showPipeline(pipeline: PipelineView): string {
+  const { id, name, status, taskId, since, endedAt, workspace, reason, decisionId } = pipeline;
+  const facts = factSheet(`${name}  ${id}`, [
+    ['status', status],
+    ['reason', reason],
+    ['decide', decisionId === null ? null : `baton decision show ${shortId(decisionId)}`],
+    ['task', taskId],
+    ['started', since],
+    ['ended', endedAt],
+    ['worktree', workspace],
+  ]);
+  const whole = { columns: Infinity, colors: false };
+  const steps = pipeline.steps.map((step) => `${paint([['    '], ...stepPieces(step, Date.now())], whole)}\n`);
+  return `${facts}  steps\n${steps.join('')}`;
+}
+
+function currentStep({ steps }: PipelineView): string {
+  return steps.find(({ status }) => status === 'running' || status === 'waiting')?.name ?? '-';
+}

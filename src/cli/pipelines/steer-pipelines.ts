@@ -1,0 +1,50 @@
+import { operationCommand, pick } from '../operation-command.ts';
+import { fieldsIn } from '../run/read-fields.ts';
+import { outcomeCode, WAIT_CODES, waitInput, WAIT_OPTIONS } from '../run/wait.ts';
+import { pipelineView, shortId } from '../run/views.ts';
+import { pipelineArgument, showPipeline } from './read-pipelines.ts';
+
+export const pipelineWait = operationCommand({
+  name: 'pipeline wait',
+  summary: 'Wait until a pipeline is over or needs a person',
+  examples: ['baton pipeline wait 3f1c9a2e', 'baton pipeline wait 3f1c9a2e --timeout 600'],
+  args: [pipelineArgument],
+  options: WAIT_OPTIONS,
+  operation: 'pipeline_show',
+  input: waitInput,
+  show: (result) => showPipeline(pipelineView(fieldsIn(result))),
+  exitCode: outcomeCode,
+  exitCodes: WAIT_CODES,
+});
+
+export const pipelineCancel = operationCommand({
+  name: 'pipeline cancel',
+  summary: 'End a pipeline, and everything that runs in it',
+  examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
+  args: [pipelineArgument],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
+  operation: 'pipeline_cancel',
+  input: (given) => ({ value: { id: given.args[0], ...pick(given, { message: 'reason' }) } }),
+  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} is being cancelled.\n`,
+});
+
+export const pipelineResume = operationCommand({
+  name: 'pipeline resume',
+  summary: 'Go on with a pipeline that waits, in the same conversation',
+  examples: ['baton pipeline resume 3f1c9a2e -m "The tests are in test/unit"'],
+  args: [pipelineArgument],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'What the agent is told' }],
+  operation: 'pipeline_resume',
+  input: (given) => ({ value: { id: given.args[0], ...pick(given, { message: 'message' }) } }),
+  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} goes on.\n`,
+});
+
+export const pipelineRetry = operationCommand({
+  name: 'pipeline retry',
+  summary: 'Try the step again at which a pipeline failed or waits',
+  examples: ['baton pipeline retry 3f1c9a2e'],
+  args: [pipelineArgument],
+  operation: 'pipeline_retry',
+  input: ({ args: [id] }) => ({ value: { id } }),
+  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} tries its step again.\n`,
+});

@@ -1,0 +1,59 @@
+import type { ApiError } from '../../api/answer.ts';
+import type { Client } from '../../api/client.ts';
+import { lookingOn } from '../ask.ts';
+import { EXIT, type Given, type Io } from '../command.ts';
+import { showDecision } from '../decisions/show-decision.ts';
+import { reportError } from '../operation-command.ts';
+import { followEntries } from './follow-entries.ts';
+import { untilInterrupted } from './interrupt.ts';
+import { fieldsIn } from './read-fields.ts';
+import { RunStory } from './story.ts';
+import { decisionView, shortId } from './views.ts';
+
+export interface Run {
+  readonly kind: string;
+  readonly id: string;
+  /** The newest entry before it began. */
+  readonly after: number;
+}
+
+/** Tells how a run goes until it is over, needs a person, or whoever looks on leaves. */
+export async function followRun(run: Run, given: Given, io: Io): Promise<number> {
+  using interrupt = untilInterrupted();
+  const client = lookingOn(given, io);
+  const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
+  try {
+    const story = new RunStory(run.id);
+    for (let next = await entries.next(); ; next = await entries.next()) {
+      if (next.done === true) return leave(run, next.value, given, io);
+      const { type, data, json } = next.value;
+      const line = story.tell(type, data);
+      if (line !== undefined) io.out(given.options.has('json') ? `${json}\n` : `${line}\n`);
+      const { standing } = story;
+      if (standing.kind === 'over') return standing.outcome === 'done' ? EXIT.ok : EXIT.failed;
+      if (standing.kind === 'waiting') {
+        await showWaiting(client, standing.decisionId, given, io);
+        return EXIT.waiting;
+      }
+    }
+  } finally {
+    await entries.return(undefined);
+    client.close();
+  }
+}
+
+function leave({ kind, id }: Run, error: ApiError | undefined, given: Given, io: Io): number {
+  const noun = kind === 'agent' ? 'agent' : 'pipeline';
+  const stop = noun === 'agent' ? 'kill' : 'cancel';
+  io.err(
+    `It goes on without you. Wait for it: baton ${noun} wait ${shortId(id)}, end it: baton ${noun} ${stop} ${shortId(id)}\n`,
+  );
+  return error === undefined ? EXIT.interrupted : reportError(error, given, io);
+}
+
+async function showWaiting(client: Client, id: string, given: Given, io: Io): Promise<void> {
+  if (given.options.has('json')) return;
+  const answer = await client.call('decision_show', { id });
+  if (answer.ok) io.out(`\n${showDecision(decisionView(fieldsIn(answer.result)), new Date())}`);
+  else io.out(`Decide: baton decision show ${shortId(id)}\n`);
+}

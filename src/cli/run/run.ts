@@ -1,0 +1,64 @@
+import { withClient } from '../ask.ts';
+import { EXIT, type Command, type Given, type Io } from '../command.ts';
+import { COMMON, reportError } from '../operation-command.ts';
+import { headOf } from './follow-entries.ts';
+import { followRun, type Run } from './follow-run.ts';
+import { fieldsIn, textIn } from './read-fields.ts';
+import { showPlan } from './show-plan.ts';
+import { shortId } from './views.ts';
+
+const EXIT_CODES = {
+  0: 'done (with --detach: started; with --plan: shown)',
+  1: 'failed or cancelled',
+  3: 'waiting for a person',
+  130: 'you left with Ctrl-C; it goes on',
+};
+const DETACH = { name: 'detach', short: 'd', about: 'Start it and leave' } as const;
+const PLAN = { name: 'plan', about: 'Show what would happen, and do nothing' } as const;
+
+export const run: Command = {
+  name: 'run',
+  summary: 'Run a command or a pipeline of the runbook',
+  examples: ['baton run ship --plan', 'baton run ship v1.2 --detach', 'baton run ship -- --json'],
+  args: [{ name: 'NAME', about: 'Of the command or pipeline; baton runbook list shows them' }],
+  rest: { name: 'ARG', about: 'As the runbook defines them; after -- all options are its own' },
+  options: [PLAN, DETACH, ...COMMON],
+  exitCodes: EXIT_CODES,
+  run: async (given, io) => start(given, io, {}),
+};
+
+export const agentRun: Command = {
+  name: 'agent run',
+  summary: 'Run one agent of the runbook by itself',
+  examples: ['baton agent run reviewer', 'baton agent run reviewer --detach'],
+  args: [{ name: 'NAME', about: 'Of the agent; baton runbook list shows them' }],
+  options: [PLAN, DETACH, ...COMMON],
+  exitCodes: EXIT_CODES,
+  run: async (given, io) => start(given, io, { kind: 'agent' }),
+};
+
+async function start(given: Given, io: Io, only: { readonly kind?: string }): Promise<number> {
+  const [name = '', ...args] = given.args;
+  const input = { name, args, ...only };
+  const started = await withClient(given, io, async (client) => {
+    if (given.options.has('plan')) return { answer: await client.call('run_plan', input), after: 0 };
+    // Before it begins, so that none of it is missed.
+    const after = await headOf(client);
+    return { answer: await client.call('run_start', input), after };
+  });
+  const { answer, after } = started;
+  if (!answer.ok) return reportError(answer.error, given, io);
+  const { kind, id } = fieldsIn(answer.result);
+  const isJson = given.options.has('json');
+  if (given.options.has('plan')) io.out(isJson ? `${JSON.stringify(answer.result)}\n` : showPlan(answer.result));
+  else if (given.options.has('detach')) {
+    const begun: Run = { kind: textIn(kind), id: textIn(id), after };
+    io.out(isJson ? `${JSON.stringify(answer.result)}\n` : describeStart(begun));
+  } else return followRun({ kind: textIn(kind), id: textIn(id), after }, given, io);
+  return EXIT.ok;
+}
+
+function describeStart({ kind, id }: Run): string {
+  const noun = kind === 'agent' ? 'agent' : 'pipeline';
+  return `Started ${noun} ${id}. Wait for it: baton ${noun} wait ${shortId(id)}\n`;
+}

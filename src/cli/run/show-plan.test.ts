@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { showPlan } from './show-plan.ts';
+
+const result = {
+  name: 'ship',
+  vars: { tag: 'v1' },
+  plan: {
+    kind: 'pipeline',
+    pipeline: 'ship',
+    pipelines: {
+      ship: {
+        name: 'ship',
+        steps: [
+          {
+            name: 'build',
+            run: { kind: 'shell', command: 'make ${var.tag}' },
+            on_fail: { retries: 2, step: 'tell' },
+            timeout_ms: 90_000,
+            workspace: { branch: 'ship-${var.tag}' },
+          },
+          { name: 'review', run: { kind: 'agent', agent: 'reviewer' }, on_done: 'check' },
+          { name: 'check', run: { kind: 'pipeline', pipeline: 'checks', vars: {} }, on_cancel: 'tell' },
+        ],
+      },
+      checks: { name: 'checks', steps: [{ name: 'lint', run: { kind: 'shell', command: 'lint' } }] },
+    },
+    agents: { reviewer: { name: 'reviewer', run: 'scripted' } },
+  },
+  entries: [{ type: 'AgentRequested', data: { agent_id: 'a1', plan: { name: 'reviewer' } } }],
+  effects: [
+    { kind: 'prepare-workspace', key: 'k', branch: 'ship-v1' },
+    { kind: 'start-agent', key: 'k', agentId: 'a1', start: 1 },
+  ],
+};
+
+it('shows steps, where they lead, variables, and what would happen first', () => {
+  expect(showPlan(result)).toBe(`pipeline ship
+  build: shell make \${var.tag}  [2 more tries, if it fails tell, at most 90 s, in a worktree on ship-\${var.tag}]
+  review: agent reviewer (scripted)  [then check]
+  check: pipeline checks  [if it is cancelled tell]
+    pipeline checks
+      lint: shell lint
+with tag = v1
+first: make a worktree on ship-v1
+first: start agent reviewer
+`);
+});
+
+it('shows a single agent', () => {
+  expect(showPlan({ plan: { kind: 'agent', agent: { name: 'fixer', run: 'claude\u001B[2J' } } })).toBe(
+    'agent fixer (claude\\u001b[2J)\n',
+  );
+});
+
+it('is not led astray by a pipeline that contains itself', () => {
+  const step = { name: 'again', run: { kind: 'pipeline', pipeline: 'ring', vars: {} } };
+  const plan = { kind: 'pipeline', pipeline: 'ring', pipelines: { ring: { steps: [step] } }, agents: {} };
+  expect(showPlan({ plan }).split('\n').length).toBeLessThan(8);
+});

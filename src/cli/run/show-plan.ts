@@ -1,0 +1,92 @@
+import { printable } from '../printable.ts';
+import { fieldsIn, listIn, textIn, type Fields } from './read-fields.ts';
+
+/** What a run would do: its variables, its steps, and what would happen first. */
+export function showPlan(result: unknown): string {
+  const { plan, vars, effects, entries } = fieldsIn(result);
+  const lines = [
+    ...showPlanned(fieldsIn(plan)),
+    ...Object.entries(fieldsIn(vars)).map(([name, value]) => `with ${name} = ${textIn(value)}`),
+    ...listIn(effects).map((effect) => `first: ${describeEffect(effect, listIn(entries))}`),
+  ];
+  return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+function showPlanned(plan: Fields): string[] {
+  const agents = fieldsIn(plan['agents']);
+  switch (plan['kind']) {
+    case 'agent':
+      return [`agent ${describeAgent(fieldsIn(plan['agent']))}`];
+    case 'shell':
+      return [`shell ${textIn(plan['command'])}`];
+    default: {
+      const pipelines = fieldsIn(plan['pipelines']);
+      return showPipeline(textIn(plan['pipeline']), { pipelines, agents }, '', []);
+    }
+  }
+}
+
+interface Known {
+  readonly pipelines: Fields;
+  readonly agents: Fields;
+}
+
+function showPipeline(name: string, known: Known, indent: string, above: readonly string[]): string[] {
+  const { steps } = fieldsIn(known.pipelines[name]);
+  return [
+    `${indent}pipeline ${name}`,
+    ...listIn(steps).flatMap((step) => {
+      const run = fieldsIn(step['run']);
+      const nested = run['kind'] === 'pipeline' ? textIn(run['pipeline']) : '';
+      const line = `${indent}  ${textIn(step['name'])}: ${describeRun(run, known.agents)}${describeTurns(step)}`;
+      // Checked runbooks have no cycles; what is shown here need not be one.
+      const below = nested === '' || above.includes(nested) ? [] : [...above, nested];
+      return below.length === 0 ? [line] : [line, ...showPipeline(nested, known, `${indent}    `, below)];
+    }),
+  ];
+}
+
+function describeRun({ kind, command, agent, pipeline }: Fields, agents: Fields): string {
+  if (kind === 'shell') return `shell ${textIn(command)}`;
+  return kind === 'agent' ? `agent ${describeAgent(fieldsIn(agents[textIn(agent)]))}` : `pipeline ${textIn(pipeline)}`;
+}
+
+function describeAgent(agent: Fields): string {
+  return `${textIn(agent['name'])} (${textIn(agent['run'])})`;
+}
+
+function describeTurns({ on_done, on_fail, on_cancel, timeout_ms, workspace }: Fields): string {
+  const fail = fieldsIn(on_fail);
+  const turns = [
+    on_done === undefined ? '' : `then ${textIn(on_done)}`,
+    fail['retries'] === undefined ? '' : `${textIn(fail['retries'])} more tries`,
+    fail['step'] === undefined ? '' : `if it fails ${textIn(fail['step'])}`,
+    on_cancel === undefined ? '' : `if it is cancelled ${textIn(on_cancel)}`,
+    timeout_ms === undefined ? '' : `at most ${Number(timeout_ms) / 1000} s`,
+    workspace === undefined ? '' : `in a worktree on ${textIn(fieldsIn(workspace)['branch'])}`,
+  ].filter((turn) => turn !== '');
+  return turns.length === 0 ? '' : `  [${turns.join(', ')}]`;
+}
+
+/** What would be done outside, before anything else can happen. */
+function describeEffect(effect: Fields, entries: readonly Fields[]): string {
+  switch (effect['kind']) {
+    case 'start-agent':
+      return `start agent ${nameOf(effect['agentId'], entries)}`;
+    case 'run-command':
+      return `run ${textIn(effect['command'])}`;
+    case 'prepare-workspace':
+      return `make a worktree on ${textIn(effect['branch'])}`;
+    case 'wait':
+      return `wait until ${textIn(effect['due'])}`;
+    case 'notify':
+      return `tell a person: ${textIn(effect['title'])}`;
+    default:
+      return textIn(effect['kind']);
+  }
+}
+
+function nameOf(agentId: unknown, entries: readonly Fields[]): string {
+  const data = entries.map((entry) => fieldsIn(entry['data'])).find(({ agent_id }) => agent_id === agentId);
+  return textIn(fieldsIn(data?.['plan'])['name']);
+}

@@ -1,0 +1,108 @@
+import { printable } from '../printable.ts';
+import { fieldsIn, findText, textIn, type Fields } from './read-fields.ts';
+import { shortId } from './views.ts';
+
+/** How a run stands after an entry: under way, over, or in need of a person. */
+export type Standing =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'over'; readonly outcome: string }
+  | { readonly kind: 'waiting'; readonly decisionId: string };
+
+/**
+ * A run as its entries tell it, one line each. It begins with one pipeline or agent and takes in what that starts; entries about
+ * anything else tell nothing.
+ */
+export class RunStory {
+  readonly #root: string;
+  /** Pipelines and agents of this run: their names, and how far they stand in. */
+  readonly #cast = new Map<string, { readonly name: string; readonly indent: string }>();
+  #standing: Standing = { kind: 'running' };
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#cast.set(root, { name: shortId(root), indent: '' });
+  }
+
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  /** The line for an entry; undefined where it is about something else, or of no interest to people. */
+  tell(type: string, data: Fields): string | undefined {
+    this.#take(type, data);
+    const id = textIn(data['pipeline_id'] ?? data['agent_id']);
+    const who = this.#cast.get(id);
+    if (who === undefined) return undefined;
+    this.#follow(type, id, data);
+    const line = TELL[type]?.(data, who.name);
+    if (line === undefined) return undefined;
+    const indent = OF_STEPS.test(type) ? `${who.indent}  ` : who.indent;
+    return `${indent}${printable(line.replaceAll(/\s+/g, ' '))}`;
+  }
+
+  /** Whoever is started by this run belongs to it. */
+  #take(type: string, data: Fields): void {
+    if (type !== 'PipelineStarted' && type !== 'AgentRequested') return;
+    const isAgent = type === 'AgentRequested';
+    const id = textIn(data[isAgent ? 'agent_id' : 'pipeline_id']);
+    const owner = this.#cast.get(textIn(fieldsIn(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
+    if (owner === undefined && id !== this.#root) return;
+    const name = textIn(isAgent ? fieldsIn(data['plan'])['name'] : data['name']);
+    this.#cast.set(id, { name, indent: owner === undefined ? '' : `${owner.indent}    ` });
+  }
+
+  #follow(type: string, id: string, data: Fields): void {
+    const isRoot = id === this.#root;
+    if (isRoot && (type === 'PipelineFinished' || type === 'AgentEnded')) {
+      this.#standing = { kind: 'over', outcome: textIn(data['outcome']) };
+    } else if (type === 'StepWaiting' || (isRoot && type === 'AgentParked')) {
+      this.#standing = { kind: 'waiting', decisionId: textIn(data['decision_id']) };
+    } else if (type === 'StepResumed' || type === 'AgentUnparked') {
+      this.#standing = { kind: 'running' };
+    }
+  }
+}
+
+/** These stand one further in than the pipeline, and what runs the step one further than they. */
+const OF_STEPS = /^(?:Step|Workspace)/;
+
+type Teller = (data: Fields, name: string) => string | undefined;
+
+const TELL: Readonly<Record<string, Teller>> = {
+  PipelineStarted: ({ pipeline_id }, name) => `${name} ${shortId(textIn(pipeline_id))} started`,
+  PipelineFinished: ({ outcome, reason }, name) => `${name} ${textIn(outcome)}${because(reason)}`,
+  PipelineCancelRequested: ({ reason }, name) => `${name} is being cancelled${because(reason)}`,
+  StepStarted: ({ step, visit }) => `${textIn(step)}: started${Number(visit) > 1 ? ` (try ${textIn(visit)})` : ''}`,
+  StepWaiting: ({ step, reason }) => `${textIn(step)}: waiting for a person${because(reason)}`,
+  StepResumed: ({ step }) => `${textIn(step)}: goes on`,
+  StepFinished: ({ step, outcome, reason }) => `${textIn(step)}: ${textIn(outcome)}${because(reason)}`,
+  WorkspacePrepared: ({ branch }) => `a worktree on ${textIn(branch)} is ready`,
+  WorkspaceFailed: ({ step, reason }) => `${textIn(step)}: no worktree${because(reason)}`,
+  AgentRequested: ({ agent_id }, name) => `${name} ${shortId(textIn(agent_id))}: wanted`,
+  AgentStarted: ({ start }, name) => `${name}: ${Number(start) > 1 ? 'started anew' : 'started'}`,
+  AgentStartFailed: ({ reason }, name) => `${name}: cannot be started${because(reason)}`,
+  AgentSignalled: ({ kind, message }, name) => `${name}: says ${textIn(kind)}${because(message)}`,
+  AgentIdle: (_, name) => `${name}: idle`,
+  AgentStop: (_, name) => `${name}: tried to stop without signaling completion`,
+  AgentPrompted: ({ prompt }, name) => `${name}: asks${because(prompt)}`,
+  AgentErrored: ({ error, message }, name) => `${name}: ${textIn(error)}${because(message)}`,
+  AgentExited: (data, name) => `${name}: ${exitOf(data)}`,
+  AgentParked: ({ reason }, name) => `${name}: waits for a person${because(reason)}`,
+  AgentUnparked: (_, name) => `${name}: goes on`,
+  AgentEnded: ({ outcome, reason }, name) => `${name}: ${textIn(outcome)}${because(reason)}`,
+  AgentKillRequested: ({ reason }, name) => `${name}: is being stopped${because(reason)}`,
+  HandlerTried: ({ handler, action, attempt }, name) =>
+    `${name}: ${textIn(handler)}: ${textIn(action)}${Number(attempt) > 1 ? ` (try ${textIn(attempt)})` : ''}`,
+};
+
+function because(reason: unknown): string {
+  const text = findText(reason);
+  return text === null || text === '' ? '' : `: ${text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text}`;
+}
+
+const MAX_REASON = 300;
+
+function exitOf({ code, signal, timed_out }: Fields): string {
+  if (timed_out === true) return 'ended by its timeout';
+  return signal === null || signal === undefined ? `left with code ${textIn(code)}` : `ended by ${textIn(signal)}`;
+}

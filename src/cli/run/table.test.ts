@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { factSheet, table } from './table.ts';
+
+it('puts columns under each other, wide characters counted twice', () => {
+  expect(
+    table([
+      ['a', '語', 'x'],
+      ['bbb', 'b', ''],
+    ]),
+  ).toBe('a    語  x\nbbb  b\n');
+  expect(table([])).toBe('');
+});
+
+it('shows what is known, safely', () => {
+  expect(
+    factSheet('name\u001B[2J', [
+      ['status', 'running'],
+      ['reason', null],
+      ['task', ''],
+      ['log', 'a\nb'],
+    ]),
+  ).toBe('name\\u001b[2J\n  status  running\n  log     a b\n');
+});

@@ -1,0 +1,155 @@
+import { fieldsIn, findText, listIn, numberIn, textIn, type Fields } from './read-fields.ts';
+
+/** What the daemon says about runs and decisions, as far as it is shown. The texts are agents' and people's: not yet safe to print. */
+export interface StatusView {
+  /** The newest entry that it takes into account. */
+  readonly seq: number;
+  readonly needsYou: readonly DecisionView[];
+  readonly pipelines: readonly PipelineView[];
+  readonly agents: readonly AgentView[];
+  /** How many tasks have each status. */
+  readonly tasks: readonly (readonly [status: string, count: number])[];
+}
+
+export interface AgentView {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  /** What was started: `scripted`, `claude`, a command. */
+  readonly run: string;
+  readonly outcome: string | null;
+  readonly pipelineId: string | null;
+  readonly step: string | null;
+  readonly taskId: string | null;
+  readonly worker: string | null;
+  readonly since: string | null;
+  readonly reason: string | null;
+  readonly decisionId: string | null;
+  readonly process: string | null;
+  readonly pid: string | null;
+  readonly log: string | null;
+}
+
+export interface PipelineView {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly parentId: string | null;
+  readonly parentStep: string | null;
+  readonly taskId: string | null;
+  readonly since: string | null;
+  readonly endedAt: string | null;
+  readonly reason: string | null;
+  readonly decisionId: string | null;
+  readonly workspace: string | null;
+  readonly steps: readonly StepView[];
+}
+
+export interface StepView {
+  readonly name: string;
+  /** `pending` before its turn. */
+  readonly status: string;
+  readonly since: string | null;
+  readonly reason: string | null;
+  readonly agentId: string | null;
+  readonly childId: string | null;
+  readonly visits: number;
+}
+
+export interface DecisionView {
+  readonly id: string;
+  readonly source: string;
+  readonly title: string;
+  readonly context: string;
+  readonly options: readonly { readonly label: string; readonly action: string; readonly recommended: boolean }[];
+  readonly agentId: string | null;
+  readonly pipelineId: string | null;
+  readonly taskId: string | null;
+  readonly openedAt: string | null;
+  readonly result: Fields | null;
+}
+
+export function statusView(result: unknown): StatusView {
+  const { seq, needs_you, pipelines, agents, tasks } = fieldsIn(result);
+  return {
+    seq: numberIn(seq),
+    needsYou: listIn(needs_you).map(decisionView),
+    pipelines: listIn(pipelines).map(pipelineView),
+    agents: listIn(agents).map(agentView),
+    tasks: Object.entries(fieldsIn(tasks)).map(([status, count]) => [status, numberIn(count)]),
+  };
+}
+
+export function agentView(value: Fields): AgentView {
+  return {
+    id: textIn(value['id']),
+    name: textIn(value['name']),
+    status: textIn(value['status']),
+    run: textIn(value['run']),
+    outcome: findText(value['outcome']),
+    pipelineId: findText(value['pipeline_id']),
+    step: findText(value['step']),
+    taskId: findText(value['task_id']),
+    worker: findText(value['worker']),
+    since: findText(value['requested_at']),
+    reason: findText(value['reason']),
+    decisionId: findText(value['decision_id']),
+    process: findText(value['process']),
+    pid: findText(value['pid']),
+    log: findText(value['log']),
+  };
+}
+
+export function pipelineView(value: Fields): PipelineView {
+  const parent = fieldsIn(value['parent']);
+  return {
+    id: textIn(value['id']),
+    name: textIn(value['name']),
+    status: textIn(value['status']),
+    parentId: findText(parent['pipeline_id']),
+    parentStep: findText(parent['step']),
+    taskId: findText(value['task_id']),
+    since: findText(value['started_at']),
+    endedAt: findText(value['ended_at']),
+    reason: findText(value['reason']),
+    decisionId: findText(value['decision_id']),
+    workspace: findText(fieldsIn(value['workspace'])['path']),
+    steps: listIn(value['steps']).map(stepView),
+  };
+}
+
+function stepView(value: Fields): StepView {
+  return {
+    name: textIn(value['name']),
+    status: textIn(value['status']),
+    since: findText(value['since']),
+    reason: findText(value['reason']),
+    agentId: findText(value['agent_id']),
+    childId: findText(value['pipeline_id']),
+    visits: numberIn(value['visits']),
+  };
+}
+
+export function decisionView(value: Fields): DecisionView {
+  return {
+    id: textIn(value['id']),
+    source: textIn(value['source']),
+    title: textIn(value['title']),
+    context: textIn(value['context']),
+    options: listIn(value['options']).map(({ label, action, recommended }) => ({
+      label: textIn(label),
+      action: textIn(action),
+      recommended: recommended === true,
+    })),
+    agentId: findText(value['agent_id']),
+    pipelineId: findText(value['pipeline_id']),
+    taskId: findText(value['task_id']),
+    openedAt: findText(value['opened_at']),
+    result: value['result'] === null || value['result'] === undefined ? null : fieldsIn(value['result']),
+  };
+}
+
+/** Ids are long and random; wherever one is asked for, its beginning is enough. */
+export function shortId(id: string): string {
+  return id.slice(0, 8);
+}

@@ -1,0 +1,166 @@
+import { relative, resolve } from 'node:path';
+import { findRepository } from '../git/repository.ts';
+import type { CommandDefinition, Runbook } from '../runbook/runbook.ts';
+import { checkPromptFiles } from '../runbook/check-prompt-files.ts';
+import { pipelineArgs } from '../runbook/pipeline-args.ts';
+import { usageOf } from '../runbook/parse-command-args.ts';
+import { readRunbook, readRunbookFiles, type ReadRunbook } from '../runbook/read-runbook.ts';
+import type { Command, Given, Io } from './command.ts';
+import { EXIT } from './command.ts';
+import { describeProblem } from './describe-problem.ts';
+import { JSON_OPTION, PROJECT_OPTION } from './ledger/project-place.ts';
+import { printable } from './printable.ts';
+
+export const runbookCheck: Command = {
+  name: 'runbook check',
+  summary: 'Check the runbook, and show everything that is wrong with it',
+  examples: ['baton runbook check', 'baton runbook check review.yaml --json'],
+  args: [],
+  rest: { name: 'FILE', about: 'Files to check as one runbook; left out: those of the project' },
+  options: [PROJECT_OPTION, JSON_OPTION],
+  exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'wrong usage' },
+  async run(given, io) {
+    const project = await projectDir(given, io);
+    const read = given.args.length > 0 ? readNamed(given.args, project, io) : await readRunbook(project);
+    const prompts = read.checked.ok ? checkPromptFiles(project, read) : undefined;
+    const problems = read.checked.ok ? (prompts?.problems ?? []) : read.checked.problems;
+    const files = [...read.files, ...(prompts?.files ?? [])];
+    if (given.options.has('json')) io.out(`${JSON.stringify({ valid: problems.length === 0, problems })}\n`);
+    else if (problems.length === 0 && read.checked.ok) io.out(`${summary(read.checked.value, read)}\n`);
+    for (const problem of given.options.has('json') ? [] : problems) {
+      const source = files.find(({ path }) => path === problem.file)?.text ?? '';
+      io.err(describeProblem(problem, problem.file, source));
+    }
+    return problems.length === 0 ? EXIT.ok : EXIT.failed;
+  },
+};
+
+export const runbookList: Command = {
+  name: 'runbook list',
+  summary: 'List what the runbook has to offer',
+  examples: ['baton runbook list'],
+  args: [],
+  options: [PROJECT_OPTION, JSON_OPTION],
+  async run(given, io) {
+    const { checked } = await readRunbook(await projectDir(given, io));
+    if (!checked.ok) {
+      const [{ file, line, column, message }] = checked.problems;
+      const place = line === null ? file : `${file}:${line}:${column}`;
+      io.err(
+        `Error: the runbook is not valid: ${printable(`${place}: ${message}`)}\nSee everything: baton runbook check\n`,
+      );
+      return EXIT.failed;
+    }
+    if (given.options.has('json')) io.out(`${JSON.stringify(listed(checked.value))}\n`);
+    else io.out(describe(checked.value));
+    return EXIT.ok;
+  },
+};
+
+/** The root of the repository that the command is about, or the folder itself where there is no git. */
+async function projectDir({ options }: Given, io: Io): Promise<string> {
+  const folder = resolve(io.cwd, options.get('project') ?? '.');
+  const repository = await findRepository(folder);
+  return repository.ok ? repository.value.top : folder;
+}
+
+/** Named as they were typed, from wherever that was. */
+function readNamed(paths: readonly string[], project: string, io: Io): ReadRunbook {
+  return readRunbookFiles(
+    project,
+    paths.map((path) => relative(project, resolve(io.cwd, path))),
+  );
+}
+
+function summary(runbook: Runbook, { files }: ReadRunbook): string {
+  if (files.length === 0) return 'There is no runbook here: no baton.toml, nothing in .baton/runbooks.';
+  const counts = (['agents', 'pipelines', 'commands', 'workers'] as const).map((section) =>
+    counted(runbook[section].size, section),
+  );
+  return `${files.map(({ path }) => path).join(', ')}: valid (${counts.join(', ')})`;
+}
+
+function counted(count: number, plural: string): string {
+  return `${count} ${count === 1 ? plural.slice(0, -1) : plural}`;
+}
+
+interface Listed {
+  readonly commands: readonly { readonly name: string; readonly usage: string; readonly runs: string }[];
+  readonly pipelines: readonly { readonly name: string; readonly usage: string; readonly steps: readonly string[] }[];
+  readonly agents: readonly { readonly name: string; readonly usage: string; readonly runs: string }[];
+  readonly workers: readonly { readonly name: string; readonly takes: string; readonly runs: string }[];
+}
+
+function listed(runbook: Runbook): Listed {
+  const all = <T>(definitions: ReadonlyMap<string, T>): readonly T[] => [...definitions.values()];
+  return {
+    commands: all(runbook.commands).map((each) => ({ name: each.name, usage: usageOf(each), runs: runs(each.run) })),
+    pipelines: all(runbook.pipelines).map((each) => ({
+      name: each.name,
+      usage: usageOf({ name: each.name, args: pipelineArgs(each) }),
+      steps: each.steps.map(({ name }) => name),
+    })),
+    agents: all(runbook.agents).map(({ name, run }) => ({ name, usage: `baton agent run ${name}`, runs: run })),
+    workers: all(runbook.workers).map(({ name, run, ...selects }) => ({
+      name,
+      takes: takes(selects),
+      runs: runs(run),
+    })),
+  };
+}
+
+function runs(run: CommandDefinition['run']): string {
+  if (run.kind === 'shell') return run.command;
+  return run.kind === 'agent' ? `agent ${run.agent}` : `pipeline ${run.pipeline}`;
+}
+
+interface Selection {
+  readonly tasks?: readonly string[];
+  readonly phases?: readonly string[];
+  readonly roles?: readonly string[];
+  readonly concurrency: number;
+}
+
+function takes({ tasks, phases, roles, concurrency }: Selection): string {
+  const parts = [
+    tasks === undefined ? [] : [`tasks ${tasks.join(', ')}`],
+    phases === undefined ? [] : [`in ${phases.join(', ')}`],
+    roles === undefined ? [] : [`for ${roles.join(', ')}`],
+  ].flat();
+  return `${parts.length === 0 ? 'any task' : parts.join(' ')}, ${concurrency} at once`;
+}
+
+function describe(runbook: Runbook): string {
+  const { commands, pipelines, agents, workers } = listed(runbook);
+  const sections = [
+    section(
+      'Commands',
+      commands.map(({ usage, runs: what }) => [usage, what]),
+    ),
+    section(
+      'Pipelines',
+      pipelines.map(({ usage, steps }) => [usage, steps.join(' → ')]),
+    ),
+    section(
+      'Agents',
+      agents.map(({ usage, runs: what }) => [usage, what]),
+    ),
+    section(
+      'Workers',
+      workers.map(({ name, takes: what, runs: how }) => [name, `${what}: ${how}`]),
+    ),
+  ].filter((text) => text !== '');
+  return sections.length === 0 ? 'The runbook is empty.\n' : sections.join('\n');
+}
+
+function section(title: string, rows: readonly (readonly [string, string])[]): string {
+  if (rows.length === 0) return '';
+  const width = Math.max(...rows.map(([left]) => left.length));
+  const lines = rows.map(([left, right]) => `  ${printable(left.padEnd(width))}  ${firstLine(right)}`);
+  return `${[`${title}:`, ...lines].join('\n')}\n`;
+}
+
+function firstLine(text: string): string {
+  const [line = '', ...more] = text.split('\n');
+  return printable(more.length === 0 ? line : `${line} …`);
+}

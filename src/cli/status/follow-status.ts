@@ -1,0 +1,125 @@
+import type { Client } from '../../api/client.ts';
+import { pause } from '../../api/http-connection.ts';
+import { followEntries, type Followed } from '../run/follow-entries.ts';
+import { statusView, type StatusView } from '../run/views.ts';
+
+export interface StatusListener {
+  /** Something has changed, or the daemon is there again. */
+  readonly onStatus: (status: StatusView, result: unknown) => void;
+  /** Nobody answers: what was shown last may not be so any more. */
+  readonly onAway: (why: string) => void;
+  /** Each entry as it is recorded, none twice. */
+  readonly onEntry: (entry: Followed) => void;
+}
+
+/**
+ * How things stand, whenever that changes, until it is called off. The daemon's events say that there is something new; a burst of
+ * them is one question. A daemon that is there but silent is asked now and then: no news must not pass for good news.
+ */
+export async function followStatus(client: Client, signal: AbortSignal, listener: StatusListener): Promise<void> {
+  // Of the newest entry that was told; a daemon that comes back may have recorded more before it is found again.
+  let seq: number | undefined;
+  const onEntry = (entry: Followed): void => {
+    ({ seq } = entry);
+    listener.onEntry(entry);
+  };
+  while (!signal.aborted) {
+    const answer = await client.call('status_get', {}, { signal, timeoutMs: ANSWER_MS });
+    if (signal.aborted) return;
+    if (!answer.ok) {
+      listener.onAway(answer.error.message);
+      await sleep(LOOK_MS, signal);
+      continue;
+    }
+    const status = statusView(answer.result);
+    listener.onStatus(status, answer.result);
+    seq ??= status.seq;
+    const why = await followFrom(seq, client, signal, { ...listener, onEntry });
+    if (why !== undefined) listener.onAway(why);
+    await sleep(LOOK_MS, signal);
+  }
+}
+
+/** Follows for as long as the daemon answers; gives back why it does not. */
+async function followFrom(
+  seq: number,
+  client: Client,
+  signal: AbortSignal,
+  listener: StatusListener,
+): Promise<string | undefined> {
+  const lost = new AbortController();
+  const until = AbortSignal.any([signal, lost.signal]);
+  let why: string | undefined;
+  const lose = (reason: string): void => {
+    if (until.aborted) return;
+    why = reason;
+    lost.abort();
+  };
+  const refresh = new Refresh(async () => {
+    const answer = await client.call('status_get', {}, { signal: until, timeoutMs: ANSWER_MS });
+    if (until.aborted) return;
+    if (answer.ok) listener.onStatus(statusView(answer.result), answer.result);
+    else lose(answer.error.message);
+  }, until);
+  const pulse = setInterval(() => {
+    void client.health({ signal: until, timeoutMs: ANSWER_MS }).then((answer) => {
+      if (!answer.ok) lose(answer.error.message);
+    });
+  }, PULSE_MS);
+  try {
+    const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
+    for (let next = await entries.next(); ; next = await entries.next()) {
+      if (next.done === true) return why ?? next.value?.message;
+      listener.onEntry(next.value);
+      refresh.ask();
+    }
+  } finally {
+    clearInterval(pulse);
+    lost.abort();
+  }
+}
+
+/** Asks at once where nothing is under way, and once more after what is: never more often than it makes sense to look. */
+class Refresh {
+  readonly #do: () => Promise<void>;
+  readonly #signal: AbortSignal;
+  #state: 'idle' | 'busy' | 'again' = 'idle';
+
+  constructor(run: () => Promise<void>, signal: AbortSignal) {
+    this.#do = run;
+    this.#signal = signal;
+  }
+
+  ask(): void {
+    if (this.#state === 'idle') void this.#run();
+    else this.#state = 'again';
+  }
+
+  async #run(): Promise<void> {
+    do {
+      this.#state = 'busy';
+      await this.#do();
+      await sleep(SETTLE_MS, this.#signal);
+    } while (this.#isAsked() && !this.#signal.aborted);
+    this.#state = 'idle';
+  }
+
+  #isAsked(): boolean {
+    return this.#state === 'again';
+  }
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onAbort = (): void => resolve();
+  signal.addEventListener('abort', onAbort, { once: true });
+  await Promise.race([pause(ms), promise]);
+  signal.removeEventListener('abort', onAbort);
+}
+
+/** Ten pictures a second are as good as more. */
+const SETTLE_MS = 100;
+const LOOK_MS = 300;
+const ANSWER_MS = 4000;
+const PULSE_MS = 5000;

@@ -1,0 +1,93 @@
+import type { AgentView, PipelineView, StatusView, StepView } from '../run/views.ts';
+import { shortId } from '../run/views.ts';
+import { ago } from './ago.ts';
+import type { Item } from './fill-sections.ts';
+import { signOf, type Piece } from './paint.ts';
+
+type Line = readonly Piece[];
+
+/** A pipeline as a tree: its steps, and below a step what runs it. The short form has only the steps that are under way. */
+export function pipelineItem(pipeline: PipelineView, status: StatusView, nowMs: number): Item {
+  const render = (isFull: boolean): Line[] => [
+    [['  '], ...pipelinePieces(pipeline, nowMs)],
+    ...stepLines(pipeline, { status, nowMs, isFull, indent: '    ', depth: 0 }),
+  ];
+  return { brief: render(false), full: render(true) };
+}
+
+interface Drawing {
+  readonly status: StatusView;
+  readonly nowMs: number;
+  readonly isFull: boolean;
+  readonly indent: string;
+  readonly depth: number;
+}
+
+function stepLines(pipeline: PipelineView, drawing: Drawing): Line[] {
+  const steps = drawing.isFull ? pipeline.steps : pipeline.steps.filter(isUnderWay);
+  return steps.flatMap((step, i) => {
+    const isLast = i === steps.length - 1;
+    const line: Line = [[drawing.indent], [isLast ? '└ ' : '├ ', 'dim'], ...stepPieces(step, drawing.nowMs)];
+    if (!isUnderWay(step)) return [line];
+    return [line, ...below(pipeline, step, { ...drawing, indent: `${drawing.indent}${isLast ? '  ' : '│ '}` })];
+  });
+}
+
+/** What runs a step: a nested pipeline, or agents. */
+function below(pipeline: PipelineView, step: StepView, drawing: Drawing): Line[] {
+  const { pipelines, agents } = drawing.status;
+  const own = (each: { readonly pipelineId: string | null; readonly step: string | null }): boolean =>
+    each.pipelineId === pipeline.id && each.step === step.name;
+  const children = pipelines.filter(({ parentId, parentStep }) => own({ pipelineId: parentId, step: parentStep }));
+  // Pipelines nest a few deep; whatever says otherwise is not followed without end.
+  const nested = drawing.depth >= MAX_DEPTH ? [] : children;
+  return [
+    ...nested.flatMap((child) => [
+      [[drawing.indent], ...pipelinePieces(child, drawing.nowMs)] as Line,
+      ...stepLines(child, { ...drawing, indent: `${drawing.indent}  `, depth: drawing.depth + 1 }),
+    ]),
+    ...agents.filter(own).map((agent): Line => [[drawing.indent], ...agentPieces(agent, drawing.nowMs)]),
+  ];
+}
+
+const MAX_DEPTH = 8;
+
+export function agentPieces({ id, name, status, since, taskId, reason }: AgentView, nowMs: number): Piece[] {
+  return [
+    signOf(status),
+    [` ${name}`],
+    [` ${shortId(id)}`, 'dim'],
+    [` ${status}`],
+    [` ${ago(since, nowMs)}`, 'dim'],
+    ...(taskId === null ? [] : [[` task ${taskId}`] as Piece]),
+    ...(reason === null ? [] : [[` ${reason}`, 'dim'] as Piece]),
+  ];
+}
+
+/** Why it waits stands beside the step that does. */
+function pipelinePieces({ id, name, status, since, taskId }: PipelineView, nowMs: number): Piece[] {
+  return [
+    signOf(status),
+    [` ${name}`, 'bold'],
+    [` ${shortId(id)}`, 'dim'],
+    [` ${status}`],
+    [` ${ago(since, nowMs)}`, 'dim'],
+    ...(taskId === null ? [] : [[` task ${taskId}`] as Piece]),
+  ];
+}
+
+export function stepPieces({ name, status, since, reason, visits }: StepView, nowMs: number): Piece[] {
+  const isOn = isUnderWay({ status });
+  return [
+    signOf(status),
+    [` ${name}`, status === 'pending' ? 'dim' : 'plain'],
+    ...(visits > 1 ? [[` (try ${visits})`, 'dim'] as Piece] : []),
+    ...(status === 'pending' || status === 'done' ? [] : [[` ${status}`] as Piece]),
+    ...(isOn ? [[` ${ago(since, nowMs)}`, 'dim'] as Piece] : []),
+    ...(reason === null ? [] : [[` ${reason}`, 'dim'] as Piece]),
+  ];
+}
+
+function isUnderWay({ status }: Pick<StepView, 'status'>): boolean {
+  return status === 'running' || status === 'waiting';
+}

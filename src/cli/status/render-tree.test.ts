@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentView, DecisionView, PipelineView, StatusView, StepView } from '../run/views.ts';
+import { renderTree, type TreeOptions } from './render-tree.ts';
+import { widthOf } from './text-width.ts';
+
+const now = new Date('2026-03-01T12:00:00Z');
+const options: TreeOptions = { columns: 80, rows: 24, now, colors: false };
+const NOTHING: StatusView = { seq: 0, needsYou: [], pipelines: [], agents: [], tasks: [] };
+
+const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
+  id,
+  name: 'fixer',
+  status: 'running',
+  run: 'scripted',
+  outcome: null,
+  pipelineId: null,
+  step: null,
+  taskId: null,
+  worker: null,
+  since: '2026-03-01T11:57:00Z',
+  reason: null,
+  decisionId: null,
+  process: 'running',
+  pid: null,
+  log: null,
+  ...more,
+});
+
+const step = (name: string, status: string, more: Partial<StepView> = {}): StepView => ({
+  name,
+  status,
+  since: '2026-03-01T11:59:55Z',
+  reason: null,
+  agentId: null,
+  childId: null,
+  visits: 1,
+  ...more,
+});
+
+const pipeline = (id: string, steps: readonly StepView[], more: Partial<PipelineView> = {}): PipelineView => ({
+  id,
+  name: 'ship',
+  status: 'running',
+  parentId: null,
+  parentStep: null,
+  taskId: null,
+  since: '2026-03-01T10:00:00Z',
+  endedAt: null,
+  reason: null,
+  decisionId: null,
+  workspace: null,
+  steps,
+  ...more,
+});
+
+const decision = (id: string, more: Partial<DecisionView> = {}): DecisionView => ({
+  id,
+  source: 'stop',
+  title: 'Pipeline needs attention: ship',
+  context: 'Agent tried to stop without signaling completion',
+  options: [],
+  agentId: null,
+  pipelineId: null,
+  taskId: null,
+  openedAt: '2026-02-27T12:00:00Z',
+  result: null,
+  ...more,
+});
+
+const busy: StatusView = {
+  seq: 0,
+  needsYou: [decision('d1d1d1d1-0000')],
+  pipelines: [
+    pipeline(
+      'p1p1p1p1-0000',
+      [
+        step('build', 'done'),
+        step('review', 'waiting', { reason: 'on_stop: escalate', visits: 2 }),
+        step('checks', 'running'),
+        step('deploy', 'pending', { visits: 0 }),
+      ],
+      { status: 'waiting', taskId: 'P0.1' },
+    ),
+    pipeline('p2p2p2p2-0000', [step('lint', 'running')], {
+      name: 'checks',
+      parentId: 'p1p1p1p1-0000',
+      parentStep: 'checks',
+    }),
+  ],
+  agents: [
+    agent('a1a1a1a1-0000', {
+      name: 'reviewer',
+      status: 'escalated',
+      pipelineId: 'p1p1p1p1-0000',
+      step: 'review',
+    }),
+    agent('a2a2a2a2-0000', { taskId: 'P0.2' }),
+  ],
+  tasks: [
+    ['todo', 4],
+    ['in_progress', 2],
+    ['blocked', 0],
+    ['done', 9],
+  ],
+};
+
+describe('renderTree', () => {
+  it('shows what needs a person, what runs, and the tasks', () => {
+    expect(renderTree(busy, options)).toEqual([
+      '1 decision needs you, 2 at work.',
+      'needs you',
+      '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
+      '             Agent tried to stop without signaling completion',
+      'pipelines (1 waiting)',
+      '  ! ship p1p1p1p1 waiting 2h task P0.1',
+      '    ├ ✓ build',
+      '    ├ ! review (try 2) waiting 5s on_stop: escalate',
+      '    │ ! reviewer a1a1a1a1 escalated 3m',
+      '    ├ ● checks running 5s',
+      '    │ ● checks p2p2p2p2 running 2h',
+      '    │   └ ● lint running 5s',
+      '    └ · deploy',
+      'agents (1 running)',
+      '  ● fixer a2a2a2a2 running 3m task P0.2',
+      'tasks 4 todo, 2 in_progress, 9 done',
+    ]);
+  });
+
+  it('says that all is well only where it is known', () => {
+    expect(renderTree(NOTHING, options)).toEqual(['Nothing needs you, nothing runs.']);
+    const away = { since: new Date('2026-03-01T11:59:00Z'), why: 'nobody answers' };
+    const lines = renderTree(NOTHING, { ...options, away });
+    expect(lines[0]).toMatch(/^The daemon is away since \d\d:\d\d:00: nobody answers\. Start it with: baton up$/);
+    expect(lines[1]).toBe('This is how things stood 1m ago; agents go on meanwhile.');
+    expect(lines.join('\n')).not.toMatch(/nothing/i);
+  });
+
+  it('leaves out what is not under way where there is little room', () => {
+    expect(renderTree(busy, { ...options, rows: 14 })).toEqual([
+      '1 decision needs you, 2 at work.',
+      'needs you',
+      '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
+      'pipelines (1 waiting)',
+      '  ! ship p1p1p1p1 waiting 2h task P0.1',
+      '    ├ ! review (try 2) waiting 5s on_stop: escalate',
+      '    │ ! reviewer a1a1a1a1 escalated 3m',
+      '    └ ● checks running 5s',
+      '      ● checks p2p2p2p2 running 2h',
+      '        └ ● lint running 5s',
+      'agents (1 running)',
+      '  ● fixer a2a2a2a2 running 3m task P0.2',
+      'tasks 4 todo, 2 in_progress, 9 done',
+    ]);
+  });
+
+  it('keeps to its height with a thousand agents, and counts the rest', () => {
+    const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
+    const lines = renderTree({ ...busy, agents }, { ...options, rows: 20 });
+    expect(lines).toHaveLength(20);
+    const shown = lines.filter((line) => line.includes('● fixer')).length;
+    expect(shown).toBeGreaterThan(2);
+    expect(lines.at(-2)).toBe(`  … ${1000 - shown} more: baton agent list`);
+    expect(lines.at(-1)).toContain('tasks');
+  });
+
+  it('gives every section a place, and what needs a person the most', () => {
+    const needsYou = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
+    const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
+    const pipelines = Array.from({ length: 30 }, (_, i) => pipeline(`pipeline${i}`, []));
+    const lines = renderTree({ seq: 0, needsYou, agents, pipelines, tasks: [] }, options);
+    expect(lines).toHaveLength(24);
+    expect(lines.filter((line) => line.includes('  ! decision')).length).toBe(15);
+    expect(lines.slice(-7)).toEqual([
+      '  … 35 more: baton decision list',
+      'pipelines (30 running)',
+      '  ● ship pipeline running 2h',
+      '  … 29 more: baton pipeline list',
+      'agents (1000 running)',
+      '  ● fixer agent0 running 3m',
+      '  … 999 more: baton agent list',
+    ]);
+  });
+
+  it.each([1, 2, 3, 5, 8])('keeps to %i rows', (rows) => {
+    expect(renderTree(busy, { ...options, rows }).length).toBeLessThanOrEqual(rows);
+  });
+
+  it.each([1, 7, 20, 41])('keeps to %i columns, wide characters counted twice', (columns) => {
+    const wide = { ...busy, agents: [agent('a3', { name: '修正する人👩‍🚀', reason: '語'.repeat(100) })] };
+    for (const line of renderTree(wide, { ...options, columns })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+  });
+
+  it('colours without changing the text', () => {
+    const painted = renderTree(busy, { ...options, colors: true });
+    // oxlint-disable-next-line no-control-regex
+    expect(painted.map((line) => line.replaceAll(/\u001B\[[\d;]*m/g, ''))).toEqual(renderTree(busy, options));
+    expect(painted.join('')).toContain('\u001B[1;33m!\u001B[0m');
+  });
+
+  it('obeys nothing that agents write', () => {
+    const hostile = { ...NOTHING, agents: [agent('x', { name: '\u001B[2J\u0007\u202Ename\nnew line' })] };
+    const [, , line] = renderTree(hostile, options);
+    expect(line).toBe('  ● \\u001b[2J\\u0007\\u202ename new line x running 3m');
+  });
+
+  it('is not led astray by a pipeline that is its own parent', () => {
+    const ring = pipeline('p', [step('again', 'running')], { parentId: 'p', parentStep: 'again' });
+    expect(renderTree({ ...NOTHING, pipelines: [ring] }, options).length).toBeLessThan(24);
+  });
+});

@@ -1,0 +1,116 @@
+import type { AgentView, DecisionView, StatusView } from '../run/views.ts';
+import { shortId } from '../run/views.ts';
+import { ago } from './ago.ts';
+import { fillSections, type Section } from './fill-sections.ts';
+import { paint, signOf, type Piece } from './paint.ts';
+import { agentPieces, pipelineItem } from './pipeline-item.ts';
+
+export interface TreeOptions {
+  readonly columns: number;
+  /** At most so many lines; what does not fit is counted. Left out: everything is shown. */
+  readonly rows?: number;
+  readonly now: Date;
+  readonly colors: boolean;
+  /** Where the daemon does not answer: since when, and why. What is shown is then how things stood. */
+  readonly away?: { readonly since: Date; readonly why: string };
+}
+
+/** What runs and what needs a person, as lines for a terminal. Pure. */
+export function renderTree(status: StatusView, options: TreeOptions): string[] {
+  const head = headOf(status, options);
+  const foot = footOf(status);
+  const left = (options.rows ?? Infinity) - head.length - foot.length;
+  const body = fillSections(sectionsOf(status, options.now.getTime()), left);
+  const lines = [...head, ...body, ...foot].slice(0, options.rows ?? Infinity);
+  return lines.map((pieces) => paint(pieces, options));
+}
+
+type Line = readonly Piece[];
+
+/** The one line that is always there. It never says that all is well where nobody knows. */
+function headOf({ needsYou, pipelines, agents }: StatusView, { away, now }: TreeOptions): Line[] {
+  if (away !== undefined) {
+    const since = away.since.toTimeString().slice(0, 8);
+    return [
+      [
+        [`The daemon is away since ${since}: ${away.why}.`, 'bad'],
+        [' Start it with: baton up', 'bold'],
+      ],
+      [
+        [
+          `This is how things stood ${ago(away.since.toISOString(), now.getTime())} ago; agents go on meanwhile.`,
+          'dim',
+        ],
+      ],
+    ];
+  }
+  const running = pipelines.filter(({ parentId }) => parentId === null).length + agents.filter(isAlone).length;
+  const calls: Piece = needsYou.length === 0 ? ['Nothing needs you', 'good'] : [needs(needsYou.length), 'call'];
+  return [[calls, [running === 0 ? ', nothing runs.' : `, ${running} at work.`]]];
+}
+
+function needs(count: number): string {
+  return count === 1 ? '1 decision needs you' : `${count} decisions need you`;
+}
+
+function sectionsOf(status: StatusView, nowMs: number): Section[] {
+  const { needsYou, pipelines, agents } = status;
+  const shown = new Set(pipelines.map(({ id }) => id));
+  const alone = agents.filter(({ pipelineId }) => pipelineId === null || !shown.has(pipelineId));
+  const roots = pipelines.filter(({ parentId }) => parentId === null || !shown.has(parentId));
+  return [
+    {
+      title: [['needs you', 'bold']],
+      more: 'baton decision list',
+      items: needsYou.map((decision) => decisionItem(decision, nowMs)),
+    },
+    {
+      title: [
+        ['pipelines', 'bold'],
+        [counts(roots), 'dim'],
+      ],
+      more: 'baton pipeline list',
+      items: roots.map((pipeline) => pipelineItem(pipeline, status, nowMs)),
+    },
+    {
+      title: [
+        ['agents', 'bold'],
+        [counts(alone), 'dim'],
+      ],
+      more: 'baton agent list',
+      items: alone.map((agent) => agentItem(agent, nowMs)),
+    },
+  ];
+}
+
+function decisionItem({ id, title, context, openedAt }: DecisionView, nowMs: number) {
+  const brief: Line = [
+    ['  '],
+    signOf('waiting'),
+    [` ${shortId(id)} `, 'bold'],
+    [`${title} `],
+    [ago(openedAt, nowMs), 'dim'],
+  ];
+  return { brief: [brief], full: context === '' ? [brief] : [brief, [['             '], [context, 'dim']] as Line] };
+}
+
+function agentItem(agent: AgentView, nowMs: number) {
+  const line: Line = [['  '], ...agentPieces(agent, nowMs)];
+  return { brief: [line], full: [line] };
+}
+
+function counts(runs: readonly { readonly status: string }[]): string {
+  const byStatus = Map.groupBy(runs, ({ status }) => status);
+  const words = [...byStatus].map(([status, those]) => `${those.length} ${status}`);
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
+}
+
+function footOf({ tasks }: StatusView): Line[] {
+  const some = tasks.filter(([, count]) => count > 0);
+  if (some.length === 0) return [];
+  return [[['tasks', 'bold'], [` ${some.map(([status, count]) => `${count} ${status}`).join(', ')}`]]];
+}
+
+function isAlone({ pipelineId }: AgentView): boolean {
+  return pipelineId === null;
+}

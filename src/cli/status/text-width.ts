@@ -1,0 +1,38 @@
+/** How many columns of a terminal a text takes. Ideographs and emoji take two, marks that combine with what stands before them none. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const { segment } of SEGMENTS.segment(text)) width += segmentWidth(segment);
+  return width;
+}
+
+/** The text in at most so many columns; where it is cut, the last column says so. */
+export function fitTo(text: string, columns: number): string {
+  if (columns <= 0) return '';
+  if (widthOf(text) <= columns) return text;
+  let fitted = '';
+  let width = 0;
+  for (const { segment } of SEGMENTS.segment(text)) {
+    width += segmentWidth(segment);
+    if (width > columns - 1) break;
+    fitted += segment;
+  }
+  return `${fitted}…`;
+}
+
+export function padTo(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+}
+
+const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+function segmentWidth(segment: string): number {
+  // Almost everything is this.
+  if (segment.length === 1 && segment < '\u0300') return 1;
+  if (/^[\p{M}\p{Cf}\p{Cc}]+$/u.test(segment)) return 0;
+  // A text character that is asked to look like an emoji (U+FE0F) becomes as wide as one.
+  return WIDE.test(segment) || segment.includes('\uFE0F') ? 2 : 1;
+}
+
+/** The wide and full-width ranges of Unicode's East Asian Width, and what is shown as emoji. */
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|[\u1100-\u115F\u2E80-\u303E\u3041-\u33FF\u3400-\u4DBF\u4E00-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1B000}-\u{1B2FF}\u{1F200}-\u{1F2FF}\u{20000}-\u{3FFFD}])/u;

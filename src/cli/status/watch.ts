@@ -1,0 +1,113 @@
+import { isatty } from 'node:tty';
+import { bell } from '../../notify/terminal.ts';
+import { lookingOn, withClient } from '../ask.ts';
+import { EXIT, type Given, type Io } from '../command.ts';
+import type { Followed } from '../run/follow-entries.ts';
+import { textIn } from '../run/read-fields.ts';
+import type { StatusView } from '../run/views.ts';
+import { untilInterrupted } from '../run/interrupt.ts';
+import { wantsColors } from './colors.ts';
+import { followStatus } from './follow-status.ts';
+import { renderTree, type TreeOptions } from './render-tree.ts';
+import { Screen } from './screen.ts';
+
+/** `status --watch`: a live tree on a terminal, lines elsewhere, NDJSON with --json. It starts a daemon once, and then only looks on. */
+export async function watchStatus(given: Given, io: Io): Promise<number> {
+  using interrupt = untilInterrupted();
+  // One that is stopped later was stopped on purpose.
+  await withClient(given, io, async () => undefined);
+  const client = lookingOn(given, io);
+  try {
+    if (given.options.has('json')) await printJson(client, interrupt.signal, io);
+    else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, interrupt.signal, io);
+    else await printLines(client, interrupt.signal, io);
+    return EXIT.interrupted;
+  } finally {
+    client.close();
+  }
+}
+
+type Client = ReturnType<typeof lookingOn>;
+
+async function printJson(client: Client, signal: AbortSignal, io: Io): Promise<void> {
+  let last = '';
+  const print = (value: unknown): void => {
+    const line = JSON.stringify(value);
+    if (line !== last) io.out(`${line}\n`);
+    last = line;
+  };
+  await followStatus(client, signal, {
+    onStatus: (_, result) => print(result),
+    onAway: (why) => print({ away: why }),
+    onEntry: () => undefined,
+  });
+}
+
+/** The tree, whenever something has happened. Ages grow by themselves: they are shown, and make no new picture. */
+async function printLines(client: Client, signal: AbortSignal, io: Io): Promise<void> {
+  let last = '';
+  const print = (picture: string, text = picture): void => {
+    if (picture !== last) io.out(`${text}\n`);
+    last = picture;
+  };
+  const tree = (status: StatusView, now: Date): string =>
+    renderTree(status, { columns: Infinity, now, colors: false }).join('\n');
+  await followStatus(client, signal, {
+    onStatus: (status) => print(tree(status, new Date(0)), `${tree(status, new Date())}\n`),
+    onAway: (why) => print(`The daemon is away: ${why}. Start it with: baton up\n`),
+    onEntry: () => undefined,
+  });
+}
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+const NOTHING: StatusView = { seq: 0, needsYou: [], pipelines: [], agents: [], tasks: [] };
+
+async function watchOnScreen(client: Client, interrupted: AbortSignal, io: Io): Promise<number> {
+  const left = new AbortController();
+  using screen = new Screen(process.stdin, process.stdout, (text) => io.out(text));
+  let status: StatusView | undefined;
+  let away: TreeOptions['away'];
+  let isInterrupted = false;
+  const paint = (): void => {
+    if (status === undefined && away === undefined) return;
+    const { columns, rows } = screen;
+    const common = { columns, rows, now: new Date(), colors: wantsColors(io) };
+    screen.paint(renderTree(status ?? NOTHING, away === undefined ? common : { ...common, away }));
+  };
+  screen.onResize(() => {
+    screen.forget();
+    paint();
+  });
+  screen.onKey((key) => {
+    // In raw mode Ctrl-C is a key like others.
+    isInterrupted ||= key.includes(CTRL_C);
+    if (isInterrupted || /[qQ]/.test(key) || key.includes(CTRL_D)) left.abort();
+  });
+  const end = (): void => left.abort();
+  for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, end);
+  // Ages grow.
+  const clock = setInterval(paint, 1000);
+  try {
+    await followStatus(client, AbortSignal.any([interrupted, left.signal]), {
+      onStatus: (now) => {
+        [status, away] = [now, undefined];
+        paint();
+      },
+      onAway: (why) => {
+        away ??= { since: new Date(), why };
+        paint();
+      },
+      onEntry: (entry) => screen.send(bellFor(entry)),
+    });
+  } finally {
+    clearInterval(clock);
+    for (const name of ['SIGTERM', 'SIGHUP'] as const) process.off(name, end);
+  }
+  return isInterrupted || interrupted.aborted ? EXIT.interrupted : EXIT.ok;
+}
+
+function bellFor({ type, data }: Followed): string {
+  if (type !== 'NotificationRequested') return '';
+  return bell({ title: textIn(data['title']), message: textIn(data['message']) });
+}

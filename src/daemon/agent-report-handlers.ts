@@ -1,0 +1,62 @@
+import type { Answer } from '../api/answer.ts';
+import * as agents from '../api/agent-operations.ts';
+import * as operations from '../api/supervisor-operations.ts';
+import { actorOf } from '../state/caller.ts';
+import { decide, type Command } from '../state/decide.ts';
+import type { AgentSeen } from '../state/runs/report-agent.ts';
+import { standingOf } from '../state/runs/standing.ts';
+import type { Call } from './call.ts';
+import { answerOf, handle, type Handler } from './handler.ts';
+import { seenIn } from './seen-in.ts';
+
+/** What supervisors, hooks and agents themselves say about a run. Each is answered with how the agent stands now. */
+export const AGENT_REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
+  agent_report: handle(operations.agentReport, async (call) => {
+    const seen = seenIn(call.input);
+    return seen.ok ? report(call, undefined, seen.value) : { ok: false, error: seen.error };
+  }),
+
+  agent_idle: handle(agents.agentIdle, async (call) =>
+    report(call, call.input.agent_id, { kind: 'idle', why: 'stop' }),
+  ),
+
+  agent_stop: handle(agents.agentStop, async (call) => report(call, call.input.agent_id, { kind: 'stop' })),
+
+  agent_standing: handle(operations.agentStanding, async (call) => {
+    const id = ownAgent(call);
+    return { ok: true, result: await readStanding(call, id) };
+  }),
+
+  command_report: handle(operations.commandReport, async (call) => {
+    const { code = null, timed_out: timedOut = false, output = null } = call.input;
+    const commandId = call.caller.kind === 'supervisor' ? call.caller.agentId : '';
+    const command = { commandId, exitCode: code, timedOut, output };
+    return answerOf(await say(call, { kind: 'finish-command', command }), () => null);
+  }),
+};
+
+async function report(call: Call, agentId: string | undefined, seen: AgentSeen): Promise<Answer> {
+  const command = { ...(agentId === undefined ? {} : { agentId }), report: seen };
+  const settled = await say(call, { kind: 'report-agent', command });
+  if (!settled.ok) return answerOf(settled, () => null);
+  return { ok: true, result: { standing: await readStanding(call, agentId ?? ownAgent(call)) } };
+}
+
+async function say(call: Call, command: Command) {
+  return call.project.keeper.submit<unknown>({
+    actor: actorOf(call.caller),
+    ...(call.key === undefined ? {} : { key: call.key }),
+    decide: ({ state, rules }) => decide(state, command, call.caller, rules),
+  });
+}
+
+/** After the report, and what followed from it, is durable. */
+async function readStanding({ project, services }: Call, agentId: string) {
+  const settled = await project.keeper.read(({ state }) => standingOf(state, agentId, services.exitProtocol));
+  return settled.ok ? settled.answer : null;
+}
+
+function ownAgent({ caller }: Call): string {
+  if (caller.kind === 'agent' || caller.kind === 'supervisor') return caller.agentId;
+  return caller.kind === 'session' ? caller.sessionId : '';
+}

@@ -1,0 +1,43 @@
+import { canonicalJson } from '../ledger/canonical-json.ts';
+import type { WorkerPlan } from '../protocol/run-plan.ts';
+import { workerPlans } from '../runbook/plan.ts';
+import type { Runbook } from '../runbook/runbook.ts';
+import { decide } from '../state/decide.ts';
+import type { Rules } from '../state/rules.ts';
+import type { Log } from './log.ts';
+import type { Project } from './project.ts';
+
+/** The rules of a project, as its runbook has them. */
+export function rulesOf(runbook: Runbook | undefined): Rules {
+  if (runbook === undefined) return { ciGate: false, mergeGate: false };
+  const { ci, merge, limits } = runbook;
+  return {
+    ciGate: ci.required.length > 0,
+    mergeGate: merge !== undefined,
+    maxAgents: limits.agents,
+    leaveMs: limits.leaveMs,
+  };
+}
+
+/** Records the workers of a runbook, where they are others than before. */
+export async function configureWorkers({ keeper, id }: Project, runbook: Runbook, log: Log): Promise<void> {
+  const workers = workerPlans(runbook).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const settled = await keeper.submit<unknown>({
+    actor: 'system:daemon',
+    decide: ({ state, rules }) =>
+      isSame([...state.workers.values()], workers)
+        ? { ok: true, events: [], answer: null }
+        : decide(state, { kind: 'configure-workers', command: { workers } }, SYSTEM, rules),
+  });
+  if (settled.ok) return;
+  const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
+  log.error('the workers of the runbook cannot be recorded', { project: id, cause });
+}
+
+const SYSTEM = { kind: 'system', name: 'daemon' } as const;
+
+/** The ledger gives fields back in another order than they were written in. */
+function isSame(before: readonly WorkerPlan[], now: readonly WorkerPlan[]): boolean {
+  const [a, b] = [canonicalJson(before), canonicalJson(now)];
+  return a.ok && b.ok && a.value === b.value;
+}

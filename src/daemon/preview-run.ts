@@ -1,0 +1,47 @@
+import { react } from '../engine/react.ts';
+import { decide, type Command } from '../state/decide.ts';
+import type { Event, Recorded } from '../state/event.ts';
+import type { Outcome } from '../state/outcome.ts';
+import { readyTasks } from '../state/ready.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import { emptyState, evolve, type State } from '../state/state.ts';
+import type { View } from './keeper.ts';
+
+export interface Preview {
+  /** What would be recorded, in order. */
+  readonly entries: readonly Event[];
+  /** What would then be done outside. */
+  readonly effects: readonly Effect[];
+}
+
+/** What a command would lead to, up to the first things that must be done outside: the same functions, on a copy of the state. */
+export function previewRun({ state, rules, at }: View, command: Command, newId: () => string): Outcome<Preview> {
+  const copy = copyOf(state);
+  const ready = readyTasks(copy, rules);
+  const outcome = decide(copy, command, OPERATOR, rules);
+  if (!outcome.ok) return outcome;
+  const entries: Event[] = [];
+  const queue = [...outcome.events];
+  for (let event = queue.shift(); event !== undefined && entries.length < MOST_ENTRIES; event = queue.shift()) {
+    entries.push(event);
+    const recorded: Recorded = { ...event, seq: copy.seq + 1, at, actor: 'operator:plan' };
+    evolve(copy, recorded);
+    ready.note(copy, recorded);
+    queue.push(...react(copy, recorded, { newId, at, ready, rules }));
+  }
+  const effects = [...copy.effects.values()].filter(({ key }) => !state.effects.has(key));
+  return { ok: true, events: [], answer: { entries, effects } };
+}
+
+const OPERATOR = { kind: 'operator', name: 'plan' } as const;
+const MOST_ENTRIES = 1000;
+
+function copyOf(state: State): State {
+  const copy = emptyState();
+  copy.seq = state.seq;
+  for (const [name, map] of Object.entries(state)) {
+    const target: unknown = Object.entries(copy).find(([known]) => known === name)?.[1];
+    if (map instanceof Map && target instanceof Map) for (const [key, value] of map) target.set(key, value);
+  }
+  return copy;
+}

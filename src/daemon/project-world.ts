@@ -1,0 +1,106 @@
+import { availableParallelism } from 'node:os';
+import type { Effects } from '../effects/effects.ts';
+import { Turnstile } from '../effects/turnstile.ts';
+import type { EffectTimes } from '../effects/world.ts';
+import type { Channel } from '../notify/channel.ts';
+import { openChannels } from '../notify/open-channels.ts';
+import { renderTemplate } from '../protocol/render-template.ts';
+import { decide, type Command } from '../state/decide.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import { findPrograms } from '../supervisor/programs.ts';
+import type { Services } from './call.ts';
+import type { Log } from './log.ts';
+import type { Project } from './project.ts';
+import { leaseTimesOf, type Settings } from './settings.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface ProjectWorldOptions {
+  readonly project: Project;
+  readonly services: Services;
+  readonly tokens: Pick<Tokens, 'issue' | 'issueAgent' | 'issueSupervisor'>;
+  readonly settings: Settings;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+/** What the effects of one project may touch of the daemon. */
+export function projectWorld(options: ProjectWorldOptions): ConstructorParameters<typeof Effects>[0] {
+  const { project, services, tokens, settings, env, log } = options;
+  const { id: projectId, path, stateDir, keeper } = project;
+  return {
+    projectId,
+    path,
+    stateDir,
+    env,
+    now: services.now,
+    log,
+    read: async (look) => {
+      const settled = await keeper.read(({ state }) => look(state));
+      return settled.ok ? settled.answer : undefined;
+    },
+    tell: async (command) => tell(keeper, command),
+    starts: STARTS,
+    programs: async () => findPrograms(stateDir),
+    supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
+    agentToken: (run) => agentToken(run, projectId, tokens),
+    channels: (about) => channelsFor(about, services, { env, log }),
+    usesExitSignals: () => services.exitProtocol,
+    get times() {
+      return timesOf(services, settings);
+    },
+  };
+}
+
+async function tell(keeper: Project['keeper'], command: Command) {
+  const settled = await keeper.submit<unknown>({
+    actor: 'system:effects',
+    decide: ({ state, rules }) => decide(state, command, SYSTEM, rules),
+  });
+  if (settled.ok) return {};
+  return 'refusal' in settled ? { refused: settled.refusal.message } : undefined;
+}
+
+/** All projects of a daemon share the machine. */
+const STARTS = new Turnstile(4 * availableParallelism());
+
+const SYSTEM = { kind: 'system', name: 'effects' } as const;
+
+/** An agent under a claim speaks as its session. */
+function agentToken({ id, task }: AgentRun, project: string, tokens: ProjectWorldOptions['tokens']): string {
+  if (task === null) return tokens.issueAgent({ project, id });
+  return tokens.issue({ project, sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch });
+}
+
+function timesOf({ runbook }: Services, settings: Settings): EffectTimes {
+  const limits = runbook.good?.limits;
+  return {
+    killAfterMs: limits?.killAfterMs ?? 10_000,
+    renewalMs: leaseTimesOf(settings, limits).renewalMs,
+    idleMs: limits?.idleMs ?? null,
+    logBytes: limits?.logBytes ?? 50 * 1024 * 1024,
+    startMs: 60_000,
+    controlMs: 10_000,
+  };
+}
+
+/** By the runbook as it is now: who corrects it while something waits is heard at once. */
+function channelsFor(
+  about: About,
+  { runbook }: Services,
+  { env, log }: Pick<ProjectWorldOptions, 'env' | 'log'>,
+): readonly Channel[] {
+  const notify = runbook.good?.notify;
+  if (notify !== undefined && !notify.on.includes(about)) return [];
+  const webhook = notify?.webhook === undefined ? undefined : fillIn(notify.webhook, env, log);
+  const { desktop = true, terminal = true } = notify ?? {};
+  return openChannels({ desktop, terminal, ...(webhook === undefined ? {} : { webhook }) }, { env });
+}
+
+type About = 'attention' | 'done' | 'failed';
+
+function fillIn(text: string, env: ProjectWorldOptions['env'], log: Log): string | undefined {
+  const rendered = renderTemplate(text, { env }, { quote: 'none' });
+  if (rendered.ok) return rendered.value;
+  log.error('the webhook of the runbook cannot be used', { cause: rendered.problems[0].message });
+  return undefined;
+}

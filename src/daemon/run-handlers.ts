@@ -1,0 +1,78 @@
+import type { Answer, ApiError } from '../api/answer.ts';
+import * as operations from '../api/run-operations.ts';
+import { accepted, type Parsed } from '../protocol/problem.ts';
+import type { Plan } from '../protocol/run-plan.ts';
+import type { Command } from '../state/decide.ts';
+import { pipelineOfShell } from '../state/runs/start-run.ts';
+import { agentPlanOf, planOf, type Planned } from '../runbook/plan.ts';
+import type { Call } from './call.ts';
+import { answerOf, errorOf, handle, type Handler } from './handler.ts';
+import { previewRun } from './preview-run.ts';
+import { describeRunbook } from './runbook-watch.ts';
+import { order } from './task-handlers.ts';
+
+export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
+  run_start: handle(operations.runStart, async (call) => {
+    const planned = plan(call);
+    if (!planned.ok) return planned;
+    const { name, plan: what, vars } = planned.result;
+    const command = startOf(call.services.newId(), name, what, vars);
+    const kind = command.kind === 'start-agent' ? 'agent' : 'pipeline';
+    return answerOf(await order<{ id: string }>(call, command), ({ id }) => ({ kind, id }));
+  }),
+
+  run_plan: handle(operations.runPlan, async (call) => {
+    const planned = plan(call);
+    if (!planned.ok) return planned;
+    const { name, plan: what, vars } = planned.result;
+    const { newId } = call.services;
+    const command = startOf(newId(), name, what, vars);
+    const settled = await call.project.keeper.submit({
+      actor: 'system:reader',
+      decide: (view) => previewRun(view, command, newId),
+    });
+    return answerOf(settled, ({ entries, effects }) => ({ name, vars, plan: what, entries, effects }));
+  }),
+};
+
+interface Wanted {
+  readonly name: string;
+  readonly args?: readonly string[];
+  readonly kind?: 'agent';
+}
+
+/** What a name of the runbook stands for, as the runbook is now. */
+function plan({ input: { name, args = [], kind }, services }: Call<Wanted>): Answer<Planned> {
+  const { checked } = services.runbook.read();
+  if (!checked.ok) return { ok: false, error: describeRunbook(checked.problems) };
+  const { agents, commands, pipelines } = checked.value;
+  const isAgent = kind === 'agent' || (agents.has(name) && !commands.has(name) && !pipelines.has(name));
+  if (!isAgent) return answer(planOf(checked.value, name, args));
+  if (args.length > 0) return { ok: false, error: NO_ARGUMENTS };
+  const agent = agentPlanOf(checked.value, name);
+  return answer(agent.ok ? accepted({ plan: { kind: 'agent', agent: agent.value }, vars: {}, name }) : agent);
+}
+
+const NO_ARGUMENTS: ApiError = {
+  code: 'bad-request',
+  message: 'an agent takes no arguments',
+  hint: 'Give it a command of its own in the runbook, with arguments.',
+};
+
+function answer(planned: Parsed<Planned>): Answer<Planned> {
+  return planned.ok ? { ok: true, result: planned.value } : { ok: false, error: errorOf(planned) };
+}
+
+/** A shell command is a pipeline of one step, so that it is shown and steered like any other. */
+function startOf(id: string, name: string, what: Plan, vars: Planned['vars']): StartCommand {
+  switch (what.kind) {
+    case 'agent':
+      return { kind: 'start-agent', command: { id, plan: what.agent, vars } };
+    case 'shell':
+      return { kind: 'start-pipeline', command: { id, name, plan: pipelineOfShell(name, what.command), vars } };
+    case 'pipeline':
+      return { kind: 'start-pipeline', command: { id, name: what.pipeline, plan: what, vars } };
+  }
+}
+
+type StartCommand = Extract<Command, { kind: 'start-agent' | 'start-pipeline' }>;

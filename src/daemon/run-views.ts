@@ -1,0 +1,102 @@
+import type { Decision } from '../state/runs/decision.ts';
+import { statusOf, type AgentRun } from '../state/runs/agent-run.ts';
+import { pipelineStatus, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import type { State } from '../state/state.ts';
+import { agentFiles } from '../supervisor/contract.ts';
+
+/** A pipeline as every surface shows it. */
+export function pipelineView(state: State, run: PipelineRun) {
+  return {
+    id: run.id,
+    name: run.name,
+    status: pipelineStatus(run),
+    step: run.step?.name ?? null,
+    reason: run.reason ?? run.step?.reason ?? null,
+    decision_id: run.step?.decisionId ?? null,
+    vars: run.vars,
+    parent: run.parent === null ? null : { pipeline_id: run.parent.pipelineId, step: run.parent.step },
+    task_id: run.task?.task_id ?? null,
+    worker: run.worker,
+    workspace: run.workspace === null ? null : { path: run.workspace.path, branch: run.workspace.branch },
+    started_at: run.startedAt,
+    ended_at: run.endedAt,
+    steps: stepViews(state, run),
+  };
+}
+
+export type StepStatus = 'pending' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
+
+/** In the order of the runbook; a step that was never entered is pending. */
+function stepViews({ agents }: State, run: PipelineRun) {
+  const plan = run.plan.pipelines[run.name]?.steps ?? [];
+  return plan.map(({ name, run: what }) => {
+    const record = run.history[name];
+    const current = run.step?.name === name ? run.step : null;
+    const status: StepStatus = current?.status ?? record?.outcome ?? 'pending';
+    const agent = current?.agentId === null || current === null ? undefined : agents.get(current.agentId);
+    return {
+      name,
+      kind: what.kind,
+      status,
+      visits: record?.visits ?? 0,
+      reason: current?.reason ?? record?.reason ?? null,
+      output: record?.output ?? null,
+      exit_code: record?.exitCode ?? null,
+      since: current?.since ?? null,
+      agent_id: current?.agentId ?? null,
+      agent_status: agent === undefined ? null : statusOf(agent),
+      command_id: current?.commandId ?? null,
+      pipeline_id: current?.childId ?? null,
+    };
+  });
+}
+
+/** An agent as every surface shows it. */
+export function agentView(run: AgentRun, stateDir: string) {
+  const { folder, log } = agentFiles(stateDir, run.id);
+  return {
+    id: run.id,
+    name: run.plan.name,
+    status: statusOf(run),
+    run: run.plan.run,
+    role: run.plan.role ?? null,
+    pipeline_id: run.owner?.pipelineId ?? null,
+    step: run.owner?.step ?? null,
+    task_id: run.task?.task_id ?? null,
+    worker: run.worker,
+    on_stop: run.onStop,
+    process: run.process,
+    start: run.start,
+    pid: run.process === 'running' ? Number(run.pid?.split('/')[1] ?? 0) : null,
+    signal: run.signal,
+    decision_id: run.parked,
+    outcome: run.outcome,
+    reason: run.reason,
+    exit: run.exit === null ? null : exitView(run.exit),
+    requested_at: run.requestedAt,
+    folder,
+    log,
+  };
+}
+
+function exitView({ code, signal, timedOut, blocksUsed, output, at }: NonNullable<AgentRun['exit']>) {
+  return { code, signal, timed_out: timedOut, blocks_used: blocksUsed, output, at };
+}
+
+/** A decision as every surface shows it; options are numbered from 1. */
+export function decisionView(decision: Decision) {
+  const { result } = decision;
+  return {
+    id: decision.id,
+    status: result?.kind ?? 'open',
+    source: decision.source,
+    title: decision.title,
+    context: decision.context,
+    options: decision.options.map(({ label, action, recommended }, i) => ({ n: i + 1, label, action, recommended })),
+    agent_id: decision.agentId,
+    pipeline_id: decision.pipelineId,
+    task_id: decision.taskId,
+    opened_at: decision.openedAt,
+    result,
+  };
+}

@@ -1,0 +1,71 @@
+import type { ApiError } from '../api/answer.ts';
+import { watchRunbook, type ReadRunbook } from '../runbook/read-runbook.ts';
+import type { Runbook, RunbookProblem } from '../runbook/runbook.ts';
+
+/**
+ * The runbook of one project. Whoever is about to start something asks for it as it is now; a mistake in it keeps new runs from
+ * starting, and everything else goes on with what was last good.
+ */
+export class RunbookWatch {
+  readonly #readNow: () => ReadRunbook;
+  readonly #followers: ((runbook: Runbook) => void)[] = [];
+  #seen: ReadRunbook | undefined;
+  #good: Runbook | undefined;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(projectDir: string) {
+    this.#readNow = watchRunbook(projectDir);
+  }
+
+  /** The last one without mistakes; undefined before there was any. */
+  get good(): Runbook | undefined {
+    return this.#good;
+  }
+
+  /** What it says about exit signals, as its files are now. A mistake elsewhere in it must not switch them off. */
+  get exitProtocol(): boolean {
+    const { checked, subject } = this.read();
+    return (checked.ok ? checked.value.exitProtocol : subject.value.exit_protocol) ?? false;
+  }
+
+  /** Is told of every runbook that can be used; at once of the one that is there. */
+  follow(follower: (runbook: Runbook) => void): void {
+    this.#followers.push(follower);
+    if (this.#good !== undefined) follower(this.#good);
+  }
+
+  /** As its files are now. */
+  read(): ReadRunbook {
+    const read = this.#readNow();
+    if (read === this.#seen) return read;
+    this.#seen = read;
+    if (read.checked.ok) {
+      this.#good = read.checked.value;
+      for (const follower of this.#followers) follower(this.#good);
+    }
+    return read;
+  }
+
+  /** Looks whether it has changed, at most once a second. */
+  glance(nowMs: number): void {
+    if (nowMs - this.#lookedMs < LOOK_MS) return;
+    this.#lookedMs = nowMs;
+    this.read();
+  }
+}
+
+const LOOK_MS = 1000;
+
+/** Every problem, so that all of them can be corrected at once; the first one's hint. */
+export function describeRunbook(problems: readonly [RunbookProblem, ...RunbookProblem[]]): ApiError {
+  const lines = problems.map(({ file, line, column, message }) => `${place(file, line, column)}${message}`);
+  return {
+    code: 'bad-runbook',
+    message: lines.join('\n'),
+    hint: `${problems[0].hint} Check it with: baton runbook check`,
+  };
+}
+
+function place(file: string, line: number | null, column: number | null): string {
+  return line === null ? `${file}: ` : `${file}:${line}:${column ?? 1}: `;
+}

@@ -1,0 +1,43 @@
+import type { ApiError } from '../api/answer.ts';
+import type { agentReport } from '../api/supervisor-operations.ts';
+import type { AgentSeen } from '../state/runs/report-agent.ts';
+
+type Input = Extract<ReturnType<typeof agentReport.parse>, { ok: true }>['value'];
+
+export type SeenIn =
+  | { readonly ok: true; readonly value: AgentSeen }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** A report as it was sent, as what was seen: each kind has fields of its own. */
+export function seenIn(input: Input): SeenIn {
+  const seen = readSeen(input);
+  if (seen !== undefined) return { ok: true, value: seen };
+  const message = `a report '${input.kind}' lacks something`;
+  return { ok: false, error: { code: 'bad-request', message, hint: 'See AgentReport in src/supervisor/contract.ts.' } };
+}
+
+function readSeen(input: Input): AgentSeen | undefined {
+  const { kind, start, output = null } = input;
+  switch (kind) {
+    case 'started': {
+      const { supervisor, process } = input;
+      return start === undefined || supervisor === undefined || process === undefined
+        ? undefined
+        : { kind, start, supervisor, process };
+    }
+    case 'exited': {
+      const { code = null, signal = null, timed_out = false, blocks_used = false } = input;
+      return start === undefined ? undefined : { kind, start, code, signal, timed_out, blocks_used, output };
+    }
+    case 'idle':
+      return { kind, why: input.why ?? 'waiting' };
+    case 'stop':
+      return { kind };
+    case 'prompted':
+      return { kind, prompt: input.prompt ?? '' };
+    case 'errored': {
+      const { error, message = '', reset_at = null } = input;
+      return error === undefined ? undefined : { kind, error, message, reset_at };
+    }
+  }
+}

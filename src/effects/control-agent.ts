@@ -1,0 +1,16 @@
+import { agentFiles, type Control } from '../supervisor/contract.ts';
+import { control, type Controlled } from './control.ts';
+import { readRunning } from './supervised.ts';
+import type { World } from './world.ts';
+
+/** Says something to the supervisor of an agent's newest process. */
+export async function controlAgent(
+  { agentId, start }: { readonly agentId: string; readonly start: number },
+  said: Control,
+  { stateDir, supervisorToken }: Pick<World, 'stateDir' | 'supervisorToken'>,
+  timeoutMs: number,
+): Promise<Controlled> {
+  const running = readRunning(agentFiles(stateDir, agentId), start);
+  if (running === undefined) return { ok: false, unheard: true, reason: 'it has no process' };
+  return control(said, { port: running.port, token: supervisorToken(agentId), timeoutMs });
+}

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from '../state/decide.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import type { State } from '../state/state.ts';
+import { killCommand, sweepCommands } from './kill-command.ts';
+import { Liveness } from './liveness.ts';
+import { forgetNotification } from './notify.ts';
+import { failureOf, perform } from './perform.ts';
+import { forgetWorkspace } from './prepare-workspace.ts';
+import { Standings } from './standings.ts';
+import { tellAll } from './tell-all.ts';
+import { tidy } from './tidy.ts';
+import type { World } from './world.ts';
+
+/**
+ * Does what a project owes to the outside, and says how it went. It looks at nothing but the list of what is owed: after each commit,
+ * and once at the start. What is done twice because a daemon was killed in between is done once all the same: each effect sees to that.
+ */
+export class Effects {
+  readonly #world: World;
+  readonly #doing = new Map<string, Doing>();
+  readonly #standings: Standings;
+  readonly #liveness: Liveness;
+  /** Messages to one agent arrive in the order in which they were sent. */
+  readonly #lastTo = new Map<string, Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(world: Omit<World, 'onSpawned'>) {
+    this.#world = { ...world, onSpawned: (agentId, { ended }) => void ended.then(() => this.#liveness.check(agentId)) };
+    this.#standings = new Standings(this.#world);
+    this.#liveness = new Liveness(this.#world);
+  }
+
+  /** Once, when the project is open: what an earlier daemon left is found again. */
+  begin(state: State): void {
+    const wanted = new Set(
+      [...state.effects.values()].map((effect) => (effect.kind === 'run-command' ? effect.commandId : '')),
+    );
+    const wantsCommand = (id: string): boolean => wanted.has(id);
+    tidy({ ...this.#world, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
+    this.#run(sweepCommands(wantsCommand, this.#world));
+    this.look(state);
+  }
+
+  /** With the state as it is durable now. */
+  look(state: State): void {
+    if (this.#isClosed) return;
+    for (const [key, { effect, controller }] of this.#doing) {
+      if (state.effects.get(key) === effect) continue;
+      this.#doing.delete(key);
+      controller.abort();
+      this.#run(this.#afterwards(effect));
+    }
+    for (const effect of state.effects.values()) {
+      if (!this.#doing.has(effect.key) && isDue(effect, state)) this.#start(effect);
+    }
+    this.#standings.look(state);
+  }
+
+  /** Now and then: whoever was to tell us something may be dead. */
+  tick(state: State): void {
+    if (this.#isClosed) return;
+    this.#liveness.look(state);
+    this.#standings.look(state);
+  }
+
+  /** Agents and commands go on; the next daemon finds them. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { controller } of this.#doing.values()) controller.abort();
+    this.#liveness.close();
+    await Promise.race([
+      Promise.allSettled(this.#running),
+      new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref()),
+    ]);
+  }
+
+  #start(effect: Effect): void {
+    const controller = new AbortController();
+    this.#doing.set(effect.key, { effect, controller });
+    if (effect.kind !== 'send-message') {
+      this.#run(this.#do(effect, controller.signal));
+      return;
+    }
+    const before = this.#lastTo.get(effect.agentId);
+    const sent = (async () => {
+      await before;
+      await this.#do(effect, controller.signal);
+    })();
+    this.#lastTo.set(effect.agentId, sent);
+    this.#run(sent);
+    void sent.finally(() => {
+      if (this.#lastTo.get(effect.agentId) === sent) this.#lastTo.delete(effect.agentId);
+    });
+  }
+
+  /** What nothing can be said about yet is tried again, less and less often. */
+  async #do(effect: Effect, signal: AbortSignal): Promise<void> {
+    for (let waitMs = RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+      const commands = await this.#try(effect, signal);
+      if (commands.length > 0) return tellAll(commands, this.#world, signal);
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Whatever goes wrong is an outcome: a full disk must not stop the daemon. */
+  async #try(effect: Effect, signal: AbortSignal): Promise<readonly Command[]> {
+    try {
+      return await perform(effect, this.#world, signal);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#world.log.error('an effect failed', { key: effect.key, reason });
+      return failureOf(effect, reason);
+    }
+  }
+
+  /** It is on record, or was called off: what was kept for the case of a crash goes. */
+  async #afterwards(effect: Effect): Promise<void> {
+    const { stateDir } = this.#world;
+    if (effect.kind === 'notify') forgetNotification(stateDir, effect.notificationId);
+    if (effect.kind === 'prepare-workspace') forgetWorkspace(stateDir, effect);
+    if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
+  }
+
+  #run(work: Promise<void>): void {
+    const running = work.catch((error: unknown) =>
+      this.#world.log.error('an effect failed', { reason: String(error) }),
+    );
+    this.#running.add(running);
+    void running.finally(() => this.#running.delete(running));
+  }
+}
+
+interface Doing {
+  readonly effect: Effect;
+  readonly controller: AbortController;
+}
+
+const RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+
+/** How long the end of the daemon waits for what is being done; all of it can be taken up again. */
+const CLOSE_MS = 2000;
+
+/** An agent that is being started hears nothing yet. */
+function isDue(effect: Effect, state: State): boolean {
+  return effect.kind !== 'send-message' || state.agents.get(effect.agentId)?.process !== 'wanted';
+}

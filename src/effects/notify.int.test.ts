@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Channel } from '../notify/channel.ts';
+import { forgetNotification, notify } from './notify.ts';
+
+let stateDir: string;
+
+beforeEach(() => {
+  stateDir = mkdtempSync(join(tmpdir(), 'baton-notify-'));
+});
+afterEach(() => rmSync(stateDir, { recursive: true }));
+
+const effect = {
+  kind: 'notify',
+  key: 'notification:n1',
+  notificationId: 'n1',
+  about: 'attention',
+  title: 'Agent needs attention: a',
+  message: 'm',
+  decisionId: null,
+} as const;
+
+it('tells every channel, and records which of them failed', async () => {
+  const heard: string[] = [];
+  const channels: Channel[] = [
+    { name: 'terminal', send: async ({ title }) => (heard.push(title), { ok: true }) },
+    { name: 'webhook', send: async () => ({ ok: false, reason: 'status 500' }) },
+  ];
+  const told = await notify(effect, { stateDir, channels });
+  expect(told).toEqual({ sent: ['terminal'], failed: [{ channel: 'webhook', reason: 'status 500' }] });
+  expect(heard).toEqual([effect.title]);
+});
+
+it('tells nobody twice, and says the same again', async () => {
+  let count = 0;
+  const channels: Channel[] = [{ name: 'terminal', send: async () => ((count += 1), { ok: true }) }];
+  const first = await notify(effect, { stateDir, channels });
+  expect(await notify(effect, { stateDir, channels })).toEqual(first);
+  expect(count).toBe(1);
+});
+
+it('does not send again what a daemon was sending when it ended', async () => {
+  const never: Channel = { name: 'webhook', send: async () => new Promise(() => undefined) };
+  void notify(effect, { stateDir, channels: [never] });
+  const again: Channel = { name: 'webhook', send: async () => ({ ok: true }) };
+  const told = await notify(effect, { stateDir, channels: [again] });
+  expect(told).toEqual({
+    sent: [],
+    failed: [{ channel: 'webhook', reason: 'the daemon ended while it was being sent' }],
+  });
+});
+
+it('takes an exception of a channel for a failure', async () => {
+  const broken: Channel = {
+    name: 'desktop',
+    send: async () => {
+      throw new Error('no screen');
+    },
+  };
+  expect(await notify(effect, { stateDir, channels: [broken] })).toMatchObject({ failed: [{ channel: 'desktop' }] });
+});
+
+it('keeps nothing once it is on record', async () => {
+  await notify(effect, { stateDir, channels: [{ name: 'terminal', send: async () => ({ ok: true }) }] });
+  forgetNotification(stateDir, effect.notificationId);
+  expect(readdirSync(join(stateDir, 'notifications'))).toEqual([]);
+});

@@ -1,0 +1,63 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Channel, Notification } from '../notify/channel.ts';
+import type { Effect } from '../state/runs/effect.ts';
+
+export interface Notified {
+  readonly sent: readonly string[];
+  readonly failed: readonly { readonly channel: string; readonly reason: string }[];
+}
+
+/**
+ * Tells a person, on every channel, each at most once: a mark is made before a channel is used, and one that is found without an
+ * outcome was left by a daemon that ended in between. Hearing of something twice is worse than finding it in `baton status`.
+ */
+export async function notify(
+  effect: Extract<Effect, { kind: 'notify' }>,
+  { stateDir, channels }: { readonly stateDir: string; readonly channels: readonly Channel[] },
+): Promise<Notified> {
+  const { notificationId: id, about: kind, title, message } = effect;
+  const folder = marksOf(stateDir, id);
+  const sent: string[] = [];
+  const failed: { channel: string; reason: string }[] = [];
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const send = async (channel: Channel): Promise<void> => {
+    const reason = await sendOnce(channel, join(folder, encodeURIComponent(channel.name)), {
+      id,
+      kind,
+      title,
+      message,
+    });
+    if (reason === null) sent.push(channel.name);
+    else failed.push({ channel: channel.name, reason });
+  };
+  await Promise.all(channels.map(send));
+  return { sent: sent.toSorted(), failed: failed.toSorted((a, b) => (a.channel < b.channel ? -1 : 1)) };
+}
+
+/** It is on record now: the marks have done their work. */
+export function forgetNotification(stateDir: string, id: string): void {
+  rmSync(marksOf(stateDir, id), { recursive: true, force: true });
+}
+
+function marksOf(stateDir: string, id: string): string {
+  return join(stateDir, 'notifications', id);
+}
+
+const TRYING = 'trying';
+const SENT = 'sent';
+
+/** Null where it was sent; otherwise why not. */
+async function sendOnce(channel: Channel, mark: string, notification: Notification): Promise<string | null> {
+  if (existsSync(mark)) {
+    const before = readFileSync(mark, 'utf8');
+    if (before === SENT) return null;
+    return before === TRYING || before === '' ? 'the daemon ended while it was being sent' : before;
+  }
+  writeFileSync(mark, TRYING, { mode: 0o600, flush: true });
+  const result = await channel
+    .send(notification)
+    .catch((error: unknown) => ({ ok: false, reason: String(error) }) as const);
+  writeFileSync(mark, result.ok ? SENT : result.reason, { mode: 0o600 });
+  return result.ok ? null : result.reason;
+}

@@ -1,0 +1,133 @@
+import { renderTemplate } from '../protocol/render-template.ts';
+import type { Command } from '../state/decide.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import type { State } from '../state/state.ts';
+import type { Exit } from '../supervisor/contract.ts';
+import { controlAgent } from './control-agent.ts';
+import { killAgent } from './kill-agent.ts';
+import { notify } from './notify.ts';
+import { prepareWorkspace, type WorkspaceRequest } from './prepare-workspace.ts';
+import { runCommand } from './run-command.ts';
+import { startAgent } from './start-agent.ts';
+import { contextOfStep } from './template-context.ts';
+import { wait } from './wait.ts';
+import type { World } from './world.ts';
+
+/** Does one thing, and gives back what is to be said about it; nothing where it was called off, or somebody else says it. */
+export async function perform(effect: Effect, world: World, signal: AbortSignal): Promise<readonly Command[]> {
+  switch (effect.kind) {
+    case 'start-agent':
+      return startCommands(effect, world, signal);
+    case 'send-message':
+      return sendMessage(effect, world);
+    case 'kill-agent': {
+      const { agentId, reason } = effect;
+      const start = await world.read((state) => state.agents.get(agentId)?.start);
+      const exit = start === undefined ? undefined : await killAgent({ agentId, start, reason }, world, signal);
+      return exit === undefined ? [] : [exitedCommand(agentId, exit)];
+    }
+    case 'run-command': {
+      const end = await runCommand(effect, world, signal);
+      return end === undefined ? [] : [{ kind: 'finish-command', command: { commandId: effect.commandId, ...end } }];
+    }
+    case 'prepare-workspace':
+      return makeWorkspace(effect, world);
+    case 'wait':
+      return (await wait(effect, world.now, signal))
+        ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
+        : [];
+    case 'notify': {
+      const told = await notify(effect, { stateDir: world.stateDir, channels: world.channels(effect.about) });
+      return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, ...told } }];
+    }
+  }
+}
+
+/** What is to be said where doing it failed in a way that nobody foresaw. */
+export function failureOf(effect: Effect, reason: string): readonly Command[] {
+  switch (effect.kind) {
+    case 'start-agent': {
+      const { agentId, start } = effect;
+      return [{ kind: 'report-start-failed', command: { agentId, start, reason } }];
+    }
+    case 'send-message':
+      return [{ kind: 'deliver-message', command: { messageId: effect.messageId, ok: false, reason } }];
+    case 'run-command': {
+      const command = { commandId: effect.commandId, exitCode: null, timedOut: false, output: reason };
+      return [{ kind: 'finish-command', command }];
+    }
+    case 'prepare-workspace': {
+      const { pipelineId, step } = effect;
+      return [{ kind: 'workspace-failed', command: { pipelineId, step, reason } }];
+    }
+    case 'notify': {
+      const failed = [{ channel: 'all', reason }];
+      return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, sent: [], failed } }];
+    }
+    case 'kill-agent':
+    case 'wait':
+      // Both stay owed: the next daemon tries again, and so do we at the next chance.
+      return [];
+  }
+}
+
+export function exitedCommand(agentId: string, exit: Exit): Command {
+  return { kind: 'report-agent', command: { agentId, report: { kind: 'exited', ...exit } } };
+}
+
+async function startCommands(
+  effect: Extract<Effect, { kind: 'start-agent' }>,
+  world: World,
+  signal: AbortSignal,
+): Promise<readonly Command[]> {
+  const { agentId, start } = effect;
+  const outcomes = await startAgent(effect, world, signal);
+  return outcomes.map((outcome): Command => {
+    if (outcome.kind === 'exited') return exitedCommand(agentId, outcome.exit);
+    if (outcome.kind === 'failed')
+      return { kind: 'report-start-failed', command: { agentId, start, reason: outcome.reason } };
+    return { kind: 'report-agent', command: { agentId, report: { ...outcome, start } } };
+  });
+}
+
+async function sendMessage(
+  { agentId, messageId, text }: Extract<Effect, { kind: 'send-message' }>,
+  world: World,
+): Promise<readonly Command[]> {
+  const start = (await world.read((state) => state.agents.get(agentId)?.start)) ?? 1;
+  const said = { kind: 'send', message_id: messageId, text } as const;
+  const answer = await controlAgent({ agentId, start }, said, world, world.times.controlMs);
+  const reason = answer.ok ? null : answer.reason;
+  return [{ kind: 'deliver-message', command: { messageId, ok: answer.ok, reason } }];
+}
+
+async function makeWorkspace(
+  effect: Extract<Effect, { kind: 'prepare-workspace' }>,
+  world: World,
+): Promise<readonly Command[]> {
+  const { pipelineId, step } = effect;
+  const request = await world.read((state) => fillIn(state, effect, world.env));
+  if (request === undefined) return [];
+  const made = 'reason' in request ? request : await prepareWorkspace(request, world);
+  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
+  return [{ kind: 'prepare-workspace', command: { pipelineId, step, path: made.path, branch: made.branch } }];
+}
+
+function fillIn(
+  state: State,
+  { pipelineId, step, branch, base }: Extract<Effect, { kind: 'prepare-workspace' }>,
+  env: World['env'],
+): WorkspaceRequest | { readonly ok: false; readonly reason: string } | undefined {
+  const pipeline = state.pipelines.get(pipelineId);
+  if (pipeline === undefined) return undefined;
+  const context = contextOfStep(state, pipeline, step, env);
+  const [name, from] = [branch, base ?? ''].map((text) => renderTemplate(text, context, { quote: 'none' }));
+  for (const each of [name, from])
+    if (each?.ok === false) return { ok: false, reason: each.problems.map(({ message }) => message).join('; ') };
+  return {
+    pipelineId,
+    step,
+    branch: name?.ok ? name.value : branch,
+    base: base !== null && from?.ok ? from.value : base,
+  };
+}

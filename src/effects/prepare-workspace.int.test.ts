@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { forgetWorkspace, prepareWorkspace } from './prepare-workspace.ts';
+
+let folder: string;
+let path: string;
+let stateDir: string;
+const request = { pipelineId: 'p1', step: 'build', branch: 'feature/x', base: null };
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-workspace-')));
+  path = join(folder, 'repo');
+  stateDir = join(folder, 'state');
+  execFileSync('git', ['-c', 'init.defaultBranch=main', 'init', '-q', path]);
+  git('-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '-q', '--allow-empty', '-m', 'first');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it('makes a worktree on a branch of its own', async () => {
+  const made = await prepareWorkspace(request, { path, stateDir });
+  expect(made).toEqual({ ok: true, path: join(path, '.worktrees', 'x'), branch: 'feature/x' });
+});
+
+it('finds the one that was made before anybody could say so', async () => {
+  const made = await prepareWorkspace(request, { path, stateDir });
+  expect(await prepareWorkspace(request, { path, stateDir })).toEqual(made);
+});
+
+it('goes on with a branch that was made before its worktree', async () => {
+  mkdirSync(join(stateDir, 'workspaces'), { recursive: true });
+  writeFileSync(join(stateDir, 'workspaces', 'p1-build'), 'feature/x');
+  git('branch', 'feature/x');
+  expect(await prepareWorkspace(request, { path, stateDir })).toMatchObject({ ok: true, branch: 'feature/x' });
+});
+
+it('refuses a branch that is somebody else’s, and says what to do', async () => {
+  git('branch', 'feature/x');
+  const made = await prepareWorkspace(request, { path, stateDir });
+  expect(made).toMatchObject({ ok: false, reason: expect.stringContaining("branch 'feature/x' already exists") });
+  // Also at the second try: the first one has not made it ours.
+  expect(await prepareWorkspace(request, { path, stateDir })).toEqual(made);
+});
+
+it('refuses its own branch to another pipeline once it is on record', async () => {
+  await prepareWorkspace(request, { path, stateDir });
+  forgetWorkspace(stateDir, request);
+  const other = await prepareWorkspace({ ...request, pipelineId: 'p2' }, { path, stateDir });
+  expect(other).toMatchObject({ ok: false, reason: expect.stringContaining('already exists') });
+});
+
+it('says so where there is no base', async () => {
+  const made = await prepareWorkspace({ ...request, base: 'nowhere' }, { path, stateDir });
+  expect(made).toMatchObject({ ok: false, reason: expect.stringContaining("no commit to start from: 'nowhere'") });
+});
+
+function git(...args: string[]): void {
+  execFileSync('git', ['-C', path, ...args]);
+}

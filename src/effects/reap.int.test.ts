@@ -1,0 +1,53 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import { identifyProcess } from '../api/process-identity.ts';
+import { until } from '../daemon/running.cases.ts';
+import { findByArguments, findMarked, reap } from './reap.ts';
+
+const children: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+it('ends a group that ignores SIGTERM, and children that left it', async () => {
+  const value = randomUUID();
+  // Its grandchild has a session of its own: no signal to the group reaches it.
+  const script =
+    'trap "" TERM; setsid sh -c "trap \\"\\" TERM; while :; do sleep 60; done" & while :; do sleep 60; done';
+  const leader = start('sh', ['-c', script], value);
+  const mark = { name: 'BATON_AGENT_ID', value };
+  await until(() => findMarked(mark).length >= 4, 'all of them run');
+  const identity = identifyProcess(leader.pid ?? 0) ?? '';
+  expect(await reap({ mark, leaders: [identity] })).toBe(true);
+  expect(findMarked(mark)).toEqual([]);
+});
+
+it('leaves a process alone that has the number of one that has gone', async () => {
+  const stranger = start('sleep', ['60'], 'somebody-else');
+  await once(stranger, 'spawn');
+  const [boot] = (identifyProcess(stranger.pid ?? 0) ?? '').split('/');
+  const gone = `${boot}/${stranger.pid}/1`;
+  expect(await reap({ mark: { name: 'BATON_AGENT_ID', value: randomUUID() }, leaders: [gone] })).toBe(true);
+  expect(identifyProcess(stranger.pid ?? 0)).toBeDefined();
+});
+
+it('finds a process by the words it was started with', async () => {
+  const word = randomUUID();
+  const child = start('sh', ['-c', 'sleep 60', word, '7'], word);
+  await until(() => findByArguments(word, '7').length === 1, 'it runs');
+  expect(findByArguments(word, '7')).toEqual([child.pid]);
+  expect(findByArguments(word, '8')).toEqual([]);
+});
+
+function start(program: string, args: readonly string[], value: string): ChildProcess {
+  const child = spawn(program, args, {
+    env: { ...process.env, BATON_AGENT_ID: value },
+    detached: true,
+    stdio: 'ignore',
+  });
+  children.push(child);
+  return child;
+}

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { hasEnded } from '../api/process-identity.ts';
+
+export interface Remains {
+  /** A name and a value in the environment of everything that the run has started, also of what left its process group. */
+  readonly mark: { readonly name: string; readonly value: string };
+  /** Boot, number and start time of those that lead a group of their own. */
+  readonly leaders: readonly string[];
+}
+
+/**
+ * Ends what is left of a run that nobody supervises any more. A process may start another while it is being ended, so we look
+ * until there is none. False where some could not be ended.
+ */
+export async function reap({ mark, leaders }: Remains): Promise<boolean> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const alive = leaders.filter((leader) => !hasEnded(leader)).map((leader) => Number(leader.split('/')[1]));
+    const marked = findMarked(mark);
+    if (alive.length === 0 && marked.length === 0) return true;
+    // A group has the number of its leader; that is only known to be ours while the leader is there.
+    for (const pid of alive) kill(-pid);
+    for (const pid of [...alive, ...marked]) kill(pid);
+    await pause(Math.min(10 * 2 ** round, 200));
+  }
+  return false;
+}
+
+/** About five seconds: what SIGKILL does not end within that time waits for a device. */
+const ROUNDS = 30;
+
+/** The processes that have a mark in the environment that they were started with; those of other users cannot be seen. */
+export function findMarked({ name, value }: Remains['mark']): number[] {
+  const text = `\0${name}=${value}\0`;
+  return listProcesses().filter(
+    (pid) => pid !== process.pid && `\0${readOf(pid, 'environ')}`.includes(text) && !isZombie(pid),
+  );
+}
+
+/** The processes that were started with these words at the end of their command line. */
+export function findByArguments(...words: readonly string[]): number[] {
+  const end = `\0${words.join('\0')}\0`;
+  return listProcesses().filter((pid) => readOf(pid, 'cmdline').endsWith(end) && !isZombie(pid));
+}
+
+function listProcesses(): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function isZombie(pid: number): boolean {
+  const stat = readOf(pid, 'stat');
+  return stat === '' || stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+}
+
+function readOf(pid: number, file: 'environ' | 'cmdline' | 'stat'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has gone, or it is not ours to end: the next look tells.
+  }
+}

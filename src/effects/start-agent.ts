@@ -1,0 +1,98 @@
+import { mkdirSync } from 'node:fs';
+import { writeWhole } from '../api/write-whole.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import { standingOf } from '../state/runs/standing.ts';
+import type { State } from '../state/state.ts';
+import { agentFiles, type Exit, type HookConfig } from '../supervisor/contract.ts';
+import { untilStarted, type Settling } from './follow-start.ts';
+import { launchAgent, type StartedAgent } from './launch-agent.ts';
+import { ownerFile } from './owner-file.ts';
+import { markOfAgent, settleLost } from './settle-lost.ts';
+import { spawnSupervisor } from './spawn-supervisor.ts';
+import { findSupervised } from './supervised.ts';
+import { contextOfAgent } from './template-context.ts';
+import { workplaceOf } from './workplace.ts';
+import type { World } from './world.ts';
+
+/** What became of a start; several, where it ran and ended before anybody was told. */
+export type StartOutcome =
+  | { readonly kind: 'started'; readonly supervisor: string; readonly process: string }
+  | { readonly kind: 'exited'; readonly exit: Exit }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type StartAgent = Extract<Effect, { kind: 'start-agent' }>;
+
+/**
+ * Starts an agent under a supervisor of its own, once: a supervisor that an earlier daemon started is found by what lies in the
+ * agent's folder, and is followed instead. Nothing comes of it where somebody else has said how it went.
+ */
+export async function startAgent(
+  { agentId, start }: StartAgent,
+  world: World,
+  signal: AbortSignal,
+): Promise<readonly StartOutcome[]> {
+  const files = agentFiles(world.stateDir, agentId);
+  const lose = async (): Promise<Exit> => settleLost({ files, start, mark: markOfAgent(agentId) });
+  if (findSupervised(files, start).kind !== 'untaken') {
+    const settling = await untilStarted({ files, start, spawned: undefined, signal }, world.times.startMs);
+    return settling === undefined ? [] : outcomesOf(settling, lose);
+  }
+  const programs = await world.programs();
+  return world.starts.pass(async () => {
+    const wanted = await world.read((state) => gather(state, agentId, start, world));
+    if (wanted === undefined || signal.aborted) return [];
+    const made = launchAgent(wanted, world, programs);
+    if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
+    mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+    writeWhole(ownerFile(files.folder), world.projectId);
+    writeWhole(files.config, `${JSON.stringify(hookConfig(wanted.run, start))}\n`);
+    const spawned = spawnSupervisor(files, made.launch, { programs, env: world.env });
+    world.onSpawned(agentId, spawned);
+    const settling = await untilStarted({ files, start, spawned, signal }, world.times.startMs);
+    return settling === undefined ? [] : outcomesOf(settling, lose);
+  });
+}
+
+async function outcomesOf({ found, words }: Settling, lose: () => Promise<Exit>): Promise<readonly StartOutcome[]> {
+  const ran = 'running' in found && found.running !== undefined ? [startedOf(found.running)] : [];
+  switch (found.kind) {
+    case 'running':
+      return ran;
+    case 'ended':
+      return [...ran, { kind: 'exited', exit: found.exit }];
+    case 'lost':
+      return [...ran, { kind: 'exited', exit: await lose() }];
+    case 'untaken':
+      return [{ kind: 'failed', reason: `the supervisor did not start: ${words ?? 'it has gone'}` }];
+    case 'starting':
+      await lose();
+      return [{ kind: 'failed', reason: 'the supervisor did not come to run it in time' }];
+  }
+}
+
+function gather(
+  state: State,
+  agentId: string,
+  start: number,
+  { path, env, usesExitSignals }: World,
+): StartedAgent | undefined {
+  const run = state.agents.get(agentId);
+  if (run === undefined || run.start !== start) return undefined;
+  return {
+    run,
+    start,
+    context: contextOfAgent(state, run, env),
+    workplace: workplaceOf(state, run.owner?.pipelineId, path),
+    owes: standingOf(state, run.id, usesExitSignals()).missing,
+  };
+}
+
+function startedOf({ supervisor, process }: { readonly supervisor: string; readonly process: string }): StartOutcome {
+  return { kind: 'started', supervisor, process };
+}
+
+function hookConfig({ onStop, plan }: AgentRun, start: number): HookConfig {
+  const attempts = plan.on_stop?.attempts;
+  return { on_stop: onStop, ...(attempts === undefined ? {} : { attempts }), start };
+}

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { agentFiles, commandFiles } from '../supervisor/contract.ts';
+import { ownerFile } from './owner-file.ts';
+
+export interface Tidying {
+  readonly stateDir: string;
+  readonly projectId: string;
+  /** Agents that the project still tells about. */
+  readonly knowsAgent: (id: string) => boolean;
+  /** Commands that are still waited for. */
+  readonly wantsCommand: (id: string) => boolean;
+}
+
+/** How many commands that have ended keep their output. */
+const KEPT_COMMANDS = 200;
+
+/** Removes the folders of runs that nobody can ask about any more. Whatever belongs to another project, or still runs, stays. */
+export function tidy({ stateDir, projectId, knowsAgent, wantsCommand }: Tidying): void {
+  for (const id of list(join(stateDir, 'agents'))) {
+    const { folder } = agentFiles(stateDir, id);
+    if (!knowsAgent(id) && ownerOf(folder) === projectId) rmSync(folder, { recursive: true, force: true });
+  }
+  const ended = list(join(stateDir, 'commands'))
+    .map((id) => ({ id, files: commandFiles(stateDir, id) }))
+    .filter(({ id, files }) => !wantsCommand(id) && ownerOf(files.folder) === projectId)
+    .map(({ files }) => ({ folder: files.folder, atMs: statSync(files.exit(1), { throwIfNoEntry: false })?.mtimeMs }))
+    .filter((each): each is { folder: string; atMs: number } => each.atMs !== undefined)
+    .toSorted((a, b) => b.atMs - a.atMs);
+  for (const { folder } of ended.slice(KEPT_COMMANDS)) rmSync(folder, { recursive: true, force: true });
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function ownerOf(folder: string): string | undefined {
+  try {
+    return readFileSync(ownerFile(folder), 'utf8');
+  } catch {
+    return undefined;
+  }
+}

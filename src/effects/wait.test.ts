@@ -1,0 +1,52 @@
+import { expect, it, vi } from 'vitest';
+import { wait } from './wait.ts';
+
+const effect = (due: string) =>
+  ({ kind: 'wait', key: 'timer:t', timerId: 't', due, purpose: { kind: 'leave', agent_id: 'a' } }) as const;
+
+it('is over at once where the time has come while nobody was there', async () => {
+  expect(await wait(effect('2020-01-01T00:00:00.000Z'), () => new Date(), new AbortController().signal)).toBe(true);
+});
+
+it('lasts longer than one timer of Node can, and ends early where the clock is put forward', async () => {
+  vi.useFakeTimers();
+  try {
+    let now = Date.parse('2026-01-01T00:00:00Z');
+    const over = wait(effect('2026-03-01T00:00:00.000Z'), () => new Date(now), new AbortController().signal);
+    await vi.advanceTimersByTimeAsync(60_000);
+    now = Date.parse('2026-03-01T00:00:00.000Z');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await over).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('waits on where the clock is put back', async () => {
+  vi.useFakeTimers();
+  try {
+    let now = Date.parse('2026-01-01T00:00:00Z');
+    let isOver = false;
+    const over = wait(effect('2026-01-01T00:00:10.000Z'), () => new Date(now), new AbortController().signal).then(
+      () => {
+        isOver = true;
+      },
+    );
+    now -= 3_600_000;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(isOver).toBe(false);
+    now += 3_610_000;
+    await vi.advanceTimersByTimeAsync(60_000);
+    await over;
+    expect(isOver).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('can be called off', async () => {
+  const controller = new AbortController();
+  const over = wait(effect('2999-01-01T00:00:00.000Z'), () => new Date(), controller.signal);
+  controller.abort();
+  expect(await over).toBe(false);
+});

@@ -1,0 +1,61 @@
+import type { Channel } from '../notify/channel.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { Command } from '../state/decide.ts';
+import type { State } from '../state/state.ts';
+import type { Programs } from '../supervisor/programs.ts';
+import type { Spawned } from './spawn-supervisor.ts';
+import type { Turnstile } from './turnstile.ts';
+
+/** What effects may touch of the daemon around them. */
+export interface World {
+  readonly projectId: string;
+  /** The top of the project's repository. */
+  readonly path: string;
+  readonly stateDir: string;
+  /** The daemon's own; what it starts inherits it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => Date;
+  readonly log: EffectLog;
+  /** Looks at the state, once everything that was said before is durable. Undefined where the store does not answer. */
+  readonly read: <A>(look: (state: State) => A) => Promise<A | undefined>;
+  /** How it went, as a command. Undefined: the store does not answer, and it must be said again. */
+  readonly tell: (command: Command) => Promise<Told | undefined>;
+  /** A supervisor was started by this process: its end will be heard of. */
+  readonly onSpawned: (agentId: string, spawned: Spawned) => void;
+  /** Processes are started a few at a time. */
+  readonly starts: Turnstile;
+  readonly programs: () => Promise<Programs>;
+  readonly supervisorToken: (id: string) => string;
+  readonly agentToken: (run: AgentRun) => string;
+  /** The ways to reach a person about this. */
+  readonly channels: (about: 'attention' | 'done' | 'failed') => readonly Channel[];
+  /** Whether exit signals count in this project. */
+  readonly usesExitSignals: () => boolean;
+  /** As the runbook has them now. */
+  readonly times: EffectTimes;
+}
+
+export interface EffectTimes {
+  /** Between SIGTERM and SIGKILL. */
+  readonly killAfterMs: number;
+  /** How often a supervisor renews its claim. */
+  readonly renewalMs: number;
+  /** An agent that prints nothing for so long is idle; null: only its own word counts. */
+  readonly idleMs: number | null;
+  /** What is kept of the output of an agent or a command. */
+  readonly logBytes: number;
+  /** How long a supervisor may take until its agent runs. */
+  readonly startMs: number;
+  /** How long it may take to pass on a word. */
+  readonly controlMs: number;
+}
+
+export interface Told {
+  /** Undefined where it was recorded, or was known already. */
+  readonly refused?: string;
+}
+
+export interface EffectLog {
+  info(message: string, fields?: Readonly<Record<string, string | number>>): void;
+  error(message: string, fields?: Readonly<Record<string, string | number>>): void;
+}

@@ -1,0 +1,17 @@
+/** A way to reach a person. A failure is a value: nobody may fail because a chat is down. */
+export interface Channel {
+  readonly name: 'desktop' | 'terminal' | 'webhook';
+  readonly send: (notification: Notification) => Promise<Sent>;
+}
+
+export interface Notification {
+  /** The same in every repeat. */
+  readonly id: string;
+  readonly kind: 'attention' | 'done' | 'failed';
+  readonly title: string;
+  readonly message: string;
+  /** Where to look. */
+  readonly url?: string;
+}
+
+export type Sent = { readonly ok: true } | { readonly ok: false; readonly reason: string };

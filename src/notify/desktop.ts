@@ -1,0 +1,113 @@
+import type { Channel, Notification, Sent } from './channel.ts';
+import { escapeMarkup, NOTICE_LIMITS, plainLine, plainText } from './plain-text.ts';
+import { findProgram, runProgram } from './run-program.ts';
+
+export interface DesktopOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform?: NodeJS.Platform;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * The notifications of the desktop, through whichever program there is. Where one fails the next is tried, unless it may have shown
+ * the notification already.
+ */
+export function desktopChannel({ env, platform = process.platform, timeoutMs = 5000 }: DesktopOptions): Channel {
+  return {
+    name: 'desktop',
+    send: async (notification): Promise<Sent> => {
+      const text = textsOf(notification);
+      const reasons: string[] = [];
+      for (const { program, args } of platform === 'darwin' ? MACOS : FREEDESKTOP) {
+        const path = findProgram(program, env);
+        if (path === undefined) continue;
+        const ran = await runProgram(path, args(text), { env, timeoutMs });
+        if (ran.ok) return { ok: true };
+        reasons.push(`${program}: ${ran.reason}`);
+        if (ran.timedOut === true) break;
+      }
+      const none = platform === 'darwin' ? 'osascript was not found' : 'neither gdbus nor notify-send was found';
+      return { ok: false, reason: reasons.join('; ') || none };
+    },
+  };
+}
+
+interface Texts {
+  readonly kind: Notification['kind'];
+  readonly title: string;
+  readonly message: string;
+}
+
+interface Way {
+  readonly program: string;
+  readonly args: (text: Texts) => readonly string[];
+}
+
+const FREEDESKTOP: readonly Way[] = [
+  {
+    program: 'gdbus',
+    args: ({ kind, title, message }) => [
+      'call',
+      '--session',
+      '--dest=org.freedesktop.Notifications',
+      '--object-path=/org/freedesktop/Notifications',
+      '--method=org.freedesktop.Notifications.Notify',
+      variantText('Baton'),
+      'uint32 0',
+      variantText(''),
+      variantText(title),
+      variantText(escapeMarkup(message)),
+      '@as []',
+      `{"urgency": <byte ${URGENCY[kind].number}>}`,
+      'int32 -1',
+    ],
+  },
+  {
+    program: 'notify-send',
+    args: ({ kind, title, message }) => [
+      '--app-name=Baton',
+      `--urgency=${URGENCY[kind].name}`,
+      '--',
+      title,
+      escapeMarkup(message),
+    ],
+  },
+];
+
+const MACOS: readonly Way[] = [
+  {
+    program: 'osascript',
+    // The texts are arguments of the script and never part of it.
+    args: ({ title, message }) => [
+      '-e',
+      'on run argv',
+      '-e',
+      'display notification (item 2 of argv) with title (item 1 of argv)',
+      '-e',
+      'end run',
+      '--',
+      title,
+      message,
+    ],
+  },
+];
+
+/** What needs a person stays on the screen until it is seen. */
+const URGENCY = {
+  attention: { number: 2, name: 'critical' },
+  failed: { number: 1, name: 'normal' },
+  done: { number: 0, name: 'low' },
+} as const;
+
+/** `gdbus` reads its arguments in GVariant's text format: a text is quoted there, so that none is taken for anything else. */
+function variantText(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
+}
+
+function textsOf({ kind, title, message, url }: Notification): Texts {
+  return {
+    kind,
+    title: plainLine(title, NOTICE_LIMITS.titleCharacters),
+    message: plainText(url === undefined ? message : `${message}\n${url}`, NOTICE_LIMITS.messageCharacters),
+  };
+}

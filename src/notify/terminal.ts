@@ -1,0 +1,32 @@
+import type { Channel, Notification } from './channel.ts';
+import { NOTICE_LIMITS, plainLine } from './plain-text.ts';
+
+/**
+ * A daemon has no terminal of its own: what it records is shown, with a bell, wherever `baton status --watch` runs. So this channel
+ * has nothing to do but to say a line where the daemon itself was started in a terminal; it is always there and never fails.
+ */
+export function terminalChannel({ say }: { readonly say?: (line: string) => void }): Channel {
+  return {
+    name: 'terminal',
+    send: async (notification) => {
+      say?.(`${noticeLine(notification)}\n`);
+      return { ok: true };
+    },
+  };
+}
+
+/** A notification as one line of text. */
+export function noticeLine({ title, message, url }: Pick<Notification, 'title' | 'message' | 'url'>): string {
+  const { titleCharacters, messageCharacters } = NOTICE_LIMITS;
+  const parts = [plainLine(title, titleCharacters), plainLine(message, messageCharacters), url ?? ''];
+  return parts.filter((part) => part !== '').join(': ');
+}
+
+/**
+ * What makes a terminal call its owner: OSC 9 becomes a notification of the desktop in those that know it (iTerm2, WezTerm, kitty,
+ * Ghostty, Windows Terminal), the bell does in the others. Terminals that know neither ignore both.
+ */
+export function bell(notification: Pick<Notification, 'title' | 'message'>): string {
+  // "Baton" comes first: a text that begins with a number would be another command of some terminals.
+  return `\u001B]9;Baton: ${noticeLine(notification)}\u0007\u0007`;
+}

@@ -1,0 +1,110 @@
+import querystring from 'node:querystring';
+import type { Channel, Notification, Sent } from './channel.ts';
+import { escapeMarkup, NOTICE_LIMITS, plainLine, plainText } from './plain-text.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+export interface WebhookTimes {
+  /** For one answer. */
+  readonly timeoutMs: number;
+  /** Before the first repeat; doubled each time. */
+  readonly backoffMs: number;
+  /** For everything: who is still away then does not hear of it. */
+  readonly giveUpMs: number;
+}
+
+const TIMES: WebhookTimes = { timeoutMs: 10_000, backoffMs: 1000, giveUpMs: 120_000 };
+
+/**
+ * Posts `{"text": …}`, as Slack, Mattermost and their like take it. A receiver that is busy or away is tried again; the header
+ * `Baton-Notification-Id` tells it a repeat from a new one. Redirects are not followed: the address is a secret between us and that
+ * host, and no reason names more of it than the host.
+ */
+export function webhookChannel(address: string, times: WebhookTimes = TIMES): Channel {
+  const target = parseTarget(address);
+  return {
+    name: 'webhook',
+    send: async (notification) => (target === undefined ? BAD_ADDRESS : sendUntil(target, notification, times)),
+  };
+}
+
+interface Target {
+  readonly url: string;
+  readonly host: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const BAD_ADDRESS: Sent = { ok: false, reason: 'the address of the webhook is not an http or https address' };
+
+function parseTarget(address: string): Target | undefined {
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  const { username, password, host } = url;
+  url.username = '';
+  url.password = '';
+  return { url: url.href, host, headers: username === '' ? {} : { authorization: basicLogin(username, password) } };
+}
+
+/** `fetch` takes no address with a login in it. */
+function basicLogin(username: string, password: string): string {
+  const plain = [username, password].map((part) => querystring.unescape(part)).join(':');
+  return `Basic ${Buffer.from(plain).toString('base64')}`;
+}
+
+async function sendUntil(target: Target, notification: Notification, times: WebhookTimes): Promise<Sent> {
+  const until = performance.now() + times.giveUpMs;
+  for (let backoffMs = times.backoffMs; ; backoffMs *= 2) {
+    const tried = await post(target, notification, times.timeoutMs);
+    if (tried.ok) return { ok: true };
+    const waitMs = Math.max(backoffMs, tried.waitMs ?? 0);
+    if (!tried.isPassing || performance.now() + waitMs > until) return { ok: false, reason: tried.reason };
+    await new Promise((resolve) => {
+      setTimeout(resolve, waitMs);
+    });
+  }
+}
+
+type Tried =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: string; readonly isPassing: boolean; readonly waitMs?: number | undefined };
+
+async function post({ url, host, headers }: Target, notification: Notification, timeoutMs: number): Promise<Tried> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'baton-notification-id': notification.id,
+        'baton-notification-kind': notification.kind,
+      },
+      body: JSON.stringify({ text: slackText(notification) }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await response.body?.cancel();
+    if (response.ok) return { ok: true };
+    const { status } = response;
+    const isRedirect = status >= 300 && status < 400;
+    const reason = `${host} answered ${status}${isRedirect ? ' (redirects are not followed)' : ''}`;
+    const waitMs = retryAfterMs(response.headers.get('retry-after'), Date.now());
+    return { ok: false, reason, isPassing: status >= 500 || status === 429, waitMs };
+  } catch (error) {
+    return { ok: false, reason: `${host}: ${whyNot(error, timeoutMs)}`, isPassing: true };
+  }
+}
+
+/** The message of an error may hold the address; its code does not. */
+function whyNot(error: unknown, timeoutMs: number): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'not reached';
+}
+
+function slackText({ title, message, url }: Notification): string {
+  const lines = [
+    `*${escapeMarkup(plainLine(title, NOTICE_LIMITS.titleCharacters))}*`,
+    escapeMarkup(plainText(message, NOTICE_LIMITS.messageCharacters)),
+    url === undefined ? '' : escapeMarkup(url),
+  ];
+  return lines.filter((line) => line !== '').join('\n');
+}

@@ -1,0 +1,53 @@
+import { REQUIREMENTS } from '../protocol/run-plan.ts';
+import type { ObjectShape } from '../protocol/shape.ts';
+import { command, count, duration, environment, reference } from './fields.ts';
+import { HANDLER_SHAPES } from './handler-shape.ts';
+
+export const agentShape = {
+  kind: 'object',
+  about: 'A program that works: which one, with which prompt, and what happens when it stops.',
+  fields: {
+    run: { ...command, about: '`claude`, `codex`, `gemini`, `scripted`, `builtin:ROLE`, or a command for the shell.' },
+    prompt: { kind: 'text', notEmpty: true, optional: true, about: 'What it is told first; templates are filled in.' },
+    prompt_file: {
+      kind: 'text',
+      notEmpty: true,
+      optional: true,
+      about: 'A file with the prompt, relative to the project; templates in it are filled in.',
+    },
+    role: { ...reference, optional: true, about: 'The role it works in, as in `implementer`.' },
+    env: environment,
+    cwd: {
+      kind: 'text',
+      notEmpty: true,
+      optional: true,
+      about: 'Where it runs, relative to the project or the workspace.',
+    },
+    model: { kind: 'text', notEmpty: true, optional: true, about: 'The model, by the name the client knows.' },
+    ...HANDLER_SHAPES,
+    max_concurrency: { ...count, optional: true, about: 'How many of this agent may run at once.' },
+    budget: {
+      kind: 'object',
+      optional: true,
+      about: 'What a run may use before a person is asked.',
+      fields: {
+        tokens: { kind: 'number', whole: true, min: 1, max: 1e12, optional: true, about: 'Tokens, in and out.' },
+        cost: {
+          kind: 'text',
+          optional: true,
+          pattern: '^\\$[0-9]{1,6}(\\.[0-9]{1,5})?$',
+          expected: 'dollars such as $2.50',
+          about: 'Money, as in "$2.50".',
+        },
+        time: { ...duration, optional: true, about: 'Time at work, as in "2h".' },
+      },
+    },
+    timeout: { ...duration, optional: true, about: 'How long a run may take, as in "2h".' },
+    requires: {
+      kind: 'list',
+      optional: true,
+      of: { kind: 'choice', values: REQUIREMENTS },
+      about: `What it owes before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
+    },
+  },
+} as const satisfies ObjectShape;

@@ -1,0 +1,44 @@
+import { PHASES } from '../protocol/phase.ts';
+import type { ValueOf } from '../protocol/shape.ts';
+import { durationMs } from './duration.ts';
+import type { limitsShape } from './limits-shape.ts';
+import type { RunLimits } from './runbook.ts';
+
+export type LimitsValue = ValueOf<typeof limitsShape>;
+
+/** What holds where a runbook says nothing. */
+export const DEFAULT_LIMITS: RunLimits = {
+  claimExpiryMs: 15 * 60_000,
+  renewalMs: 30_000,
+  idleMs: undefined,
+  leaveMs: 60_000,
+  agents: 50,
+  reviewRounds: 3,
+  killAfterMs: 10_000,
+  logBytes: 10 * 1024 * 1024,
+  stallMs: {},
+};
+
+export function buildLimits(value: LimitsValue): RunLimits {
+  const ms = (text: string | undefined, otherwise: number): number =>
+    text === undefined ? otherwise : durationMs(text);
+  return {
+    claimExpiryMs: ms(value.claim_expiry, DEFAULT_LIMITS.claimExpiryMs),
+    renewalMs: ms(value.renewal, DEFAULT_LIMITS.renewalMs),
+    idleMs: value.idle === undefined ? undefined : durationMs(value.idle),
+    leaveMs: ms(value.leave, DEFAULT_LIMITS.leaveMs),
+    agents: value.agents ?? DEFAULT_LIMITS.agents,
+    reviewRounds: value.review_rounds ?? DEFAULT_LIMITS.reviewRounds,
+    killAfterMs: ms(value.kill_after, DEFAULT_LIMITS.killAfterMs),
+    logBytes: value.log_bytes ?? DEFAULT_LIMITS.logBytes,
+    stallMs: stallOf(value.stall),
+  };
+}
+
+/** One duration is for every phase in which somebody, or something, is expected to work. */
+function stallOf(stall: LimitsValue['stall']): RunLimits['stallMs'] {
+  const given = PHASES.map((phase) => [phase, typeof stall === 'string' ? stall : stall?.[phase]] as const);
+  const active =
+    typeof stall === 'string' ? given.filter(([phase]) => phase !== 'COMPLETED' && phase !== 'BLOCKED') : given;
+  return Object.fromEntries(active.flatMap(([phase, text]) => (text === undefined ? [] : [[phase, durationMs(text)]])));
+}

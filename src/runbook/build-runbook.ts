@@ -1,0 +1,77 @@
+import { EDGES, ROLES } from '../protocol/handoff/edges.ts';
+import { extendWorkflow, type Workflow } from '../protocol/handoff/extend-workflow.ts';
+import type { Parsed } from '../protocol/problem.ts';
+import { buildAgent } from './build-agent.ts';
+import { buildLimits } from './build-limits.ts';
+import { buildPipeline, buildRunnable } from './build-pipeline.ts';
+import { readCommandArgs, type CommandArgs } from './command-args.ts';
+import { durationMs } from './duration.ts';
+import { NOTIFICATIONS, type CiCheck, type CommandDefinition, type Runbook, type WorkerDefinition } from './runbook.ts';
+import type { RunbookValue } from './runbook-shape.ts';
+
+/** What the checker has let through, as the other rooms use it: names looked up, times in milliseconds, defaults filled in. */
+export function buildRunbook(value: RunbookValue): Runbook {
+  return {
+    exitProtocol: value.exit_protocol,
+    store: value.store,
+    agents: definitions(value.agents, buildAgent),
+    pipelines: definitions(value.pipelines, buildPipeline),
+    commands: definitions(value.commands, buildCommand),
+    workers: definitions(value.workers, buildWorker),
+    ci: { required: (value.ci?.required ?? []).map(buildCheck) },
+    merge: value.merge && { method: value.merge.method ?? 'squash', into: value.merge.into },
+    workflow: workflowIn(value),
+    notify: {
+      desktop: value.notify?.desktop ?? true,
+      terminal: value.notify?.terminal ?? true,
+      webhook: value.notify?.webhook,
+      on: value.notify?.on ?? NOTIFICATIONS,
+    },
+    limits: buildLimits(value.limits ?? {}),
+  };
+}
+
+function definitions<V, D>(
+  section: { readonly [name: string]: V } | undefined,
+  build: (name: string, value: V) => D,
+): ReadonlyMap<string, D> {
+  return new Map(Object.entries(section ?? {}).map(([name, value]) => [name, build(name, value)]));
+}
+
+type Definition<S extends 'commands' | 'workers'> = NonNullable<RunbookValue[S]>[string];
+
+function buildCommand(name: string, { args = '', run }: Definition<'commands'>): CommandDefinition {
+  return { name, args: requireArgs(args), run: buildRunnable(run) };
+}
+
+function requireArgs(text: string): CommandArgs {
+  const args = readCommandArgs(text);
+  if ('what' in args) throw new Error(`a checked runbook has arguments that cannot be read: ${args.what}`);
+  return args;
+}
+
+function buildWorker(name: string, { run, concurrency = 1, ...selects }: Definition<'workers'>): WorkerDefinition {
+  return { name, ...selects, concurrency, run: buildRunnable(run) };
+}
+
+function buildCheck({ name, run, timeout }: NonNullable<NonNullable<RunbookValue['ci']>['required']>[number]): CiCheck {
+  return {
+    name,
+    ...(run === undefined ? {} : { run }),
+    ...(timeout === undefined ? {} : { timeoutMs: durationMs(timeout) }),
+  };
+}
+
+const BUILT_IN: Workflow = { roles: ROLES, edges: EDGES };
+
+/** The built-in workflow with what the runbook declares. */
+export function declaredWorkflow({ roles }: Pick<RunbookValue, 'roles'>): Parsed<Workflow> {
+  const { add, edges, without } = roles ?? {};
+  return extendWorkflow(BUILT_IN, { roles: add, edges, without });
+}
+
+function workflowIn(value: RunbookValue): Workflow {
+  const extended = declaredWorkflow(value);
+  if (!extended.ok) throw new Error(`a checked runbook has roles that do not fit: ${extended.problems[0].message}`);
+  return extended.value;
+}

@@ -1,0 +1,66 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { placeAt } from '../protocol/place.ts';
+import { problem } from '../protocol/problem.ts';
+import { quote } from '../protocol/quote.ts';
+import { decodeUtf8 } from '../protocol/utf8.ts';
+import { placeIn } from './join-files.ts';
+import { RUNBOOK_LIMITS } from './limits.ts';
+import type { ReadRunbook } from './read-runbook.ts';
+import { promptFaults } from './rules/templates.ts';
+import type { RunbookFile, RunbookProblem } from './runbook.ts';
+import { renderPath, type Subject } from './subject.ts';
+
+export interface CheckedPrompts {
+  readonly problems: readonly RunbookProblem[];
+  /** What was read, for whoever shows lines of it. */
+  readonly files: readonly RunbookFile[];
+}
+
+/**
+ * The prompt files of a runbook that is otherwise fine: they are there, and their templates can be filled in. Only a check asks for this: a
+ * file that is missing now may be there when the agent starts.
+ */
+export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbook, 'subject'>): CheckedPrompts {
+  const problems: RunbookProblem[] = [];
+  const files: RunbookFile[] = [];
+  for (const [name, { prompt_file: path }] of Object.entries(subject.value.agents ?? {})) {
+    // Where a template is filled in, the path is only known when it is.
+    if (path === undefined || path.includes('${')) continue;
+    const text = readPrompt(join(projectDir, path));
+    if (typeof text === 'object') {
+      problems.push(missingFile(name, path, text.wrong, subject));
+      continue;
+    }
+    files.push({ path, text });
+    for (const { code, source, message, hint } of promptFaults(name, text, subject)) {
+      const place = placeAt(text, text.indexOf(source));
+      problems.push({ code, message, path: renderPath(['agents', name, 'prompt_file']), ...place, hint, file: path });
+    }
+  }
+  return { problems, files };
+}
+
+function missingFile(agent: string, file: string, wrong: string, subject: Subject): RunbookProblem {
+  const path = ['agents', agent, 'prompt_file'];
+  const hint = 'Make the file, or correct the path: it is relative to the project.';
+  const message = `agent ${agent} cannot be told what ${quote(file)} says: ${wrong}`;
+  const place = placeIn(subject.files, subject.placeOf(path));
+  return { ...problem('runbook/missing-prompt-file', message, hint), path: renderPath(path), ...place };
+}
+
+function readPrompt(path: string): string | { readonly wrong: string } {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return { wrong: 'there is no such file' };
+    if (!found.isFile()) return { wrong: 'it is not a file' };
+    if (found.size > RUNBOOK_LIMITS.promptFileBytes) {
+      return { wrong: `it is too large: ${found.size} bytes > ${RUNBOOK_LIMITS.promptFileBytes} bytes maximum` };
+    }
+    return decodeUtf8(readFileSync(path)) ?? { wrong: 'it is not UTF-8' };
+  } catch (error) {
+    return {
+      wrong: `it cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'})`,
+    };
+  }
+}

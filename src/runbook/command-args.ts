@@ -1,0 +1,77 @@
+/** What a command of the runbook takes: `args = "<title> [body] --dry-run [--priority <n>]"`. */
+export interface CommandArgs {
+  /** As it was written, for usage lines. */
+  readonly text: string;
+  readonly positionals: readonly { readonly name: string; readonly required: boolean }[];
+  readonly options: readonly CommandOption[];
+}
+
+export interface CommandOption {
+  /** Without the dashes. As a variable it has the same name. */
+  readonly name: string;
+  /** What its value is called; null for a switch, which is `true` or empty. */
+  readonly value: string | null;
+  readonly required: boolean;
+}
+
+export const NO_ARGS: CommandArgs = { text: '', positionals: [], options: [] };
+
+/** What is wrong with a definition of arguments. */
+export interface ArgsFault {
+  readonly what: string;
+  readonly hint: string;
+}
+
+const NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}';
+const POSITIONAL = new RegExp(`^<(${NAME})>$`);
+const OPTIONAL_POSITIONAL = new RegExp(`^\\[(${NAME})\\]$`);
+const SWITCH = new RegExp(`^(?:--(${NAME})|\\[--(${NAME})\\])$`);
+const OPTION = new RegExp(`^--(${NAME}) +<(${NAME})>$`);
+const OPTIONAL_OPTION = new RegExp(`^\\[--(${NAME}) +<(${NAME})>\\]$`);
+
+/** One item: brackets with anything in them, an option with its value, or a word. */
+const ITEM = /\[[^\]]*\]?|--[^\s[\]<>]+ +<[^>\s]*>?|\S+/g;
+
+const FORMS = 'Arguments are `<name>`, `[name]`, `--flag`, `--option <value>` and `[--option <value>]`.';
+
+/** The definition as data, or the first thing that is wrong with it. */
+export function readCommandArgs(text: string): CommandArgs | ArgsFault {
+  const positionals: { name: string; required: boolean }[] = [];
+  const options: CommandOption[] = [];
+  const taken = new Set<string>();
+  for (const [item] of text.matchAll(ITEM)) {
+    const positional = positionalOf(item);
+    const option = positional === undefined ? optionOf(item) : undefined;
+    const name = positional?.name ?? option?.name;
+    if (name === undefined) return { what: `not an argument: ${item}`, hint: FORMS };
+    if (taken.has(name)) return { what: `argument twice: ${name}`, hint: 'Give each argument a name of its own.' };
+    taken.add(name);
+    if (positional?.required && positionals.some(({ required }) => !required)) {
+      const hint = 'Put what must be given first: nobody could tell which one is meant.';
+      return { what: `<${name}> comes after an argument that may be left out`, hint };
+    }
+    if (positional !== undefined) positionals.push(positional);
+    if (option !== undefined) options.push(option);
+  }
+  return { text: text.trim().replaceAll(/\s+/g, ' '), positionals, options };
+}
+
+function positionalOf(item: string): { name: string; required: boolean } | undefined {
+  const required = POSITIONAL.exec(item)?.[1];
+  if (required !== undefined) return { name: required, required: true };
+  const optional = OPTIONAL_POSITIONAL.exec(item)?.[1];
+  return optional === undefined ? undefined : { name: optional, required: false };
+}
+
+function optionOf(item: string): CommandOption | undefined {
+  const flag = SWITCH.exec(item);
+  if (flag !== null) return { name: flag[1] ?? flag[2] ?? '', value: null, required: false };
+  const required = OPTION.exec(item);
+  const found = required ?? OPTIONAL_OPTION.exec(item);
+  return found === null ? undefined : { name: found[1] ?? '', value: found[2] ?? '', required: required !== null };
+}
+
+/** The variables that a run of the command has. */
+export function namesOf({ positionals, options }: CommandArgs): string[] {
+  return [...positionals, ...options].map(({ name }) => name);
+}

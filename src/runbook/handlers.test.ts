@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AGENT_ERRORS,
+  DEAD_ACTIONS,
+  ERROR_ACTIONS,
+  HANDLERS,
+  IDLE_ACTIONS,
+  PROMPT_ACTIONS,
+  STOP_ACTIONS,
+  type HandlerName,
+} from '../protocol/run-plan.ts';
+import { checkTree, runbookOf, WRITTEN } from './render.cases.ts';
+import { OPTIONS_OF } from './rules/handlers.ts';
+
+const ACTIONS: Record<HandlerName, readonly string[]> = {
+  on_stop: STOP_ACTIONS,
+  on_idle: IDLE_ACTIONS,
+  on_dead: DEAD_ACTIONS,
+  on_error: ERROR_ACTIONS,
+  on_prompt: PROMPT_ACTIONS,
+};
+const ALL = [...new Set(Object.values(ACTIONS).flat())];
+
+/** One agent with one handler, as its plan. */
+function handlerIn(syntax: (typeof WRITTEN)[number], name: HandlerName, value: unknown): unknown {
+  const checked = checkTree({ agents: { a: { run: 'claude', [name]: value } } }, syntax);
+  if (!checked.ok) return checked.problems[0].message;
+  return checked.value.agents.get('a')?.[name];
+}
+
+/** An action with what it cannot do without. */
+function complete(action: string): object {
+  return action === 'gate' ? { action, run: 'npm test' } : { action };
+}
+
+describe.each(WRITTEN)('on_stop in $syntax', (syntax) => {
+  it('may be signal, in the simple form', () => {
+    expect(handlerIn(syntax, 'on_stop', 'signal')).toEqual({ action: 'signal' });
+  });
+
+  it('may be idle, in the object form', () => {
+    expect(handlerIn(syntax, 'on_stop', { action: 'idle' })).toEqual({ action: 'idle' });
+  });
+
+  it('may be escalate', () => {
+    expect(handlerIn(syntax, 'on_stop', 'escalate')).toEqual({ action: 'escalate' });
+  });
+
+  it('is absent where it is left out: the default depends on where the agent runs', () => {
+    const checked = checkTree({ agents: { a: { run: 'claude' } } }, syntax);
+    expect(checked.ok && 'on_stop' in (checked.value.agents.get('a') ?? {})).toBe(false);
+  });
+
+  it('may not be nudge, and says what it may be', () => {
+    const says = 'Invalid agents.a.on_stop: nudge (expected: signal, idle, escalate)';
+    expect(handlerIn(syntax, 'on_stop', 'nudge')).toBe(says);
+    expect(handlerIn(syntax, 'on_stop', { action: 'nudge' })).toBe(says.replace('on_stop', 'on_stop.action'));
+  });
+});
+
+describe.each(HANDLERS)('%s', (handler) => {
+  it.each(ACTIONS[handler])('allows %s, and both forms mean the same', (action) => {
+    const expected = handler === 'on_error' ? { any: complete(action) } : complete(action);
+    for (const syntax of WRITTEN) {
+      expect(handlerIn(syntax, handler, complete(action))).toEqual(expected);
+      if (action !== 'gate') expect(handlerIn(syntax, handler, action)).toEqual(expected);
+    }
+  });
+
+  it.each(ALL.filter((action) => !ACTIONS[handler].includes(action)))('does not allow %s', (action) => {
+    for (const value of [action, complete(action)]) {
+      const message = handlerIn(WRITTEN[0], handler, value);
+      expect(message).toContain(`: ${action} (expected: ${ACTIONS[handler].join(', ')})`);
+    }
+  });
+
+  it.each(
+    ACTIONS[handler].flatMap((action) =>
+      ['message', 'attempts', 'cooldown', 'run', 'timeout', 'append'].map((option) => ({ action, option })),
+    ),
+  )('$action with $option', ({ action, option }) => {
+    const values = { message: 'm', attempts: 2, cooldown: '5s', run: 'true', timeout: '1m', append: true };
+    const value = { ...complete(action), [option]: Object.entries(values).find(([name]) => name === option)?.[1] };
+    const table: Readonly<Record<string, readonly string[]>> = OPTIONS_OF;
+    const allowed = (handler === 'on_stop' && option === 'attempts') || table[action]?.includes(option);
+    const checked = handlerIn(WRITTEN[0], handler, value);
+    if (allowed) expect(checked).toBeTypeOf('object');
+    else expect(checked).toBe(`${handler}: ${option} means nothing for the action ${action}`);
+  });
+});
+
+describe('the options of a handler', () => {
+  const parse = (value: unknown): unknown => handlerIn(WRITTEN[0], 'on_idle', value);
+
+  it('are kept, with times in milliseconds', () => {
+    expect(parse({ action: 'nudge', message: 'Go on.', attempts: 3, cooldown: '500ms' })).toEqual({
+      action: 'nudge',
+      message: 'Go on.',
+      attempts: 3,
+      cooldown_ms: 500,
+    });
+    expect(parse({ action: 'gate', run: 'npm test', timeout: '10m', attempts: 'forever' })).toEqual({
+      action: 'gate',
+      run: 'npm test',
+      timeout_ms: 600_000,
+      attempts: 'forever',
+    });
+  });
+
+  it.each([0, -1, 1.5, 1001, 'always', true])('refuse attempts = %s', (attempts) => {
+    expect(parse({ action: 'nudge', attempts })).toMatch(/attempts/);
+  });
+
+  it('refuse a gate without a command, in both forms', () => {
+    expect(parse('gate')).toBe('on_idle: a gate needs a command');
+    expect(parse({ action: 'gate' })).toBe('on_idle: a gate needs a command');
+  });
+});
+
+describe('on_error by kind of error', () => {
+  it('has a handler for each, and `any` for the others', () => {
+    const table = { rate_limited: 'wait', unauthorized: { action: 'escalate', message: 'Log in.' }, any: 'fail' };
+    for (const syntax of WRITTEN) {
+      expect(handlerIn(syntax, 'on_error', table)).toEqual({
+        rate_limited: { action: 'wait' },
+        unauthorized: { action: 'escalate', message: 'Log in.' },
+        any: { action: 'fail' },
+      });
+    }
+  });
+
+  it.each(AGENT_ERRORS)('knows %s', (kind) => {
+    const agent = runbookOf({ agents: { a: { run: 'claude', on_error: { [kind]: 'fail' } } } }).agents.get('a');
+    expect(agent?.on_error).toEqual({ [kind]: { action: 'fail' } });
+  });
+
+  it('refuses a kind that there is not', () => {
+    const checked = checkTree({ agents: { a: { run: 'claude', on_error: { rate_limit: 'wait' } } } });
+    expect(checked).toMatchObject({
+      problems: [{ message: 'Unknown field: agents.a.on_error.rate_limit', hint: 'Did you mean `rate_limited`?' }],
+    });
+  });
+});

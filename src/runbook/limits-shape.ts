@@ -1,0 +1,48 @@
+import type { Phase } from '../protocol/phase.ts';
+import type { EitherShape, Shape } from '../protocol/shape.ts';
+import { count, duration } from './fields.ts';
+
+const inPhase = { ...duration, optional: true } as const satisfies Shape;
+
+const perPhase = {
+  DRAFT: inPhase,
+  IMPLEMENTATION: inPhase,
+  CI_PENDING: inPhase,
+  READY_FOR_REVIEW: inPhase,
+  REVIEW: inPhase,
+  READY_FOR_MERGE: inPhase,
+  COMPLETED: inPhase,
+  BLOCKED: inPhase,
+} as const satisfies Record<Phase, Shape>;
+
+const stall = {
+  kind: 'either',
+  optional: true,
+  expected: 'a duration, or a table of durations by phase',
+  about: 'How long a task may stay in a phase before somebody is told: one duration, or a table by phase.',
+  options: [duration, { kind: 'object', fields: perPhase }],
+} as const satisfies EitherShape;
+
+export const limitsShape = {
+  kind: 'object',
+  optional: true,
+  about: 'Times and sizes of this project.',
+  fields: {
+    claim_expiry: { ...duration, optional: true, about: 'A claim that nobody renews ends after this; 15m.' },
+    renewal: { ...duration, optional: true, about: 'How often a session renews its claim; 30s.' },
+    idle: { ...duration, optional: true, about: 'An agent that prints nothing for so long is idle; never.' },
+    leave: { ...duration, optional: true, about: 'How long an agent that nobody waits for may take to leave; 60s.' },
+    agents: { ...count, optional: true, about: 'Agents at work at once, all together; 50.' },
+    review_rounds: { ...count, optional: true, about: 'Rounds of review before a person decides; 3.' },
+    kill_after: { ...duration, optional: true, about: 'Between SIGTERM and SIGKILL; 10s.' },
+    log_bytes: {
+      kind: 'number',
+      whole: true,
+      min: 1024,
+      max: 1_073_741_824,
+      optional: true,
+      about: "What is kept of an agent's output; 10485760.",
+    },
+    stall,
+  },
+} as const satisfies Shape;

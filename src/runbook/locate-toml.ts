@@ -1,0 +1,206 @@
+/** Where a value of a TOML text stands. */
+export interface TomlPlace {
+  /** A table's header, or the first character of a value. */
+  readonly at: number;
+  /** Where what is missing from a table would stand, and where any other value ends. */
+  end: number;
+  readonly fields: Map<string, { readonly keyAt: number; readonly place: TomlPlace }>;
+  readonly items: TomlPlace[];
+}
+
+/**
+ * The places of all keys and values of a text that is known to be TOML: what the library has read is not checked again, so this is only
+ * the skeleton of a reader. It never fails; of a text that is not TOML it makes what it can.
+ */
+export function locateToml(text: string): TomlPlace {
+  const root = placeAt(0, 0);
+  const cursor: Cursor = { text, at: 0 };
+  let table = root;
+  for (skipBlanks(cursor); cursor.at < text.length; skipBlanks(cursor)) {
+    const before = cursor.at;
+    if (text[cursor.at] === '[') table = readHeader(cursor, root);
+    else readPair(cursor, table);
+    // Whatever this was: every round gets on.
+    if (cursor.at === before) cursor.at += 1;
+  }
+  return root;
+}
+
+interface Cursor {
+  readonly text: string;
+  at: number;
+}
+
+interface Key {
+  readonly name: string;
+  readonly at: number;
+}
+
+function placeAt(at: number, end: number): TomlPlace {
+  return { at, end, fields: new Map(), items: [] };
+}
+
+/** `[a.b]` continues or begins a table; `[[a.b]]` begins a new item of a list. */
+function readHeader(cursor: Cursor, root: TomlPlace): TomlPlace {
+  const start = cursor.at;
+  const isItem = cursor.text[start + 1] === '[';
+  cursor.at += isItem ? 2 : 1;
+  const keys = readKeys(cursor);
+  cursor.at = endOfLine(cursor);
+  const last = keys.pop();
+  if (last === undefined) return root;
+  const parent = descend(root, keys);
+  if (isItem) {
+    const list = childOf(parent, last, start);
+    const item = placeAt(start, start);
+    list.items.push(item);
+    return item;
+  }
+  return newest(childOf(parent, last, start));
+}
+
+/** The tables on the way there, made where they do not exist; of a list, its newest item. */
+function descend(from: TomlPlace, keys: readonly Key[]): TomlPlace {
+  return keys.reduce((table, key) => newest(childOf(table, key, key.at)), from);
+}
+
+function newest(place: TomlPlace): TomlPlace {
+  return place.items.at(-1) ?? place;
+}
+
+function childOf(table: TomlPlace, key: Key, at: number): TomlPlace {
+  const known = table.fields.get(key.name)?.place;
+  if (known !== undefined) return known;
+  const place = placeAt(at, at);
+  table.fields.set(key.name, { keyAt: key.at, place });
+  return place;
+}
+
+function readPair(cursor: Cursor, table: TomlPlace): void {
+  const keys = readKeys(cursor);
+  const last = keys.pop();
+  if (cursor.text[cursor.at] === '=') cursor.at += 1;
+  skipSpaces(cursor);
+  const value = readValue(cursor);
+  if (last !== undefined) descend(table, keys).fields.set(last.name, { keyAt: last.at, place: value });
+}
+
+const BARE_KEY = /[^\s.=\]"'#{},]+/y;
+
+/** `a."b c".'d'`, up to what follows it. */
+function readKeys(cursor: Cursor): Key[] {
+  const keys: Key[] = [];
+  for (;;) {
+    skipSpaces(cursor);
+    const at = cursor.at;
+    const quote = cursor.text[at];
+    if (quote === '"' || quote === "'") {
+      skipString(cursor);
+      const raw = cursor.text.slice(at + 1, cursor.at - 1);
+      keys.push({ name: quote === '"' ? unescape(raw) : raw, at });
+    } else {
+      BARE_KEY.lastIndex = at;
+      const name = BARE_KEY.exec(cursor.text)?.[0];
+      if (name === undefined) return keys;
+      cursor.at += name.length;
+      keys.push({ name, at });
+    }
+    skipSpaces(cursor);
+    if (cursor.text[cursor.at] !== '.') return keys;
+    cursor.at += 1;
+  }
+}
+
+const ESCAPES: Record<string, string> = { b: '\b', t: '\t', n: '\n', f: '\f', r: '\r', e: '\x1b' };
+
+function unescape(raw: string): string {
+  return raw.replace(/\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|(.))/g, (_, ...found: string[]) => {
+    const [u, U, x, simple = ''] = found;
+    const code = Number.parseInt(u ?? U ?? x ?? '', 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : (ESCAPES[simple] ?? simple);
+  });
+}
+
+function readValue(cursor: Cursor): TomlPlace {
+  const place = placeAt(cursor.at, cursor.at);
+  switch (cursor.text[cursor.at]) {
+    case '"':
+    case "'":
+      skipString(cursor);
+      break;
+    case '[':
+      readItems(cursor, place);
+      break;
+    case '{':
+      readInlineTable(cursor, place);
+      break;
+    default:
+      skipScalar(cursor);
+  }
+  // The closing brace of a table is where something missing from it would stand.
+  place.end = cursor.text[place.at] === '{' ? Math.max(place.at, cursor.at - 1) : cursor.at;
+  return place;
+}
+
+function readItems(cursor: Cursor, list: TomlPlace): void {
+  cursor.at += 1;
+  for (skipBlanks(cursor); cursor.at < cursor.text.length && cursor.text[cursor.at] !== ']'; skipBlanks(cursor)) {
+    if (cursor.text[cursor.at] === ',') cursor.at += 1;
+    else list.items.push(readValue(cursor));
+  }
+  cursor.at += 1;
+}
+
+function readInlineTable(cursor: Cursor, table: TomlPlace): void {
+  cursor.at += 1;
+  for (skipBlanks(cursor); cursor.at < cursor.text.length && cursor.text[cursor.at] !== '}'; skipBlanks(cursor)) {
+    const before = cursor.at;
+    if (cursor.text[cursor.at] === ',') cursor.at += 1;
+    else readPair(cursor, table);
+    if (cursor.at === before) cursor.at += 1;
+  }
+  cursor.at += 1;
+}
+
+const SCALAR = /[^,\]}\n#]*[^,\]}\n#\s]/y;
+
+/** Numbers, words and dates, which may hold a space. At least one character, so that whoever calls this gets on. */
+function skipScalar(cursor: Cursor): void {
+  SCALAR.lastIndex = cursor.at;
+  cursor.at += SCALAR.exec(cursor.text)?.[0].length ?? 1;
+}
+
+function skipString(cursor: Cursor): void {
+  const { text, at } = cursor;
+  const quote = text[at] ?? '';
+  const isLong = text.startsWith(quote.repeat(3), at);
+  const close = isLong ? quote.repeat(3) : quote;
+  let end = at + close.length;
+  for (; end < text.length && !text.startsWith(close, end); end++) {
+    if (quote === '"' && text[end] === '\\') end += 1;
+  }
+  end += close.length;
+  // A long string may end in one or two quotes of its own.
+  for (let more = 0; isLong && more < 2 && text[end] === quote; more++) end += 1;
+  cursor.at = Math.min(end, text.length);
+}
+
+function skipSpaces(cursor: Cursor): void {
+  while (cursor.text[cursor.at] === ' ' || cursor.text[cursor.at] === '\t') cursor.at += 1;
+}
+
+/** Spaces, line breaks and comments. */
+function skipBlanks(cursor: Cursor): void {
+  for (;;) {
+    skipSpaces(cursor);
+    const character = cursor.text[cursor.at];
+    if (character === '#') cursor.at = endOfLine(cursor);
+    else if (character === '\n' || character === '\r') cursor.at += 1;
+    else return;
+  }
+}
+
+function endOfLine({ text, at }: Cursor): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
+}

@@ -1,0 +1,176 @@
+import { accepted, problem, refused, type Parsed, type Problem } from '../protocol/problem.ts';
+import { quote } from '../protocol/quote.ts';
+import { renderTemplate } from '../protocol/render-template.ts';
+import type { AgentPlan, PipelinePlan, Plan, WorkerPlan } from '../protocol/run-plan.ts';
+import { didYouMean } from '../protocol/suggest.ts';
+import { utf8Length } from '../protocol/utf8.ts';
+import { variablesOfAgent } from './agent-texts.ts';
+import { namesOf, NO_ARGS } from './command-args.ts';
+import { RUNBOOK_LIMITS } from './limits.ts';
+import { parseCommandArgs } from './parse-command-args.ts';
+import { pipelineArgs } from './pipeline-args.ts';
+import type { CommandDefinition, Runbook, Runnable, WorkerDefinition } from './runbook.ts';
+
+/** What is to be started, and with what. */
+export interface Planned {
+  readonly plan: Plan;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly name: string;
+}
+
+/**
+ * What `baton run NAME …` starts: a command of the runbook, or else a pipeline, whose variables are then its options, or else an agent by
+ * itself.
+ */
+export function planOf(runbook: Runbook, name: string, argv: readonly string[]): Parsed<Planned> {
+  const command = runbook.commands.get(name);
+  if (command !== undefined) return planOfCommand(runbook, command, argv);
+  const pipeline = runbook.pipelines.get(name);
+  if (pipeline === undefined)
+    return runbook.agents.has(name) ? planOfAgent(runbook, name, argv) : refused(unknownName(runbook, name));
+  const given = parseCommandArgs({ name, args: pipelineArgs(pipeline) }, argv);
+  if (!given.ok) return given;
+  return fitting({ plan: pipelinePlan(runbook, name), vars: withDefaults(pipeline, given.value), name });
+}
+
+/** What `baton agent run NAME` starts. */
+export function agentPlanOf(runbook: Runbook, name: string): Parsed<AgentPlan> {
+  const agent = runbook.agents.get(name);
+  if (agent === undefined) {
+    const known = [...runbook.agents.keys()];
+    const hint = didYouMean(name, known) ?? `There are: ${known.join(', ') || 'no agents'}.`;
+    return refused(problem('runbook/unknown-agent', `there is no agent ${quote(name)}`, hint));
+  }
+  const [variable] = variablesOfAgent(agent);
+  if (variable === undefined) return accepted(agent);
+  const message = `agent ${name} needs \${var.${variable}}, which a run on its own does not have`;
+  return refused(problem('runbook/missing-variable', message, 'Run it through a pipeline or a command that gives it.'));
+}
+
+/** Every worker with its plan. A checked runbook has none that would not fit. */
+export function workerPlans(runbook: Runbook): WorkerPlan[] {
+  return [...runbook.workers.values()].map((worker) => ({
+    name: worker.name,
+    ...(worker.tasks === undefined ? {} : { tasks: worker.tasks }),
+    ...(worker.phases === undefined ? {} : { phases: worker.phases }),
+    ...(worker.roles === undefined ? {} : { roles: worker.roles }),
+    concurrency: worker.concurrency,
+    plan: planOfWorker(runbook, worker),
+  }));
+}
+
+function planOfAgent(runbook: Runbook, name: string, argv: readonly string[]): Parsed<Planned> {
+  const given = parseCommandArgs({ name, args: NO_ARGS }, argv);
+  if (!given.ok) return given;
+  const agent = agentPlanOf(runbook, name);
+  return agent.ok ? fitting({ plan: { kind: 'agent', agent: agent.value }, vars: {}, name }) : agent;
+}
+
+function planOfCommand(runbook: Runbook, command: CommandDefinition, argv: readonly string[]): Parsed<Planned> {
+  const { name, run } = command;
+  const given = parseCommandArgs(command, argv);
+  if (!given.ok) return given;
+  if (run.kind !== 'pipeline') return fitting({ plan: plainPlan(runbook, run), vars: given.value, name });
+  const rendered: Record<string, string> = {};
+  for (const [variable, text] of Object.entries(run.vars)) {
+    const value = renderTemplate(text, { vars: given.value }, { quote: 'none' });
+    if (!value.ok) return value;
+    rendered[variable] = value.value;
+  }
+  const pipeline = runbook.pipelines.get(run.pipeline);
+  const vars = withDefaults(pipeline, { ...passedOn(pipeline, command, given.value), ...rendered });
+  return fitting({ plan: pipelinePlan(runbook, run.pipeline), vars, name: run.pipeline });
+}
+
+/** Arguments whose name is that of a variable of the pipeline need not be passed on by hand. */
+function passedOn(
+  pipeline: PipelinePlan | undefined,
+  { args }: CommandDefinition,
+  given: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const shared = namesOf(args).filter((name) => Object.hasOwn(pipeline?.vars ?? {}, name));
+  // What was left out on the command line does not hide the pipeline's default.
+  return Object.fromEntries(
+    shared
+      .map((name) => [name, given[name] ?? ''] as const)
+      .filter(([name, value]) => value !== '' || pipeline?.vars[name] === null),
+  );
+}
+
+function withDefaults(
+  pipeline: PipelinePlan | undefined,
+  given: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const all = Object.entries(pipeline?.vars ?? {}).map(([name, value]) => [name, given[name] || value || ''] as const);
+  return Object.fromEntries(all);
+}
+
+/** The plan of a command or worker by itself; used at check time, too, to see whether it fits. */
+export function plainPlan(runbook: Runbook, run: Runnable): Plan {
+  switch (run.kind) {
+    case 'shell':
+      return { kind: 'shell', command: run.command };
+    case 'agent':
+      return { kind: 'agent', agent: known(runbook.agents, run.agent) };
+    case 'pipeline':
+      return pipelinePlan(runbook, run.pipeline);
+  }
+}
+
+/** A worker may fill a pipeline's variables from the task; that is what a step of an outer pipeline can do. */
+function planOfWorker(runbook: Runbook, { name, run }: WorkerDefinition): Plan {
+  if (run.kind !== 'pipeline' || Object.keys(run.vars).length === 0) return plainPlan(runbook, run);
+  const inner = pipelinePlan(runbook, run.pipeline);
+  // A colon keeps it apart from every name that a runbook can have.
+  const outer = `worker:${name}`;
+  const wrapper: PipelinePlan = { name: outer, vars: {}, steps: [{ name: run.pipeline, run }] };
+  return { ...inner, pipeline: outer, pipelines: { ...inner.pipelines, [outer]: wrapper } };
+}
+
+export function pipelinePlan(runbook: Runbook, name: string): Extract<Plan, { kind: 'pipeline' }> {
+  const pipelines = new Map<string, PipelinePlan>();
+  const agents = new Map<string, AgentPlan>();
+  const next = [name];
+  for (let reached = next.pop(); reached !== undefined; reached = next.pop()) {
+    if (pipelines.has(reached)) continue;
+    const pipeline = known(runbook.pipelines, reached);
+    pipelines.set(reached, pipeline);
+    for (const { run } of pipeline.steps) {
+      if (run.kind === 'agent') agents.set(run.agent, known(runbook.agents, run.agent));
+      if (run.kind === 'pipeline') next.push(run.pipeline);
+    }
+  }
+  return {
+    kind: 'pipeline',
+    pipeline: name,
+    pipelines: Object.fromEntries(pipelines),
+    agents: Object.fromEntries(agents),
+  };
+}
+
+function known<T>(definitions: ReadonlyMap<string, T>, name: string): T {
+  const found = definitions.get(name);
+  if (found === undefined) throw new Error(`a checked runbook names ${name}, which it does not have`);
+  return found;
+}
+
+function fitting(planned: Planned): Parsed<Planned> {
+  const tooLarge = sizeProblem(planned.plan, planned.vars, planned.name);
+  return tooLarge === undefined ? accepted(planned) : refused(tooLarge);
+}
+
+/** JSON without spaces has the length of canonical JSON: only the order of its fields differs. */
+export function sizeProblem(plan: Plan, vars: Readonly<Record<string, string>>, name: string): Problem | undefined {
+  const bytes = utf8Length(JSON.stringify({ plan, vars, name }));
+  if (bytes <= RUNBOOK_LIMITS.planBytes) return undefined;
+  const message = `the plan of ${name} is too large to be recorded: ${bytes} bytes > ${RUNBOOK_LIMITS.planBytes} bytes maximum`;
+  return problem('runbook/plan-too-large', message, PROMPTS_IN_FILES);
+}
+
+export const PROMPTS_IN_FILES = 'Move long prompts into files and name them in `prompt_file`.';
+
+function unknownName(runbook: Runbook, name: string): Problem {
+  const names = [...runbook.commands.keys(), ...runbook.pipelines.keys(), ...runbook.agents.keys()];
+  const hint = didYouMean(name, names) ?? 'See what there is: baton runbook list';
+  return problem('runbook/unknown-name', `there is no command, pipeline or agent ${quote(name)}`, hint);
+}

@@ -1,0 +1,374 @@
+import { describe, expect, it } from 'vitest';
+import { placeAt } from '../protocol/place.ts';
+import { checkRunbook } from './check-runbook.ts';
+import { WRITTEN } from './render.cases.ts';
+
+/** Stands before the name or the value at which the problem is. */
+const HERE = '‸';
+
+const shell = (run: string): object => ({ pipelines: { p: { steps: [{ name: 'a', run }] } } });
+const steps = (...list: readonly object[]): object => ({ pipelines: { p: { steps: list } } });
+const agent = (fields: object): object => ({ agents: { a: { run: 'claude', ...fields } } });
+const long = 'x'.repeat(61_000);
+
+const CASES: readonly (readonly [what: string, code: string, message: string, hint: string, tree: object])[] = [
+  ['an unknown section', 'unknown-field', 'Unknown field: agent', 'Did you mean `agents`?', { '‸agent': {} }],
+  [
+    'an unknown key of an agent',
+    'unknown-field',
+    'Unknown field: agents.a.promt',
+    'Did you mean `prompt`?',
+    agent({ '‸promt': 'x' }),
+  ],
+  [
+    'an unknown key of a step',
+    'unknown-field',
+    'Unknown field: pipelines.p.steps[0].on_failure',
+    'Remove it; the fields here are: name, run, on_done, on_fail, on_cancel, timeout, workspace, notify.',
+    steps({ name: 'a', run: 'true', '‸on_failure': 'a' }),
+  ],
+  [
+    'an unknown key of a handler',
+    'unknown-field',
+    'Unknown field: agents.a.on_idle.atempts',
+    'Did you mean `attempts`?',
+    agent({ on_idle: { action: 'nudge', '‸atempts': 2 } }),
+  ],
+  [
+    'an action that the handler does not allow',
+    'invalid-value',
+    'Invalid agents.a.on_stop: nudge (expected: signal, idle, escalate)',
+    'When the agent tries to end its turn: signal, idle, escalate.',
+    agent({ on_stop: '‸nudge' }),
+  ],
+  [
+    'a duration without a unit',
+    'invalid-value',
+    'Invalid agents.a.timeout: 10 (expected a duration such as 500ms, 10s, 5m, 2h or 1d)',
+    'How long a run may take, as in "2h".',
+    agent({ timeout: '‸10' }),
+  ],
+  [
+    'a cost that is not money',
+    'invalid-value',
+    'Invalid agents.a.budget.cost: 2.50 EUR (expected dollars such as $2.50)',
+    'Money, as in "$2.50".',
+    agent({ budget: { cost: '‸2.50 EUR' } }),
+  ],
+  [
+    'a name with a space',
+    'invalid-value',
+    'Invalid name: my agent (expected a letter, then letters, digits, _ and -, at most 64)',
+    'Choose another name.',
+    { agents: { '‸my agent': { run: 'claude' } } },
+  ],
+  [
+    'an environment variable that belongs to Baton',
+    'invalid-value',
+    'Invalid name: BATON_TOKEN (expected letters, digits and _; names that begin with BATON_ are taken)',
+    'Choose another name.',
+    agent({ env: { '‸BATON_TOKEN': 'x' } }),
+  ],
+  [
+    'an agent that is not there',
+    'runbook/unknown-agent',
+    'there is no agent bulder',
+    'Did you mean `builder`?',
+    { agents: { builder: { run: 'claude' } }, ...steps({ name: 'a', run: { agent: '‸bulder' } }) },
+  ],
+  [
+    'a pipeline that is not there',
+    'runbook/unknown-pipeline',
+    'there is no pipeline deploy',
+    'There are none.',
+    { commands: { c: { run: { pipeline: '‸deploy' } } } },
+  ],
+  [
+    'a next step that is not there',
+    'runbook/unknown-step',
+    'pipeline p has no step tset',
+    'Did you mean `test`?',
+    steps({ name: 'build', run: 'true', on_done: '‸tset' }, { name: 'test', run: 'true', on_done: 'build' }),
+  ],
+  [
+    'a step for failures that is not there',
+    'runbook/unknown-step',
+    'pipeline p has no step fixx',
+    'There are: a.',
+    steps({ name: 'a', run: 'true', on_fail: { step: '‸fixx', retries: 2 } }),
+  ],
+  [
+    'a step for cancellations that is not there',
+    'runbook/unknown-step',
+    'pipeline p has no step b',
+    'Did you mean `a`?',
+    steps({ name: 'a', run: 'true', on_cancel: '‸b' }),
+  ],
+  [
+    'a step that nothing leads to',
+    'runbook/unreachable-step',
+    'no step of pipeline p leads to b',
+    'Name it in on_done, on_fail or on_cancel of another step, or remove it.',
+    steps({ name: 'a', run: 'true', on_done: 'a' }, { name: '‸b', run: 'true' }),
+  ],
+  [
+    'a role that is not there',
+    'runbook/unknown-role',
+    'there is no role implementor',
+    'Did you mean `implementer`?',
+    agent({ role: '‸implementor' }),
+  ],
+  [
+    'a role by the name of its agent',
+    'runbook/unknown-role',
+    'there is no role reviewer-agent',
+    'The role is called `reviewer`.',
+    { workers: { w: { roles: ['‸reviewer-agent'], run: 'true' } } },
+  ],
+  [
+    'nothing built in for a role',
+    'runbook/unknown-builtin',
+    'nothing is built in for preb',
+    'Did you mean `prep`?',
+    { agents: { a: { run: '‸builtin:preb' } } },
+  ],
+  [
+    'two prompts',
+    'runbook/prompt-twice',
+    'agent a has both prompt and prompt_file',
+    'Keep one of the two.',
+    agent({ prompt: 'x', '‸prompt_file': 'y.md' }),
+  ],
+  [
+    'a prompt file outside the project',
+    'invalid-value',
+    'prompt_file of agent a must be relative to the project, and stay in it: ../secret',
+    'Write it as seen from the root of the repository.',
+    agent({ prompt_file: '‸../secret' }),
+  ],
+  [
+    'a gate without a command',
+    'runbook/gate-without-run',
+    'on_idle: a gate needs a command',
+    'Say what it runs: { action = "gate", run = "npm test" }.',
+    agent({ on_idle: '‸gate' }),
+  ],
+  [
+    'an option that means nothing for the action',
+    'runbook/meaningless-option',
+    'on_dead: message means nothing for the action done',
+    'done has no options.',
+    agent({ on_dead: { action: 'done', '‸message': 'x' } }),
+  ],
+  [
+    'an option that means nothing for the action of one error',
+    'runbook/meaningless-option',
+    'on_error: run means nothing for the action wait',
+    'wait has: message, attempts, cooldown.',
+    agent({ on_error: { rate_limited: { action: 'wait', '‸run': 'x' } } }),
+  ],
+  [
+    'a pause between tries that there are not',
+    'runbook/meaningless-option',
+    'on_fail: cooldown means nothing without retries',
+    'Add `retries`, or remove it.',
+    steps({ name: 'a', run: 'true', on_fail: { '‸cooldown': '5s' } }),
+  ],
+  [
+    'a pipeline that runs itself',
+    'runbook/endless-nesting',
+    'pipelines nest each other without end: p → p',
+    'Break the circle: a step that goes back is `on_done`.',
+    steps({ name: 'a', run: { pipeline: '‸p' } }),
+  ],
+  [
+    'pipelines that run each other',
+    'runbook/endless-nesting',
+    'pipelines nest each other without end: p → q → p',
+    'Break the circle: a step that goes back is `on_done`.',
+    {
+      pipelines: {
+        p: { steps: [{ name: 'a', run: { pipeline: 'q' } }] },
+        q: { steps: [{ name: 'a', run: { pipeline: '‸p' } }] },
+      },
+    },
+  ],
+  [
+    'a variable that nobody declared',
+    'runbook/unknown-variable',
+    'unknown variable: ${var.tilte}',
+    'Did you mean `title`?',
+    { pipelines: { p: { vars: ['title'], steps: [{ name: 'a', run: 'echo ‸${var.tilte}' }] } } },
+  ],
+  [
+    'a variable in a prompt, on its own line',
+    'runbook/unknown-variable',
+    'unknown variable: ${var.body} (pipeline p runs agent a)',
+    'There are: title.',
+    {
+      agents: { a: { run: 'claude', prompt: 'Do this:\n${var.title}\nand ‸${var.body}\n' } },
+      pipelines: { p: { vars: { title: '' }, steps: [{ name: 'a', run: { agent: 'a' } }] } },
+    },
+  ],
+  [
+    'a variable of an agent that nothing runs',
+    'runbook/unknown-variable',
+    'unknown variable: ${var.x} (nothing runs agent a and gives it)',
+    'There are no variables: declare it.',
+    agent({ prompt: 'Do ‸${var.x}' }),
+  ],
+  [
+    'a source of values that is not there',
+    'invalid-template',
+    'unknown name: ${vars.x}',
+    'Did you mean `var`?',
+    shell('echo ‸${vars.x}'),
+  ],
+  [
+    "the shell's own variable",
+    'invalid-template',
+    'unknown name: ${HOME}',
+    "There are `var`, `task`, `step` and `env`, as in `${var.NAME}`. For the shell's own variable write `$HOME` or `$${HOME}`.",
+    shell('echo ‸${HOME}'),
+  ],
+  [
+    'a field of a task that is not there',
+    'invalid-template',
+    'unknown field of a task: ${task.titel}',
+    'Did you mean `title`?',
+    shell('echo ‸${task.titel}'),
+  ],
+  [
+    'a field of a step that is not there',
+    'invalid-template',
+    'unknown field of a step: ${step.a.exitcode}',
+    'Did you mean `exit_code`?',
+    shell('echo ‸${step.a.exitcode}'),
+  ],
+  [
+    'the output of a step that is not there',
+    'runbook/unknown-step',
+    'unknown step: ${step.b.output}',
+    'Did you mean `a`?',
+    shell('echo ‸${step.b.output}'),
+  ],
+  [
+    'a template without end',
+    'invalid-template',
+    'template without end: ${var.x',
+    'Close it with `}`; write `$${` for a plain `${`.',
+    shell('echo ‸${var.x'),
+  ],
+  [
+    'a template in single quotes',
+    'invalid-template',
+    'template in single quotes: ${env.X}',
+    'The shell fills nothing in there: use double quotes, or none.',
+    shell("echo '‸${env.X}'"),
+  ],
+  [
+    'a template in an arithmetic expression',
+    'invalid-template',
+    'template in an arithmetic expression: ${env.X}',
+    'Some shells run commands that stand in one: give the value to a variable, check that it is a number, and use that.',
+    shell('echo $((1 + ‸${env.X}))'),
+  ],
+  [
+    'the environment where it would be recorded',
+    'runbook/unknown-name-in-template',
+    'the environment has no place here: ${env.USER}',
+    'It would be written into the ledger. Use it in a command, a prompt or `env`.',
+    steps({ name: 'a', run: 'true', workspace: { branch: 'work/‸${env.USER}' } }),
+  ],
+  [
+    'a task where there is none',
+    'runbook/unknown-name-in-template',
+    'command c has no task: ${task.id}',
+    'In a command there are: var, env.',
+    { commands: { c: { run: 'echo ‸${task.id}' } } },
+  ],
+  [
+    'a variable that the pipeline does not have',
+    'runbook/unknown-variable',
+    'pipeline p has no variable titel',
+    'Did you mean `title`?',
+    {
+      pipelines: {
+        p: { vars: { title: '' }, steps: [{ name: 'a', run: 'true' }] },
+        q: { steps: [{ name: 'a', run: { pipeline: 'p', vars: { titel: '‸x' } } }] },
+      },
+    },
+  ],
+  [
+    'a variable that must be given and is not',
+    'runbook/missing-variable',
+    'pipeline p needs the variable title',
+    'Give it: { pipeline = "p", vars = { title = "…" } }.',
+    {
+      pipelines: { p: { vars: ['title'], steps: [{ name: 'a', run: 'true' }] } },
+      workers: { w: { run: { pipeline: '‸p' } } },
+    },
+  ],
+  [
+    'arguments that cannot be read',
+    'runbook/invalid-args',
+    'not an argument: <a',
+    'Arguments are `<name>`, `[name]`, `--flag`, `--option <value>` and `[--option <value>]`.',
+    { commands: { c: { args: '‸<a', run: 'true' } } },
+  ],
+  [
+    'a role whose name is taken',
+    'handoff/bad-declaration',
+    'Name is already taken: reviewer',
+    'Choose another name.',
+    { roles: { add: [{ '‸name': 'reviewer', agent: 'second-reviewer' }] } },
+  ],
+  [
+    'a way to an agent that is not there',
+    'handoff/bad-declaration',
+    'Unknown agent: security',
+    'Declare it in `roles`, or choose one of: issue-manager, prep-agent, implementer-agent, ci-gate, reviewer-agent, fixer-agent, validator-agent, closer-agent.',
+    { roles: { edges: [{ from: 'implementer-agent', to: '‸security', phase: 'REVIEW' }] } },
+  ],
+  [
+    'a claim that would end before it is renewed',
+    'invalid-value',
+    'a claim must live for at least two renewals',
+    'Make `claim_expiry` longer, or `renewal` shorter.',
+    { limits: { claim_expiry: '‸30s' } },
+  ],
+  [
+    'a check twice',
+    'runbook/defined-twice',
+    'check twice: test',
+    'Keep one.',
+    { ci: { required: [{ name: 'test' }, { name: '‸test' }] } },
+  ],
+  [
+    'a plan that no entry can hold',
+    'runbook/plan-too-large',
+    'the plan of a is too large to be recorded: 61094 bytes > 60000 bytes maximum',
+    'Move long prompts into files and name them in `prompt_file`.',
+    { agents: { '‸a': { run: 'claude', prompt: long } } },
+  ],
+];
+
+describe.each(WRITTEN)('in $syntax', ({ file, render }) => {
+  it.each(CASES)('%s is found', (_, code, message, hint, tree) => {
+    const marked = render(tree);
+    const at = marked.indexOf(HERE);
+    const text = marked.replace(HERE, '');
+    // A quoted name or value begins with its quote.
+    const start = /["']/.test(text[at - 1] ?? '') && !text.startsWith('${', at) ? at - 1 : at;
+    const checked = checkRunbook([{ path: file, text }]);
+    const found = checked.ok ? [] : checked.problems.map((each) => ({ ...each, path: '' }));
+    expect(found).toEqual([{ code, message, path: '', ...placeAt(text, placeOfItem(text, start, code)), hint, file }]);
+  });
+});
+
+/** A role that is already there is a problem of the whole item, whose first name stands where the item does in YAML. */
+function placeOfItem(text: string, at: number, code: string): number {
+  if (code !== 'handoff/bad-declaration' || !text.startsWith('name', at + (text[at] === '"' ? 1 : 0))) return at;
+  if (text.includes('[[')) return text.indexOf('[[');
+  return text.trimStart().startsWith('{') ? text.lastIndexOf('{') : at;
+}

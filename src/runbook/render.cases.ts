@@ -1,0 +1,22 @@
+import { stringify } from 'smol-toml';
+import { renderYaml } from '../protocol/render-yaml.ts';
+import type { CheckedRunbook } from './runbook.ts';
+import { checkRunbook } from './check-runbook.ts';
+
+/** The three ways in which one tree can be written down. */
+export const WRITTEN = [
+  { syntax: 'TOML', file: 'baton.toml', render: (tree: object): string => stringify(tree) },
+  { syntax: 'YAML', file: 'runbook.yaml', render: renderYaml },
+  { syntax: 'JSON', file: 'runbook.json', render: (tree: object): string => JSON.stringify(tree, null, 2) },
+] as const;
+
+export function checkTree(tree: object, { file, render }: (typeof WRITTEN)[number] = WRITTEN[0]): CheckedRunbook {
+  return checkRunbook([{ path: file, text: render(tree) }]);
+}
+
+/** The runbook of a tree that has one. */
+export function runbookOf(tree: object) {
+  const checked = checkTree(tree);
+  if (!checked.ok) throw new Error(checked.problems.map(({ path, message }) => `${path}: ${message}`).join('\n'));
+  return checked.value;
+}

@@ -1,0 +1,140 @@
+import { jsonSchemaOf } from '../protocol/json-schema.ts';
+import { PHASES } from '../protocol/phase.ts';
+import type { ObjectShape, Shape, ValueOf } from '../protocol/shape.ts';
+import { agentShape } from './agent-shape.ts';
+import { command, count, definitions, duration, reference, runnable } from './fields.ts';
+import { limitsShape } from './limits-shape.ts';
+import { pipelineShape } from './pipeline-shape.ts';
+import { rolesShape } from './roles-shape.ts';
+import { MERGE_METHODS, NOTIFICATIONS } from './runbook.ts';
+
+const commandShape = {
+  kind: 'object',
+  about: 'Something to start by name: `baton run NAME`.',
+  fields: {
+    args: {
+      kind: 'text',
+      optional: true,
+      about: 'What it takes, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.',
+    },
+    run: runnable,
+  },
+} as const satisfies ObjectShape;
+
+const workerShape = {
+  kind: 'object',
+  about: 'Claims tasks by itself, and runs something on each.',
+  fields: {
+    tasks: {
+      kind: 'list',
+      optional: true,
+      min: 1,
+      of: { kind: 'text', pattern: '^[A-Za-z0-9*][A-Za-z0-9._*-]{0,63}$', expected: 'a task id, with * for any part' },
+      about: 'Ids of the tasks it takes; `*` is any part, as in "P0.*".',
+    },
+    phases: {
+      kind: 'list',
+      optional: true,
+      min: 1,
+      of: { kind: 'choice', values: PHASES },
+      about: `The phases it takes tasks in, of: ${PHASES.join(', ')}.`,
+    },
+    roles: { kind: 'list', optional: true, min: 1, of: reference, about: 'The roles whose turn it must be.' },
+    run: runnable,
+    concurrency: { ...count, optional: true, about: 'How many tasks at once; 1 where it is left out.' },
+  },
+} as const satisfies ObjectShape;
+
+const ciShape = {
+  kind: 'object',
+  optional: true,
+  about: 'The checks between CI_PENDING and READY_FOR_REVIEW.',
+  fields: {
+    required: {
+      kind: 'list',
+      optional: true,
+      about: 'The checks that must pass.',
+      of: {
+        kind: 'object',
+        fields: {
+          name: { kind: 'text', notEmpty: true, about: 'The name of the check.' },
+          run: { ...command, optional: true, about: 'Its command; left out: a workflow of that name reports it.' },
+          timeout: { ...duration, optional: true, about: 'How long it may take, as in "10m".' },
+        },
+      },
+    },
+  },
+} as const satisfies Shape;
+
+const mergeShape = {
+  kind: 'object',
+  optional: true,
+  about: 'Merging through Baton.',
+  fields: {
+    method: { kind: 'choice', values: MERGE_METHODS, optional: true, about: 'squash where it is left out.' },
+    into: {
+      kind: 'text',
+      format: 'git-ref',
+      notEmpty: true,
+      optional: true,
+      expected: 'a branch',
+      about: 'The branch.',
+    },
+  },
+} as const satisfies Shape;
+
+const notifyShape = {
+  kind: 'object',
+  optional: true,
+  about: 'How people hear of what needs them.',
+  fields: {
+    desktop: { kind: 'flag', optional: true, about: 'On the desktop; true where it is left out.' },
+    terminal: { kind: 'flag', optional: true, about: 'In terminals that watch; true where it is left out.' },
+    webhook: {
+      kind: 'text',
+      optional: true,
+      pattern: '^https?://[^\\s/]+\\S*$',
+      expected: 'a URL',
+      about: 'A URL that is sent each notification, as Slack takes them.',
+    },
+    on: {
+      kind: 'list',
+      optional: true,
+      of: { kind: 'choice', values: NOTIFICATIONS },
+      about: `What they hear of, of: ${NOTIFICATIONS.join(', ')}; all where it is left out.`,
+    },
+  },
+} as const satisfies Shape;
+
+/** The whole runbook, however many files it is in: the checker and the JSON Schema are made from it. */
+export const runbookShape = {
+  kind: 'object',
+  fields: {
+    $schema: { kind: 'text', optional: true, about: 'Where editors find the JSON Schema; Baton does not look at it.' },
+    exit_protocol: { kind: 'flag', optional: true, about: 'Whether sessions end with an exit signal.' },
+    store: {
+      kind: 'text',
+      optional: true,
+      pattern: '^postgres(ql)?://\\S+$',
+      expected: 'postgres://…',
+      about: 'Where the ledger is kept, where that is not the state folder: postgres://….',
+    },
+    agents: definitions(agentShape, 'The agents, by name.'),
+    pipelines: definitions(pipelineShape, 'The pipelines, by name.'),
+    commands: definitions(commandShape, 'What `baton run NAME` starts, by name.'),
+    workers: definitions(workerShape, 'What claims tasks by itself, by name.'),
+    ci: ciShape,
+    merge: mergeShape,
+    roles: rolesShape,
+    notify: notifyShape,
+    limits: limitsShape,
+  },
+} as const satisfies ObjectShape;
+
+export type RunbookValue = ValueOf<typeof runbookShape>;
+
+export const runbookSchema = jsonSchemaOf('Runbook', runbookShape);
+
+export type AgentValue = ValueOf<typeof agentShape>;
+export type PipelineValue = ValueOf<typeof pipelineShape>;
+export type RunnableValue = ValueOf<typeof runnable>;

@@ -1,0 +1,105 @@
+import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
+import type { Phase } from '../protocol/phase.ts';
+import type { Problem } from '../protocol/problem.ts';
+import type { AgentPlan, PipelinePlan } from '../protocol/run-plan.ts';
+import type { CommandArgs } from './command-args.ts';
+
+/**
+ * A checked runbook: every name in it leads somewhere, every text has its type, and what was left out has its default. Agents and
+ * pipelines are already what a run is started with.
+ */
+export interface Runbook {
+  /** Undefined where the runbook does not say. */
+  readonly exitProtocol: boolean | undefined;
+  /** `postgres://…`; undefined is the SQLite store of the state folder. */
+  readonly store: string | undefined;
+  readonly agents: ReadonlyMap<string, AgentPlan>;
+  readonly pipelines: ReadonlyMap<string, PipelinePlan>;
+  readonly commands: ReadonlyMap<string, CommandDefinition>;
+  readonly workers: ReadonlyMap<string, WorkerDefinition>;
+  readonly ci: { readonly required: readonly CiCheck[] };
+  readonly merge: Merge | undefined;
+  /** The built-in roles and edges, and what `roles` adds to them and takes away. */
+  readonly workflow: Workflow;
+  readonly notify: Notify;
+  readonly limits: RunLimits;
+}
+
+/** What a command, a worker or a step runs. */
+export type Runnable =
+  | { readonly kind: 'shell'; readonly command: string }
+  | { readonly kind: 'agent'; readonly agent: string }
+  | { readonly kind: 'pipeline'; readonly pipeline: string; readonly vars: Readonly<Record<string, string>> };
+
+export interface CommandDefinition {
+  readonly name: string;
+  readonly args: CommandArgs;
+  readonly run: Runnable;
+}
+
+export interface WorkerDefinition {
+  readonly name: string;
+  readonly tasks?: readonly string[];
+  readonly phases?: readonly Phase[];
+  readonly roles?: readonly string[];
+  readonly concurrency: number;
+  readonly run: Runnable;
+}
+
+export interface CiCheck {
+  readonly name: string;
+  /** Left out: a workflow of the same name at GitHub reports it. */
+  readonly run?: string;
+  readonly timeoutMs?: number;
+}
+
+export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
+
+export interface Merge {
+  readonly method: (typeof MERGE_METHODS)[number];
+  /** The branch; undefined: the repository's main one. */
+  readonly into: string | undefined;
+}
+
+export const NOTIFICATIONS = ['attention', 'done', 'failed'] as const;
+
+export interface Notify {
+  readonly desktop: boolean;
+  readonly terminal: boolean;
+  readonly webhook: string | undefined;
+  readonly on: readonly (typeof NOTIFICATIONS)[number][];
+}
+
+export interface RunLimits {
+  /** A claim that nobody renews ends after this. */
+  readonly claimExpiryMs: number;
+  readonly renewalMs: number;
+  /** An agent that prints nothing for so long is idle; undefined: only its own word counts. */
+  readonly idleMs: number | undefined;
+  /** How long an agent that nobody waits for may take to leave. */
+  readonly leaveMs: number;
+  /** Agents at work at the same time, all together. */
+  readonly agents: number;
+  readonly reviewRounds: number;
+  /** Between SIGTERM and SIGKILL. */
+  readonly killAfterMs: number;
+  /** What is kept of an agent's output. */
+  readonly logBytes: number;
+  /** How long a task may stay in a phase before somebody is told. */
+  readonly stallMs: Readonly<Partial<Record<Phase, number>>>;
+}
+
+/** A problem in a runbook knows its file; line and column are places in that file. */
+export interface RunbookProblem extends Problem {
+  readonly file: string;
+}
+
+export type CheckedRunbook =
+  | { readonly ok: true; readonly value: Runbook }
+  | { readonly ok: false; readonly problems: readonly [RunbookProblem, ...RunbookProblem[]] };
+
+export interface RunbookFile {
+  /** As it is shown to people: `baton.toml`, `.baton/runbooks/review.yaml`. Its ending says how it is read. */
+  readonly path: string;
+  readonly text: string;
+}

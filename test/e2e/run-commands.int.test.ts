@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Terminal } from '../processes/terminal.ts';
+import { until } from '../processes/until.ts';
+import { World } from '../processes/world.ts';
+
+/** Agents that need no tokens: commands that wait until they are told, signal, or leave without a word. */
+const RUNBOOK = `
+[notify]
+desktop = false
+
+[agents.patient]
+run = '''echo "hello from $BATON_AGENT_ID"; while [ ! -e "$GO" ]; do sleep 0.05; done; echo leaving; baton emit agent:signal '{"kind":"complete","message":"all green"}' '''
+env = { GO = "go-patient" }
+
+[agents.silent]
+run = "echo I say nothing"
+
+[agents.listener]
+run = '''while read -r line; do echo "heard: $line"; if [ "$line" = bye ]; then baton emit agent:signal '{"kind":"complete"}'; exit 0; fi; done'''
+
+[pipelines.ship]
+vars = { tag = "v0" }
+steps = [{ name = "build", run = "echo building \${var.tag}" }, { name = "test", run = "true" }]
+
+[pipelines.broken]
+steps = [{ name = "build", run = "echo no luck >&2; exit 7" }]
+
+[pipelines.careful]
+steps = [{ name = "review", run = { agent = "silent" } }, { name = "after", run = "true" }]
+
+[pipelines.slow]
+steps = [{ name = "work", run = { agent = "patient" } }]
+
+[commands.release]
+args = "<tag> [--dry]"
+run = { pipeline = "ship", vars = { tag = "\${var.tag}" } }
+`;
+
+let world: World;
+
+beforeAll(async () => {
+  world = new World();
+  world.commit(world.repository, { 'baton.toml': RUNBOOK }, 'a runbook');
+  await world.startDaemon();
+});
+
+afterAll(async () => world[Symbol.asyncDispose]());
+
+const baton = (...args: string[]) => world.baton(args);
+const json = (...args: string[]): Record<string, never> => {
+  const { out, err } = world.baton([...args, '--json']);
+  expect(err).toBe('');
+  return JSON.parse(out);
+};
+
+/** Starts something and leaves; its id. */
+function start(...args: string[]): string {
+  const { id } = json(...args, '--detach');
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  return String(id);
+}
+
+async function terminal(args: readonly string[], size = {}): Promise<Terminal> {
+  const bin = new URL('../../bin/baton.cjs', import.meta.url).pathname;
+  return new Terminal([process.execPath, bin, ...args], { cwd: world.repository, env: world.env, ...size });
+}
+
+describe('baton run', () => {
+  it('tells how a pipeline goes, and ends with it', () => {
+    const { code, out, err } = baton('run', 'ship');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out.replaceAll(/[0-9a-f]{8}/g, 'ID')).toBe(
+      'ship ID started\n  build: started\n  build: done\n  test: started\n  test: done\nship done\n',
+    );
+  });
+
+  it('passes arguments on, options included', () => {
+    const id = start('run', 'release', 'v9', '--dry');
+    expect(baton('pipeline', 'wait', id).code).toBe(0);
+    expect(json('pipeline', 'show', id)).toMatchObject({ vars: { tag: 'v9' }, status: 'done' });
+  });
+
+  it('fails with the pipeline', () => {
+    const { code, out } = baton('run', 'broken');
+    expect(code).toBe(1);
+    expect(out).toMatch(/build: failed/);
+    expect(out).toMatch(/broken failed/);
+  });
+
+  it('shows a plan and does nothing', () => {
+    const before = json('pipeline', 'list', '--all');
+    const { code, out } = baton('run', 'careful', '--plan');
+    expect(code).toBe(0);
+    expect(out).toBe(
+      'pipeline careful\n  review: agent silent (echo I say nothing)\n  after: shell true\nfirst: start agent silent\n',
+    );
+    expect(json('pipeline', 'list', '--all')).toEqual(before);
+  });
+
+  it('suggests what was probably meant', () => {
+    const { code, err } = baton('run', 'shipp');
+    expect(code).toBe(1);
+    expect(err).toContain('Did you mean `ship`?');
+  });
+
+  it('prints the entries of the run with --json', () => {
+    const { code, out } = world.baton(['run', 'ship', '--json']);
+    expect(code).toBe(0);
+    const types = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).type); // oxlint-disable-line typescript/no-unsafe-return
+    expect(types[0]).toBe('PipelineStarted');
+    expect(types.at(-1)).toBe('PipelineFinished');
+  });
+
+  it('leaves a run alone with Ctrl-C, and says how to end it', async () => {
+    await using shell = await terminal(['run', 'slow']);
+    await shell.shows('patient: started');
+    shell.type('\u0003');
+    expect(await shell.exit()).toBe(130);
+    expect(shell.written).toMatch(/It goes on without you.*baton pipeline cancel ([0-9a-f]{8})/s);
+    const id = /pipeline cancel ([0-9a-f]{8})/.exec(shell.written)?.[1] ?? '';
+    expect(json('pipeline', 'show', id)).toMatchObject({ status: 'running' });
+    expect(baton('pipeline', 'cancel', id, '-m', 'enough').code).toBe(0);
+    expect(baton('pipeline', 'wait', id).code).toBe(1);
+    expect(json('pipeline', 'show', id)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('what needs a person', () => {
+  it('ends baton run with 3 and the decision; resolving it lets the pipeline go on', () => {
+    const { code, out } = baton('run', 'careful');
+    expect(code).toBe(3);
+    expect(out).toContain('Pipeline needs attention: careful');
+    expect(out).toMatch(/ {2}1\. .* \(recommended\)/);
+    const id = /decision resolve ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
+    expect(baton('decision', 'list').out).toContain(id);
+    expect(baton('status').out).toMatch(/1 decision needs you/);
+    const { options, pipeline_id } = json('decision', 'show', id) as never as {
+      options: { action: string; n: number }[];
+      pipeline_id: string;
+    };
+    const done = options.find(({ action }) => action === 'done' || action === 'skip')?.n ?? 0;
+    expect(baton('decision', 'resolve', id, String(done), '-m', 'looks good').code).toBe(0);
+    expect(baton('pipeline', 'wait', pipeline_id).code).toBe(0);
+    expect(baton('decision', 'show', id).out).toMatch(/Resolved with \d .* by operator:\S+ at .*: looks good/);
+    expect(baton('decision', 'list').out).toBe('Nothing waits for you.\n');
+    expect(baton('decision', 'resolve', id, '9').code).toBe(1);
+  });
+
+  it('is gone through in a terminal, one by one', async () => {
+    expect(baton('decision', 'review')).toEqual({ code: 0, out: 'Nothing waits for you.\n', err: '' });
+    const pipeline = start('run', 'careful');
+    expect(baton('pipeline', 'wait', pipeline).code).toBe(3);
+    const printed = baton('decision', 'review');
+    expect(printed.code).toBe(3);
+    expect(printed.out).toContain('Pipeline needs attention: careful');
+    await using shell = await terminal(['decision', 'review']);
+    await shell.shows('1 of 1');
+    await shell.shows('q to quit');
+    const options = [...shell.picture.join('\n').matchAll(/^ {2}(\d)\. (.*)$/gm)];
+    const cancel = options.at(-1)?.[1] ?? '';
+    shell.type(`9\r`);
+    shell.type(`${cancel}\r`);
+    await shell.shows('Why, or what it is told');
+    shell.type('not today\r');
+    expect(await shell.exit()).toBe(0);
+    expect(baton('pipeline', 'wait', pipeline).code).toBe(1);
+    expect(json('pipeline', 'show', pipeline)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('baton agent', () => {
+  it('runs one by itself, shows it, follows its log and ends with it', async () => {
+    const id = start('agent', 'run', 'patient');
+    expect(baton('agent', 'list').out).toContain(id.slice(0, 8));
+    await using log = await terminal(['agent', 'logs', '-f', id]);
+    await log.shows(`hello from ${id}`);
+    expect(baton('agent', 'show', id).out).toMatch(/status {2,}running/);
+    world.write(world.repository, { 'go-patient': '' });
+    expect(baton('agent', 'wait', id).code).toBe(0);
+    expect(await log.exit()).toBe(0);
+    expect(log.picture.filter((line) => line !== '')).toEqual([`hello from ${id}`, 'leaving', 'Heard: complete.']);
+    expect(baton('agent', 'logs', id, '-n', '1').out).toBe('Heard: complete.\n');
+  });
+
+  it('is talked with, line by line', async () => {
+    const id = start('agent', 'run', 'listener');
+    await using shell = await terminal(['agent', 'attach', id.slice(0, 8)]);
+    await shell.shows('Ctrl-D leaves');
+    shell.type('how are you\r');
+    await shell.shows('heard: how are you');
+    expect(baton('agent', 'send', id, 'from elsewhere').code).toBe(0);
+    await shell.shows('heard: from elsewhere');
+    shell.type('bye\r');
+    expect(await shell.exit()).toBe(0);
+    expect(json('agent', 'show', id)).toMatchObject({ outcome: 'done' });
+  });
+
+  it('is left with Ctrl-D, and stopped', async () => {
+    const id = start('agent', 'run', 'listener');
+    await using shell = await terminal(['agent', 'attach', id]);
+    await shell.shows('Ctrl-D leaves');
+    shell.type('\u0004');
+    expect(await shell.exit()).toBe(0);
+    expect(shell.written).toContain('Detached; it goes on.');
+    expect(baton('agent', 'kill', id, '-m', 'enough').code).toBe(0);
+    expect(baton('agent', 'wait', id).code).toBe(1);
+  });
+
+  it('hears what others say of it', async () => {
+    const id = start('agent', 'run', 'listener');
+    expect(baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}').out).toBe('Heard: continue.\n');
+    expect(baton('emit', 'agent:signal', '--agent', id, '{"kind":"cont').code).toBe(1);
+    expect(baton('emit', 'agent:stop', '--agent', id).code).toBe(0);
+    expect(baton('agent', 'wait', id).code).toBe(3);
+    expect(baton('emit', 'agent:idle', '--agent', id).code).toBe(0);
+    const decisions = json('decision', 'list') as never as { decisions: { agent_id: string; id: string }[] };
+    expect(decisions.decisions.filter(({ agent_id }) => agent_id === id)).toHaveLength(1);
+    expect(baton('emit', 'agent:signal', '--agent', id, '{"kind":"complete"}').code).toBe(0);
+    expect(json('agent', 'show', id)).toMatchObject({ status: 'leaving', outcome: 'done' });
+    expect(baton('agent', 'send', id, 'bye').code).toBe(1);
+    expect(baton('agent', 'kill', id).code).toBe(0);
+    expect(baton('agent', 'wait', id).code).toBe(0);
+    await until('the decision is withdrawn', () => baton('decision', 'list').out === 'Nothing waits for you.\n');
+  });
+
+  it('says that it does not know one', () => {
+    const { code, err } = baton('agent', 'show', '00000000');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^Error: .*00000000/);
+  });
+});

@@ -1,0 +1,108 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from './until.ts';
+
+export interface TerminalOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+/**
+ * A program in a real pseudo-terminal (made by `script`), with somebody who reads the screen and types. What is written is kept as it
+ * came, and as the picture that a terminal makes of it.
+ */
+export class Terminal implements AsyncDisposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'baton-terminal-'));
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<number | null>;
+  #written = '';
+
+  constructor(argv: readonly string[], { cwd, env, columns = 80, rows = 24 }: TerminalOptions) {
+    const quoted = argv.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+    const inside = `stty rows ${rows} cols ${columns}; tty > '${this.#folder}/tty'; exec ${quoted}`;
+    this.#child = spawn('script', ['--quiet', '--flush', '--return', '--command', inside, '/dev/null'], {
+      cwd,
+      env: { ...env, TERM: 'xterm-256color', SHELL: '/bin/sh' },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#written += text;
+    });
+    this.#exit = once(this.#child, 'close').then(([code]) => (typeof code === 'number' ? code : null));
+  }
+
+  get written(): string {
+    return this.#written;
+  }
+
+  /** The lines of the screen, as far as what was written moves about on it. */
+  get picture(): readonly string[] {
+    return drawnBy(this.#written);
+  }
+
+  async shows(text: string | RegExp): Promise<void> {
+    const has = (): boolean => {
+      const picture = this.picture.join('\n');
+      return typeof text === 'string' ? picture.includes(text) : text.test(picture);
+    };
+    try {
+      await until(`the terminal shows ${String(text)}`, has);
+    } catch (error) {
+      throw new Error(`${String(error)}; it shows:\n${this.picture.join('\n')}`, { cause: error });
+    }
+  }
+
+  type(keys: string): void {
+    this.#child.stdin?.write(keys);
+  }
+
+  /** Gives the terminal another size, as a window manager does. */
+  resize(columns: number, rows: number): void {
+    const tty = readFileSync(join(this.#folder, 'tty'), 'utf8').trim();
+    spawnSync('stty', ['-F', tty, 'rows', String(rows), 'cols', String(columns)], { stdio: 'inherit' });
+  }
+
+  async exit(): Promise<number | null> {
+    return this.#exit;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGHUP');
+    await this.#exit;
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+export const hasTerminals = ['/usr/bin/script', '/bin/script'].some((path) => existsSync(path));
+
+/** As much of a terminal as is needed here: text, new lines, positions, and what erases. */
+function drawnBy(written: string): string[] {
+  let screen: string[] = [];
+  let row = 0;
+  let column = 0;
+  const put = (text: string): void => {
+    const line = (screen[row] ?? '').padEnd(column);
+    screen[row] = line.slice(0, column) + text + line.slice(column + text.length);
+    column += text.length;
+  };
+  // oxlint-disable-next-line no-control-regex
+  for (const [token, , args = '', final] of written.matchAll(TOKENS)) {
+    if (final === 'H') [row, column] = args.split(';').map((n) => Math.max(0, Number(n || 1) - 1)) as [number, number];
+    else if (final === 'K') screen[row] = (screen[row] ?? '').slice(0, column);
+    else if (final === 'J' && args === '2') screen = [];
+    else if (final === 'J') screen = [...screen.slice(0, row), (screen[row] ?? '').slice(0, column)];
+    else if (final === 'G') column = Math.max(0, Number(args || 1) - 1);
+    else if (token === '\r') column = 0;
+    else if (token === '\n') row += 1;
+    else if (!token.startsWith('\u001B') && token !== '\u0007') put(token);
+  }
+  return Array.from(screen, (line) => (line ?? '').trimEnd());
+}
+
+// oxlint-disable-next-line no-control-regex
+const TOKENS = /(\u001B\[([?\d;]*)([A-Za-z])|\u001B\][^\u0007]*\u0007|\u001B.)|[\r\n\u0007]|[^\u001B\r\n\u0007]+/g;
