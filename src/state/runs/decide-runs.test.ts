@@ -28,7 +28,8 @@ describe('agents and sessions', () => {
   });
 
   it('may say that they are idle or want to stop; the rest their supervisor sees', () => {
-    started.when(runs.report({ kind: 'idle', why: 'stop' }), runs.agent()).thenTypes(['AgentIdle']);
+    const said = started.when(runs.report({ kind: 'idle', why: 'stop' }), runs.agent()).thenTypes(['AgentIdle']);
+    expect(said.answer).toBeNull();
     started
       .when(runs.exited('a1'), runs.agent())
       .thenRefused('the token of this agent does not allow the report exited');
