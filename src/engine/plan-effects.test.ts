@@ -23,8 +23,8 @@ describe('a plan', () => {
       { name: 'nest', run: { kind: 'pipeline', pipeline: 'inner', vars: {} } } as const,
     ];
     expect(planned(runs.pipelinePlan(steps, { inside, notify: true }))).toEqual([
-      ['wait', 'main', 'code', null],
       ['prepare-workspace', 'main', 'code', null],
+      ['wait', 'main', 'code', null],
       ['start-agent', 'main', 'code', 'coder'],
       ['run-command', 'main', 'test', null],
       ['run-command', 'inner', 'deep', null],
