@@ -7,7 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 /**
  * Every example in the documentation runs. A `ts` block is a module whose `console.log(…); // → text` lines must print that text.
  * The `console` blocks of a page are one session in a new repository: lines with `$ ` are typed, the lines below are what comes
- * back, errors included.
+ * back, errors included. Ids and ages differ from run to run: an id in the documentation stands for the one that came up in its place,
+ * also where it is typed later.
  */
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'bin/baton.cjs');
@@ -38,7 +39,14 @@ describe('the documentation', () => {
 
   it.each(sessions)('$page runs as a session in a shell', ({ steps }) => {
     const shell = newRepository();
-    for (const { command, output } of steps) expect(`$ ${command}\n${shell(command)}`).toBe(`$ ${command}\n${output}`);
+    const ids = new Map<string, string>();
+    const withIds = (text: string): string => text.replaceAll(IDS, (id) => ids.get(id) ?? id);
+    for (const { command, output } of steps) {
+      const said = shell(withIds(command));
+      const found = said.match(IDS) ?? [];
+      for (const [i, id] of (output.match(IDS) ?? []).entries()) if (!ids.has(id)) ids.set(id, found[i] ?? id);
+      expect(`$ ${command}\n${ageless(said)}`).toBe(`$ ${command}\n${ageless(withIds(output))}`);
+    }
   });
 
   it('has no link to a file that is not there', () => {
@@ -51,6 +59,13 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 });
+
+/** The first part of a random id, as commands show it. */
+const IDS = /(?<![\w-])[0-9a-f]{8}(?![\w-])/g;
+
+function ageless(text: string): string {
+  return text.replaceAll(/\b\d{1,2}[smhd]\b/g, '0s');
+}
 
 /** A repository with one commit and the examples, a Baton of its own, and a shell in it. All of it goes when the test ends. */
 function newRepository(): (command: string) => string {

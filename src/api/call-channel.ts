@@ -78,7 +78,9 @@ export class CallChannel {
     });
   }
 
+  /** What was said just before, that a call is called off above all, is still sent. */
   close(): void {
+    if (this.#unsent !== '') this.#flush();
     this.#lose('closed');
   }
 

@@ -18,6 +18,8 @@ export interface ClientOptions {
   readonly autostart: boolean;
   /** How long to try to reach a daemon before a call is kept or given up. */
   readonly reachMs: number;
+  /** Who stands between: the supervisor of the agent that calls. It speaks plain HTTP. */
+  readonly url?: string;
 }
 
 export interface CallOptions {
@@ -89,6 +91,11 @@ export class Client {
 
   /** Connects ahead of the first call. */
   async reach(): Promise<ApiError | undefined> {
+    if (this.#options.url !== undefined) {
+      const reached = await this.#reach();
+      if (reached.ok) reached.connection.close();
+      return reached.ok ? undefined : reached.error;
+    }
     const opened = await this.#channel(performance.now() + this.#options.reachMs);
     return opened.ok || !UNHEARD.has(opened.error.code) ? undefined : opened.error;
   }
@@ -104,6 +111,7 @@ export class Client {
       ...(token === undefined ? {} : { token }),
       ...(projectPath === undefined ? {} : { projectPath }),
     };
+    if (this.#options.url !== undefined) return this.#post(call, options);
     const until = performance.now() + this.#options.reachMs;
     for (let losses = 0; ;) {
       const opened = await this.#channel(until);
@@ -154,14 +162,27 @@ export class Client {
     }
   }
 
-  /** What is not an operation, on a connection of its own. */
-  async #request(request: Omit<HttpRequest, 'headers'>, options: CallOptions): Promise<Answer> {
+  async #post(call: ChannelCall, options: CallOptions): Promise<Answer> {
+    const { operation, key, body } = call;
+    const { timeoutMs } = sendOptions(call, options);
+    const request = { method: 'POST', path: `/v1/${operation}`, body } as const;
+    return this.#request(request, { ...options, timeoutMs }, { 'idempotency-key': key });
+  }
+
+  /** A request on a connection of its own. */
+  async #request(
+    request: Omit<HttpRequest, 'headers'>,
+    options: CallOptions,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
     const until = performance.now() + this.#options.reachMs;
     for (;;) {
       const reached = await this.#reach();
       if (!reached.ok) return reached;
-      const { timeoutMs = ANSWER_MS } = options;
-      const received = await reached.connection.send({ ...request, headers: this.#headers(options) }, { timeoutMs });
+      const { timeoutMs = ANSWER_MS, signal } = options;
+      const headers = { ...this.#headers(options), ...more };
+      const patience = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
+      const received = await reached.connection.send({ ...request, headers }, patience);
       reached.connection.close();
       const answer = received.ok ? parseAnswer(received.body) : undefined;
       const isGoing = answer === undefined ? !received.ok && received.lost === 'closed' : isStopping(answer);

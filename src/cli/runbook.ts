@@ -97,7 +97,8 @@ function listed(runbook: Runbook): Listed {
     commands: all(runbook.commands).map((each) => ({ name: each.name, usage: usageOf(each), runs: runs(each.run) })),
     pipelines: all(runbook.pipelines).map((each) => ({
       name: each.name,
-      usage: usageOf({ name: each.name, args: pipelineArgs(each) }),
+      // A command of the same name stands before it.
+      usage: runbook.commands.has(each.name) ? each.name : usageOf({ name: each.name, args: pipelineArgs(each) }),
       steps: each.steps.map(({ name }) => name),
     })),
     agents: all(runbook.agents).map(({ name, run }) => ({ name, usage: `baton agent run ${name}`, runs: run })),

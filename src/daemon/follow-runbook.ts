@@ -4,6 +4,7 @@ import { workerPlans } from '../runbook/plan.ts';
 import type { Runbook } from '../runbook/runbook.ts';
 import { decide } from '../state/decide.ts';
 import type { Rules } from '../state/rules.ts';
+import { holdsCredential } from './holds-credential.ts';
 import type { Log } from './log.ts';
 import type { Project } from './project.ts';
 
@@ -22,6 +23,10 @@ export function rulesOf(runbook: Runbook | undefined): Rules {
 /** Records the workers of a runbook, where they are others than before. */
 export async function configureWorkers({ keeper, id }: Project, runbook: Runbook, log: Log): Promise<void> {
   const workers = workerPlans(runbook).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  if (holdsCredential(workers)) {
+    log.error('a worker of the runbook holds what looks like a credential, and is not used', { project: id });
+    return;
+  }
   const settled = await keeper.submit<unknown>({
     actor: 'system:daemon',
     decide: ({ state, rules }) =>

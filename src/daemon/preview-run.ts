@@ -1,3 +1,4 @@
+import { reactUntilQuiet } from '../engine/react-until-quiet.ts';
 import { react } from '../engine/react.ts';
 import { decide, type Command } from '../state/decide.ts';
 import type { Event, Recorded } from '../state/event.ts';
@@ -21,20 +22,19 @@ export function previewRun({ state, rules, at }: View, command: Command, newId: 
   const outcome = decide(copy, command, OPERATOR, rules);
   if (!outcome.ok) return outcome;
   const entries: Event[] = [];
-  const queue = [...outcome.events];
-  for (let event = queue.shift(); event !== undefined && entries.length < MOST_ENTRIES; event = queue.shift()) {
-    entries.push(event);
+  const record = (event: Event): Recorded => {
     const recorded: Recorded = { ...event, seq: copy.seq + 1, at, actor: 'operator:plan' };
+    entries.push(event);
     evolve(copy, recorded);
     ready.note(copy, recorded);
-    queue.push(...react(copy, recorded, { newId, at, ready, rules }));
-  }
+    return recorded;
+  };
+  reactUntilQuiet(outcome.events.map(record), (recorded) => react(copy, recorded, { newId, at, ready, rules }), record);
   const effects = [...copy.effects.values()].filter(({ key }) => !state.effects.has(key));
   return { ok: true, events: [], answer: { entries, effects } };
 }
 
 const OPERATOR = { kind: 'operator', name: 'plan' } as const;
-const MOST_ENTRIES = 1000;
 
 function copyOf(state: State): State {
   const copy = emptyState();

@@ -7,6 +7,7 @@ import { pipelineOfShell } from '../state/runs/start-run.ts';
 import { agentPlanOf, planOf, type Planned } from '../runbook/plan.ts';
 import type { Call } from './call.ts';
 import { answerOf, errorOf, handle, type Handler } from './handler.ts';
+import { holdsCredential } from './holds-credential.ts';
 import { previewRun } from './preview-run.ts';
 import { describeRunbook } from './runbook-watch.ts';
 import { order } from './task-handlers.ts';
@@ -60,8 +61,16 @@ const NO_ARGUMENTS: ApiError = {
 };
 
 function answer(planned: Parsed<Planned>): Answer<Planned> {
-  return planned.ok ? { ok: true, result: planned.value } : { ok: false, error: errorOf(planned) };
+  if (!planned.ok) return { ok: false, error: errorOf(planned) };
+  const { plan: what, vars } = planned.value;
+  return holdsCredential({ what, vars }) ? { ok: false, error: CREDENTIAL } : { ok: true, result: planned.value };
 }
+
+const CREDENTIAL: ApiError = {
+  code: 'credential-in-plan',
+  message: 'the run holds what looks like a password or a token, and a ledger never forgets',
+  hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',
+};
 
 /** A shell command is a pipeline of one step, so that it is shown and steered like any other. */
 function startOf(id: string, name: string, what: Plan, vars: Planned['vars']): StartCommand {

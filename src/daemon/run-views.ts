@@ -29,11 +29,14 @@ export type StepStatus = 'pending' | 'running' | 'waiting' | 'done' | 'failed' |
 /** In the order of the runbook; a step that was never entered is pending. */
 function stepViews({ agents }: State, run: PipelineRun) {
   const plan = run.plan.pipelines[run.name]?.steps ?? [];
+  const own = [...agents.values()].filter(({ owner }) => owner?.pipelineId === run.id);
+  const newest = new Map(own.map(({ owner, id }) => [owner?.step, id]));
   return plan.map(({ name, run: what }) => {
     const record = run.history[name];
     const current = run.step?.name === name ? run.step : null;
     const status: StepStatus = current?.status ?? record?.outcome ?? 'pending';
-    const agent = current?.agentId === null || current === null ? undefined : agents.get(current.agentId);
+    const agentId = current === null ? newest.get(name) : current.agentId;
+    const agent = agents.get(agentId ?? '');
     return {
       name,
       kind: what.kind,
@@ -43,7 +46,7 @@ function stepViews({ agents }: State, run: PipelineRun) {
       output: record?.output ?? null,
       exit_code: record?.exitCode ?? null,
       since: current?.since ?? null,
-      agent_id: current?.agentId ?? null,
+      agent_id: agentId ?? null,
       agent_status: agent === undefined ? null : statusOf(agent),
       command_id: current?.commandId ?? null,
       pipeline_id: current?.childId ?? null,

@@ -11,6 +11,7 @@ export class RunbookWatch {
   readonly #followers: ((runbook: Runbook) => void)[] = [];
   #seen: ReadRunbook | undefined;
   #good: Runbook | undefined;
+  #exitProtocol = false;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(projectDir: string) {
@@ -22,10 +23,11 @@ export class RunbookWatch {
     return this.#good;
   }
 
-  /** What it says about exit signals, as its files are now. A mistake elsewhere in it must not switch them off. */
+  /** What it says about exit signals now. A mistake elsewhere in it does not switch them off, nor does a file that cannot be read. */
   get exitProtocol(): boolean {
-    const { checked, subject } = this.read();
-    return (checked.ok ? checked.value.exitProtocol : subject.value.exit_protocol) ?? false;
+    const { subject, isReadable } = this.read();
+    if (isReadable) this.#exitProtocol = subject.value.exit_protocol ?? false;
+    return this.#exitProtocol;
   }
 
   /** Is told of every runbook that can be used; at once of the one that is there. */

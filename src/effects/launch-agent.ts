@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { prepareAgent } from '../agents/prepare-agent.ts';
+import { isShellAgent } from '../runbook/agent-texts.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
+import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
@@ -29,21 +31,18 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   const conversation = start === 1 ? null : readConversation(files.conversation);
   const filled = fillIn(started, conversation !== null, world.path);
   if (!filled.ok) return filled;
-  const cwd = within(workplace, filled.cwd);
-  const prepared = prepareAgent(
-    { ...run.plan, env: filled.env },
-    {
-      agentId: run.id,
-      start,
-      prompt: filled.prompt,
-      isResume: start > 1,
-      conversation,
-      stateDir,
-      cwd,
-      projectDir: world.path,
-      programs,
-    },
-  );
+  const cwd = within(workplace, filled.plan.cwd);
+  const prepared = prepareAgent(filled.plan, {
+    agentId: run.id,
+    start,
+    prompt: filled.prompt,
+    isResume: start > 1,
+    conversation,
+    stateDir,
+    cwd,
+    projectDir: world.path,
+    programs,
+  });
   if (!prepared.ok) return prepared;
   const launch: Launch = {
     ...prepared.launch,
@@ -67,35 +66,41 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   return { ok: true, launch };
 }
 
+interface Refused {
+  readonly ok: false;
+  readonly reason: string;
+}
+
 interface Filled {
   readonly ok: true;
+  readonly plan: AgentPlan;
   readonly prompt: string | null;
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string | undefined;
 }
 
 /** The texts of a plan with their values. What a person, or a handler, says to an agent is said as it is. */
 function fillIn({ run, context }: StartedAgent, hasConversation: boolean, path: string): Filled | Refused {
-  const { env = {}, cwd } = run.plan;
-  const prompt = readPrompt(run, path);
-  if (!prompt.ok) return prompt;
-  const texts = new Map<string, string>();
-  for (const [name, template] of [...Object.entries(env), [CWD, cwd], [PROMPT, prompt.text]] as const) {
-    const rendered = renderTemplate(template ?? '', context, { quote: 'none' });
-    if (!rendered.ok) return { ok: false, reason: rendered.problems.map((each) => each.message).join('; ') };
-    if (template !== undefined) texts.set(name, rendered.value);
-  }
-  return {
-    ok: true,
-    prompt: tell(run, texts.get(PROMPT) ?? null, hasConversation),
-    env: Object.fromEntries(Object.keys(env).map((name) => [name, texts.get(name) ?? ''])),
-    cwd: texts.get(CWD),
+  const reasons: string[] = [];
+  const fill = (text: string, quote: 'shell' | 'none' = 'none'): string => {
+    const rendered = renderTemplate(text, context, { quote });
+    if (rendered.ok) return rendered.value;
+    reasons.push(...rendered.problems.map(({ message }) => message));
+    return text;
   };
+  const { env = {}, cwd, model, prompt_file } = run.plan;
+  const plan: AgentPlan = {
+    ...run.plan,
+    run: fill(run.plan.run, isShellAgent(run.plan) && !/^scripted\s/.test(run.plan.run) ? 'shell' : 'none'),
+    env: Object.fromEntries(Object.entries(env).map(([name, text]) => [name, fill(text)])),
+    ...(cwd === undefined ? {} : { cwd: fill(cwd) }),
+    ...(model === undefined ? {} : { model: fill(model) }),
+    ...(prompt_file === undefined ? {} : { prompt_file: fill(prompt_file) }),
+  };
+  const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, path);
+  if (!prompt.ok) return prompt;
+  const said = prompt.text === null ? null : fill(prompt.text);
+  if (reasons.length > 0) return { ok: false, reason: reasons.join('; ') };
+  return { ok: true, plan, prompt: tell(run, said, hasConversation) };
 }
-
-/** Names that no variable of an environment has. */
-const CWD = '=cwd';
-const PROMPT = '=prompt';
 
 /** What the process is told first. Where there is a conversation to go on with, the prompt has been said in it. */
 function tell({ resume }: AgentRun, prompt: string | null, hasConversation: boolean): string | null {
@@ -104,16 +109,8 @@ function tell({ resume }: AgentRun, prompt: string | null, hasConversation: bool
   return resume.append && prompt !== null ? `${prompt}\n\n${resume.message}` : resume.message;
 }
 
-interface Refused {
-  readonly ok: false;
-  readonly reason: string;
-}
-
-function readPrompt(
-  { plan }: AgentRun,
-  path: string,
-): { readonly ok: true; readonly text: string | undefined } | Refused {
-  if (plan.prompt_file === undefined) return { ok: true, text: plan.prompt };
+function readPrompt(plan: AgentPlan, path: string): { readonly ok: true; readonly text: string | null } | Refused {
+  if (plan.prompt_file === undefined) return { ok: true, text: plan.prompt ?? null };
   try {
     return { ok: true, text: readFileSync(resolve(path, plan.prompt_file), 'utf8') };
   } catch (error) {

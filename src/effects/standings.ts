@@ -8,36 +8,42 @@ import type { World } from './world.ts';
 /** Tells supervisors how their agents stand, whenever that has changed. One that cannot be reached asks when it needs to know. */
 export class Standings {
   readonly #world: World;
-  /** What each was told last, as text; empty while a word is under way. */
-  readonly #told = new Map<string, { text: string; isUnderWay: boolean }>();
+  readonly #told = new Map<string, Told>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
+  /** An agent that is seen for the first time is told too: what an earlier daemon told it last nobody knows. */
   look(state: State): void {
     if (state.agents.size === 0) return;
+    const usesExitSignals = this.#world.usesExitSignals();
     for (const run of state.agents.values()) {
-      if (run.process === 'running') this.#push(run, standingOf(state, run.id, this.#world.usesExitSignals()));
+      if (run.process === 'running') this.#push(run, standingOf(state, run.id, usesExitSignals));
       else this.#told.delete(run.id);
     }
   }
 
+  /** When the agent has been told what there is to tell: what is said to it then is heard in the right light. */
+  async settled(agentId: string): Promise<void> {
+    await this.#told.get(agentId)?.underWay;
+  }
+
   #push(run: AgentRun, standing: Standing): void {
-    const told = this.#told.get(run.id);
-    const text = JSON.stringify({ start: run.start, standing });
-    if (told?.text === text || told?.isUnderWay === true) return;
-    // A supervisor asks at its own start: what it needs to be told is what has changed since.
-    if (told === undefined && isUsual(standing)) {
-      this.#told.set(run.id, { text, isUnderWay: false });
-      return;
+    const told = this.#told.get(run.id) ?? { text: '', next: undefined, underWay: undefined };
+    this.#told.set(run.id, told);
+    told.next = { run, standing, text: JSON.stringify({ start: run.start, standing }) };
+    if (told.next.text !== told.text) told.underWay ??= this.#tell(told);
+  }
+
+  /** Until it has heard the newest. One that does not hear is left alone until the next look. */
+  async #tell(told: Told): Promise<void> {
+    while (told.next !== undefined && told.next.text !== told.text) {
+      const { run, standing, text } = told.next;
+      if (!(await this.#send(run, standing))) break;
+      told.text = text;
     }
-    const entry = { text: told?.text ?? '', isUnderWay: true };
-    this.#told.set(run.id, entry);
-    void this.#send(run, standing).then((isHeard) => {
-      entry.isUnderWay = false;
-      if (isHeard) entry.text = text;
-    });
+    told.underWay = undefined;
   }
 
   async #send(run: AgentRun, standing: Standing): Promise<boolean> {
@@ -47,7 +53,9 @@ export class Standings {
   }
 }
 
-/** At work, with nothing said yet. What it owes it heard when it was launched. */
-function isUsual({ has_signalled, is_owned, is_parked }: Standing): boolean {
-  return !has_signalled && is_owned && !is_parked;
+interface Told {
+  /** What the supervisor heard last. */
+  text: string;
+  next: { readonly run: AgentRun; readonly standing: Standing; readonly text: string } | undefined;
+  underWay: Promise<void> | undefined;
 }

@@ -56,6 +56,9 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
 export const SECRET_FIELD =
   /^(?:password|passwd|secret|token|api_?key|access_?token|refresh_?token|client_?secret|private_?key|authorization|cookie)$/i;
 
+/** `$NAME` or `${env.NAME}`: a command or a template that says where a secret comes from holds none. */
+export const REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
+
 /**
  * A look, over canonical text, for anything that a pattern could start with: nearly all text has none of it, and costs
  * only this. Each looks for a character that is not too common, and from there backwards, which is several times faster

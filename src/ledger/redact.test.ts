@@ -56,6 +56,14 @@ describe('redaction', () => {
     }
   });
 
+  it('leaves alone what only names a secret, as commands and templates do', () => {
+    const command = `curl -H "authorization: Bearer $API_TOKEN" -d password=\${env.PASSWORD} https://x`;
+    expect(redactText(command)).toBe(command);
+    const env = { token: '${env.GH_TOKEN}', API_KEY: '$KEY', password: glue('$', 'ecret-and-more') };
+    expect(redactJson(env)).toEqual({ ...env, password: '[redacted:field]' });
+    expect(redactText(glue('password=$', 'ecret-and-more'))).toBe('password=[redacted:assignment]');
+  });
+
   it('keeps what says where it was', () => {
     expect(redactText('postgres://baton:correct-horse@db/x')).toBe('postgres://baton:[redacted:url-password]@db/x');
     expect(redactText('export API_KEY="correct-horse" # old')).toBe('export API_KEY="[redacted:assignment]" # old');

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from './canonical-json.ts';
-import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, SECRET_FIELD } from './credential-patterns.ts';
+import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, REFERENCE, SECRET_FIELD } from './credential-patterns.ts';
 
 /** Values shorter than this are too common to be searched for. */
 const SHORTEST_SECRET = 8;
@@ -18,7 +18,9 @@ export function redactJson(value: JsonObject, secrets: readonly string[] = []): 
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       redactText(key, secrets),
-      typeof child === 'string' && SECRET_FIELD.test(key) ? '[redacted:field]' : redactValue(child, secrets),
+      typeof child === 'string' && SECRET_FIELD.test(key) && !REFERENCE.test(child)
+        ? '[redacted:field]'
+        : redactValue(child, secrets),
     ]),
   );
 }
@@ -29,9 +31,10 @@ export function redactText(text: string, secrets: readonly string[] = []): strin
     if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, '[redacted:secret]');
   }
   for (const { name, pattern } of CREDENTIAL_PATTERNS) {
-    clean = clean.replace(pattern, (_match: string, kept: unknown) =>
-      typeof kept === 'string' ? `${kept}[redacted:${name}]` : `[redacted:${name}]`,
-    );
+    clean = clean.replace(pattern, (match: string, group: unknown) => {
+      const kept = typeof group === 'string' ? group : '';
+      return REFERENCE.test(match.slice(kept.length)) ? match : `${kept}[redacted:${name}]`;
+    });
   }
   return clean;
 }

@@ -2,9 +2,8 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Backend, BackendCall } from './backend.ts';
-import { afterTheEnd } from './claim-ends.ts';
+import { afterTheEnd, CALLED_OFF } from './claim-ends.ts';
 import type { Connection } from './connection.ts';
-import { CALLED_OFF } from './late-cancel.ts';
 import { reportWaiting } from './report-waiting.ts';
 import { splitToken } from './token-argument.ts';
 

@@ -35,3 +35,6 @@ export function afterTheEnd(answer: Answer, speaksFor: string | undefined): Answ
       : `Calls that name no task now speak for ${speaksFor}, which you also claimed.`;
   return { ok: false, error: { ...answer.error, hint: `Stop working on this task. ${now}` } };
 }
+
+/** The reason of a release, where the caller gave up before the answer reached it. */
+export const CALLED_OFF = 'whoever asked for the claim went away before hearing of it';

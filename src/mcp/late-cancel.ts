@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { Calling } from './call-tool.ts';
+import { CALLED_OFF } from './claim-ends.ts';
 
 /**
  * A client may call off a claim while the answer is on its way to it: the word of that comes when the request is long settled, and the
@@ -26,8 +27,6 @@ export function releaseWhenCalledOff(server: McpServer, { backend, connection }:
     transport.onmessage = hear; // oxlint-disable-line unicorn/prefer-add-event-listener
   };
 }
-
-export const CALLED_OFF = 'whoever asked for the claim went away before hearing of it';
 
 function calledOff(message: object): string | number | undefined {
   if (!('method' in message) || message.method !== 'notifications/cancelled' || !('params' in message))

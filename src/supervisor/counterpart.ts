@@ -183,16 +183,19 @@ export class Counterpart implements Rooms {
   #hearStream(conversationFile: string): Speech {
     return hearStream({
       onToolCall: () => this.#guard.progress(),
-      onTurnEnd: () => void this.#onTurnEnd(),
+      onTurnEnd: (isError) => void this.#onTurnEnd(isError),
       onConversation: (id) => writeFileSync(conversationFile, id, { mode: 0o600 }),
       onWords: (text) => this.#tail.push(Buffer.from(`${text}\n`)),
     });
   }
 
-  /** A client whose turn is over waits for the next message. One that may leave is let go; of any other the daemon hears. */
-  async #onTurnEnd(): Promise<void> {
+  /**
+   * A client whose turn is over waits for the next message. One that may leave is let go; of any other the daemon hears, unless it was
+   * an error that ended the turn: then a hook has told of that.
+   */
+  async #onTurnEnd(isError: boolean): Promise<void> {
     await this.#settlePrinted(undefined);
-    if (this.#isTold) return;
+    if (this.#isTold || isError) return;
     if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#child?.hangUp();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
   }

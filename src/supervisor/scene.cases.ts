@@ -17,7 +17,7 @@ import { until } from '../../test/processes/until.ts';
 import { agentFiles, type Control, type Exit, type HookConfig, type Launch, type Running } from './contract.ts';
 import { DaemonStandIn, type Answers } from './daemon-stand-in.cases.ts';
 import { findAlive } from './process-tree.ts';
-import { findPrograms } from './programs.ts';
+import { findPrograms, supervisorArgs } from './programs.ts';
 
 /** One state folder with a stand-in for the daemon, and supervisors in it. Whatever was started is ended with it. */
 export class Scene implements AsyncDisposable {
@@ -50,10 +50,10 @@ export class Scene implements AsyncDisposable {
 
   /** The supervisor alone; what it is to run lies there. */
   async supervise(launch: Launch): Promise<Supervised> {
-    const { supervisor } = await findPrograms(PROGRAMS);
+    const programs = await findPrograms(PROGRAMS);
     const files = this.files(launch.id);
     const words = openSync(join(files.folder, 'supervisor.log'), 'a');
-    const child = spawn(process.execPath, [supervisor, files.folder, String(launch.start)], {
+    const child = spawn(process.execPath, supervisorArgs(programs, files.folder, launch.start), {
       detached: true,
       env: { PATH: process.env['PATH'] ?? '' },
       stdio: ['ignore', words, words],
@@ -127,7 +127,8 @@ export class Supervised {
   }
 
   async running(): Promise<Running> {
-    return until('the process runs', () => readJson<Running>(this.files.running(this.launch.start)));
+    const path = this.files.running(this.launch.start);
+    return until('the process runs', () => readJson(path) as Running | undefined); // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
   async pid(): Promise<number> {
@@ -137,7 +138,7 @@ export class Supervised {
   /** How the process ended, once the supervisor has gone too. */
   async exit(): Promise<Exit> {
     if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit');
-    const exit = readJson<Exit>(this.files.exit(this.launch.start));
+    const exit = readJson(this.files.exit(this.launch.start)) as Exit | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (exit === undefined) throw new Error(`no exit was written: ${this.words()}`);
     return exit;
   }
@@ -172,9 +173,9 @@ export class Supervised {
   }
 }
 
-function readJson<T>(path: string): T | undefined {
+function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }

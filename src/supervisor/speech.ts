@@ -5,7 +5,7 @@ export interface Listener {
   /** It used a tool: it makes progress. */
   onToolCall(): void;
   /** Its turn is over; it waits for the next message. */
-  onTurnEnd(): void;
+  onTurnEnd(isError: boolean): void;
   /** Its own id of the conversation. */
   onConversation(id: string): void;
   /** Something that it said itself. */
@@ -35,7 +35,7 @@ export function hearStream(listener: Listener): Speech {
     const said = parseObject(line);
     if (said === undefined || isSubagent(said)) return;
     if (said['type'] === 'assistant') hearAssistant(said, (text) => finder.push(text), listener);
-    else if (said['type'] === 'result') listener.onTurnEnd();
+    else if (said['type'] === 'result') listener.onTurnEnd(said['is_error'] === true);
     else if (said['type'] === 'system' && said['subtype'] === 'init' && typeof said['session_id'] === 'string')
       listener.onConversation(said['session_id']);
   });

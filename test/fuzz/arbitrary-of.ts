@@ -85,7 +85,11 @@ function arbitraryOfShape(shape: Shape): fc.Arbitrary<unknown> {
 function arbitraryText(shape: TextShape): fc.Arbitrary<string> {
   const { pattern, format, notEmpty } = shape;
   if (format !== undefined) return FORMATS[format].filter((text) => TEXT_FORMATS[format](text));
-  if (pattern !== undefined && pattern.startsWith('^')) return fc.stringMatching(new RegExp(pattern, 'u'));
+  if (pattern !== undefined && pattern.startsWith('^')) {
+    // What a pattern rules out by looking ahead cannot be generated, only left out.
+    const fitting = fc.stringMatching(new RegExp(pattern.replaceAll(/\(\?![^)]*\)/g, ''), 'u'));
+    return fitting.filter((text) => new RegExp(pattern, 'u').test(text));
+  }
   const texts = pattern === undefined ? anyText : anyText.filter((text) => new RegExp(pattern, 'u').test(text));
   return notEmpty ? texts.filter((text) => text !== '') : texts;
 }

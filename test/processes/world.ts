@@ -9,6 +9,7 @@ import type { Client } from '../../src/api/client.ts';
 import { createClient } from '../../src/api/connect.ts';
 import { stateFiles } from '../../src/api/state-folder.ts';
 import { Agent } from './agent.ts';
+import { endAgents } from './end-agents.ts';
 import { Peer } from './peers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -213,6 +214,7 @@ export class World implements AsyncDisposable {
         await exited;
       });
     await Promise.all(exits);
+    endAgents(this.stateDir);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -107,7 +107,7 @@ const busy: StatusView = {
 describe('renderTree', () => {
   it('shows what needs a person, what runs, and the tasks', () => {
     expect(renderTree(busy, options)).toEqual([
-      '1 decision needs you, 2 at work.',
+      '1 decision needs you, 1 at work.',
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
       '             Agent tried to stop without signaling completion',
@@ -130,14 +130,14 @@ describe('renderTree', () => {
     expect(renderTree(NOTHING, options)).toEqual(['Nothing needs you, nothing runs.']);
     const away = { since: new Date('2026-03-01T11:59:00Z'), why: 'nobody answers' };
     const lines = renderTree(NOTHING, { ...options, away });
-    expect(lines[0]).toMatch(/^The daemon is away since \d\d:\d\d:00: nobody answers\. Start it with: baton up$/);
-    expect(lines[1]).toBe('This is how things stood 1m ago; agents go on meanwhile.');
+    expect(lines[0]).toMatch(/^The daemon is away since \d\d:\d\d:00\. Start it with: baton up$/);
+    expect(lines[1]).toBe('This is how things stood 1m ago; agents go on meanwhile. (nobody answers)');
     expect(lines.join('\n')).not.toMatch(/nothing/i);
   });
 
   it('leaves out what is not under way where there is little room', () => {
     expect(renderTree(busy, { ...options, rows: 14 })).toEqual([
-      '1 decision needs you, 2 at work.',
+      '1 decision needs you, 1 at work.',
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
       'pipelines (1 waiting)',

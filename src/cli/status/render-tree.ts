@@ -31,20 +31,17 @@ type Line = readonly Piece[];
 function headOf({ needsYou, pipelines, agents }: StatusView, { away, now }: TreeOptions): Line[] {
   if (away !== undefined) {
     const since = away.since.toTimeString().slice(0, 8);
+    const age = ago(away.since.toISOString(), now.getTime());
     return [
       [
-        [`The daemon is away since ${since}: ${away.why}.`, 'bad'],
+        [`The daemon is away since ${since}.`, 'bad'],
         [' Start it with: baton up', 'bold'],
       ],
-      [
-        [
-          `This is how things stood ${ago(away.since.toISOString(), now.getTime())} ago; agents go on meanwhile.`,
-          'dim',
-        ],
-      ],
+      [[`This is how things stood ${age} ago; agents go on meanwhile. (${away.why})`, 'dim']],
     ];
   }
-  const running = pipelines.filter(({ parentId }) => parentId === null).length + agents.filter(isAlone).length;
+  const runs = [...pipelines.filter(({ parentId }) => parentId === null), ...agents.filter(isAlone)];
+  const running = runs.filter(({ status }) => status !== 'waiting' && status !== 'escalated').length;
   const calls: Piece = needsYou.length === 0 ? ['Nothing needs you', 'good'] : [needs(needsYou.length), 'call'];
   return [[calls, [running === 0 ? ', nothing runs.' : `, ${running} at work.`]]];
 }

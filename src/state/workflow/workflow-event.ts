@@ -1,4 +1,5 @@
 import type { Mission } from '../../protocol/mission.ts';
+import type { Phase } from '../../protocol/phase.ts';
 
 /**
  * What happens to a task between its sessions, and what Baton sees of a session without asking it. As with runs, what must be done
@@ -78,9 +79,11 @@ export interface WorkflowEvents {
     readonly head: string;
     readonly branch: string;
     readonly into: string;
-    readonly method: 'squash' | 'merge' | 'rebase';
+    readonly method: MergeMethod;
     readonly checks: readonly CheckPlan[];
     readonly message: string;
+    /** What is delivered once it is merged: the validator's handoff to the closer. */
+    readonly handoff: HandoffRef | null;
   };
   MergeFinished: {
     readonly merge_id: string;
@@ -111,7 +114,22 @@ export interface CheckPlan {
   readonly timeout_ms?: number;
 }
 
+export type MergeMethod = 'squash' | 'merge' | 'rebase';
+
 export type CheckOutcome = 'passed' | 'failed' | 'cancelled';
 
 export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
+
+/** A handoff as it is written: what it says, and where it takes its task. */
+export interface HandoffRef {
+  readonly handoff_id: string;
+  readonly task_id: string;
+  readonly from: string;
+  readonly to: string | null;
+  /** Where it takes the task; null where it moves nothing. */
+  readonly phase: Phase | null;
+  readonly next_role: string | null;
+  /** The message itself, as XML: what the receiver gets. */
+  readonly xml: string;
+}

@@ -42,19 +42,6 @@ export async function decideAlone({ agentId, files, config, input }: Stop): Prom
   return renderStopHookOutput(output);
 }
 
-/** Without knowing anything: it is told what it would be told at its first stop. */
-export function blockBlindly(agentId: string, { on_stop: onStop }: HookConfig): string {
-  const attempt = {
-    attempts: undefined,
-    isHookActive: false,
-    blocks: 0,
-    hasSignalled: false,
-    isOwned: true,
-    isParked: false,
-  };
-  return renderStopHookOutput(decideStop({ agentId, onStop, missing: [], ...attempt }).output);
-}
-
 function findLaunch(files: Stop['files'], start: number | undefined): Launch | undefined {
   try {
     return start === undefined ? undefined : requireLaunch(files.launch(start));

@@ -1,7 +1,4 @@
 import { readSync, writeSync } from 'node:fs';
-import { findStateDir } from '../../api/state-folder.ts';
-import { agentFiles } from '../contract.ts';
-import { readHookConfig } from '../hook-config.ts';
 import { askSupervisor } from './ask-supervisor.ts';
 
 /** Twice what a client may tell its hook. */
@@ -12,16 +9,17 @@ const MAX_INPUT_BYTES = 8 * 1024 * 1024;
  * answer, this decides by itself. Nothing is loaded that the usual way does not need: clients wait for this at every stop.
  */
 const agentId = process.argv.at(-1) ?? '';
-const files = agentFiles(findStateDir(process.env), agentId);
-const config = readHookConfig(files.config);
 const input = readInput();
+const { BATON_AGENT_ID: own, BATON_URL: url, BATON_TOKEN: token } = process.env;
+const port = own === agentId ? /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url ?? '')?.[1] : undefined;
+const asked = port === undefined || !token ? Promise.resolve(undefined) : askSupervisor(Number(port), token, input);
 
-askSupervisor(agentId, files, config, input)
-  .then(async (answer) => answer ?? (await import('./decide-alone.ts')).decideAlone({ agentId, files, config, input }))
+asked
+  .then(async (answer) => answer ?? (await import('./ask-others.ts')).askOthers(agentId, input))
   .then(
     (answer) => leave(answer),
     // Whatever went wrong here, letting the agent go would be worse.
-    async () => leave((await import('./decide-alone.ts')).blockBlindly(agentId, config)),
+    async () => leave((await import('./ask-others.ts')).blockBlindly(agentId)),
   );
 
 /** Always with exit code 0: to some clients any other means that the agent may go. */
@@ -34,8 +32,7 @@ function write(bytes: Buffer): number {
   try {
     return writeSync(1, bytes);
   } catch (error) {
-    if (isAgain(error)) return 0;
-    return bytes.length;
+    return isAgain(error) ? 0 : bytes.length;
   }
 }
 

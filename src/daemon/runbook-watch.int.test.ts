@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RunbookWatch } from './runbook-watch.ts';
+
+describe('exit_protocol in a runbook', () => {
+  it.each([
+    ['exit_protocol = true', true],
+    ['# a comment\r\n\r\n  exit_protocol=true # on\r\n[agents.a]\r\nrun = "claude"\r\n', true],
+    ['"exit_protocol" = true', true],
+    ["store = '''postgres://one-line'''\nexit_protocol = true", true],
+    ['exit_protocol = false', false],
+    ['exit_protocol = "true"', false],
+    ['# exit_protocol = true', false],
+    ['[limits]\nexit_protocol = true', false],
+    ['my_exit_protocol = true', false],
+    ['', false],
+  ])('%j is %s', (toml, expected) => {
+    const { folder } = repository();
+    writeFileSync(join(folder, 'baton.toml'), toml);
+    expect(new RunbookWatch(folder).exitProtocol).toBe(expected);
+  });
+
+  it('is off where there is no runbook', () => {
+    expect(new RunbookWatch(repository().folder).exitProtocol).toBe(false);
+  });
+
+  it('follows the files, wherever in the runbook it stands', () => {
+    const { folder } = repository();
+    const runbook = new RunbookWatch(folder);
+    expect(runbook.exitProtocol).toBe(false);
+    mkdirSync(join(folder, '.baton/runbooks'), { recursive: true });
+    writeFileSync(join(folder, '.baton/runbooks/settings.yaml'), 'exit_protocol: true\n');
+    expect(runbook.exitProtocol).toBe(true);
+    rmSync(join(folder, '.baton/runbooks/settings.yaml'));
+    expect(runbook.exitProtocol).toBe(false);
+  });
+
+  it('is not switched off by a mistake elsewhere, nor by a file that cannot be read for the moment', () => {
+    const { folder } = repository();
+    const runbook = new RunbookWatch(folder);
+    writeFileSync(join(folder, 'baton.toml'), 'exit_protocol = true\n[agents.a]\nrnu = "claude"\n');
+    expect(runbook.exitProtocol).toBe(true);
+    writeFileSync(join(folder, 'baton.toml'), 'exit_protocol = true\n[agents.a\n');
+    expect(runbook.exitProtocol).toBe(true);
+    writeFileSync(join(folder, 'baton.toml'), 'exit_protocol = false\n');
+    expect(runbook.exitProtocol).toBe(false);
+  });
+});
+
+it('tells its followers of every runbook that can be used, and keeps the last good one', () => {
+  const { folder } = repository();
+  const watch = new RunbookWatch(folder);
+  const seen: string[] = [];
+  watch.follow(({ pipelines }) => seen.push([...pipelines.keys()].join()));
+  const write = (name: string, rest = ''): void =>
+    writeFileSync(join(folder, 'baton.toml'), `[pipelines.${name}]\nsteps = [{ name = "s", run = "true" }]\n${rest}`);
+  write('one');
+  expect(watch.read().checked.ok).toBe(true);
+  write('two', 'nonsense = 1\n');
+  expect(watch.read().checked.ok).toBe(false);
+  expect([...(watch.good?.pipelines.keys() ?? [])]).toEqual(['one']);
+  write('three');
+  watch.glance(performance.now());
+  expect(seen).toEqual(['one', 'three']);
+});
+
+function repository(): { readonly folder: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-exit-protocol-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return { folder };
+}

@@ -1,0 +1,169 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findMarked } from '../effects/reap.ts';
+import { RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
+import { until } from './running.cases.ts';
+
+let world: RunScene;
+beforeEach(() => {
+  world = new RunScene();
+});
+afterEach(async () => world.end());
+
+const COMPLETE = `baton emit agent:signal '{\\"kind\\":\\"complete\\"}'`;
+
+describe('an agent', () => {
+  it('that is killed goes with everything it has started, also what left its group', async () => {
+    world.write(`
+      limits = { kill_after = "200ms" }
+      [agents.stubborn]
+      run = "trap '' TERM; setsid sh -c 'trap \\"\\" TERM; sleep 300' & echo ready; sleep 300"`);
+    await world.start();
+    const id = await world.run('stubborn');
+    await world.untilRunning(id);
+    await until(() => findMarked({ name: 'BATON_AGENT_ID', value: id }).length >= 3, 'all of them run');
+    await world.ask('agent_kill', { id, reason: 'enough' });
+    expect(await world.agent(id)).toMatchObject({ status: 'cancelled', process: 'gone' });
+    await untilNobodyIs(id);
+  });
+
+  it('hears what it is told, in order and once', async () => {
+    world.write(`
+      [agents.listener]
+      run = "while read line; do echo heard $line >> heard.txt; test $line = bye && break; done; ${COMPLETE}"
+      prompt = "hello"`);
+    await world.start();
+    const id = await world.run('listener');
+    for (const text of ['one', 'two', 'three', 'bye']) await world.ask('agent_send', { id, text });
+    expect((await world.agent(id)).status).toBe('done');
+    expect(world.lines('heard.txt')).toEqual(['heard hello', 'heard one', 'heard two', 'heard three', 'heard bye']);
+  });
+
+  it('that cannot be started has failed, and says why', async () => {
+    world.write(`
+      [agents.lost]
+      run = "true"
+      prompt_file = "no-such-prompt.md"`);
+    await world.start();
+    const shown = await world.agent(await world.run('lost'));
+    expect(shown.status).toBe('failed');
+    expect(shown.reason).toContain('no-such-prompt.md');
+  });
+
+  it('whose supervisor is killed ends too, and its run goes on as the runbook says', async () => {
+    world.write(`
+      [agents.worker]
+      run = "setsid sleep 300 & sleep 300"
+      on_dead = "fail"
+      [pipelines.p]
+      steps = [{ name = "work", run = { agent = "worker" } }]`);
+    await world.start();
+    const id = await world.run('p');
+    const agentId = await world.agentIn(id, 'work');
+    await world.untilRunning(agentId);
+    process.kill(await supervisorOf(agentId), 'SIGKILL');
+    expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
+    expect(await world.agent(agentId)).toMatchObject({ process: 'gone', exit: { code: null, signal: 'SIGKILL' } });
+    await untilNobodyIs(agentId);
+    expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
+  });
+
+  it('that dies is judged by a gate, which is tried as often as the runbook says', async () => {
+    world.write(`
+      [agents.worker]
+      run = "true"
+      on_dead = { action = "gate", run = "echo x >> tries.txt; test $(wc -l < tries.txt) = 2", attempts = 3 }
+      [pipelines.p]
+      steps = [{ name = "work", run = { agent = "worker" } }]`);
+    await world.start();
+    expect(await world.pipeline(await world.run('p'))).toMatchObject({ status: 'done' });
+    expect(world.lines('tries.txt')).toHaveLength(2);
+  });
+});
+
+describe('a worker', () => {
+  it('claims what it is for, runs an agent on it, and no more at once than it may', async () => {
+    world.write(`
+      [agents.coder]
+      run = "echo $BATON_SESSION >> sessions.txt; cat > /dev/null < /dev/null; baton task show \${task.id} > /dev/null; ${COMPLETE}"
+      requires = []
+      [workers.w]
+      phases = ["IMPLEMENTATION"]
+      concurrency = 1
+      run = { agent = "coder" }`);
+    await world.start();
+    for (const task_id of ['T1', 'T2']) await world.ask('task_create', { task_id, title: task_id });
+    const moved = async (): Promise<boolean> => {
+      const { tasks } = await world.ask<{ tasks: { phase: string }[] }>('task_list');
+      return tasks.every(({ phase }) => phase === 'CI_PENDING');
+    };
+    await until(moved, 'both tasks are on');
+    const entries = await world.entries();
+    const claims = entries.filter(({ type }) => type === 'TaskClaimed');
+    expect(claims.map(({ data }) => data['holder'])).toEqual(['w', 'w']);
+    expect(entries.filter(({ type }) => type === 'AgentRequested')).toHaveLength(2);
+    expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
+  });
+
+  it('is configured anew when the runbook changes, and not when it does not', async () => {
+    world.write('');
+    await world.start();
+    const workers = async (): Promise<unknown> => (await world.ask<{ workers: unknown }>('status_get')).workers;
+    expect(await workers()).toEqual([]);
+    world.write(`
+      [workers.w]
+      run = "true"`);
+    await until(async () => JSON.stringify(await workers()) !== '[]', 'the worker is there');
+    await world.restart();
+    expect(await workers()).toMatchObject([{ name: 'w' }]);
+    expect((await world.types()).filter((type) => type === 'WorkersConfigured')).toHaveLength(1);
+  });
+});
+
+describe('a person', () => {
+  it('is called once, answers once, and the run goes on', async () => {
+    const heard: string[] = [];
+    const receiver = createServer((request, response) => {
+      request.toArray().then(
+        (pieces) => heard.push(Buffer.concat(pieces as Buffer[]).toString()), // oxlint-disable-line typescript/no-unsafe-type-assertion
+        () => undefined,
+      );
+      response.end('ok');
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const { port } = receiver.address() as AddressInfo; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    try {
+      world.write(`
+        [agents.helpless]
+        run = "${COMPLETE.replace('complete', 'escalate')}; read answer; echo $answer > answer.txt; ${COMPLETE}"
+        [notify]
+        desktop = false
+        terminal = false
+        webhook = "http://127.0.0.1:${port}/"`);
+      await world.start();
+      const id = await world.run('helpless');
+      const shown = await world.agent(id);
+      expect(shown.status).toBe('escalated');
+      const [decision, ...more] = (await world.ask<{ decisions: Shown[] }>('decision_list')).decisions;
+      expect(more).toEqual([]);
+      await until(() => heard.length === 1, 'the person was called');
+      expect(heard[0]).toContain('Agent needs attention: helpless');
+      const choice = { id: decision?.id, option: 1, message: 'go on' };
+      const first = await world.ask('decision_resolve', choice);
+      expect(await world.ask('decision_resolve', choice)).toEqual(first);
+      expect(await world.call('decision_resolve', { ...choice, option: 2 })).toMatchObject({ ok: false });
+      expect((await world.agent(id)).status).toBe('done');
+      expect(world.lines('answer.txt')).toEqual(['go on']);
+    } finally {
+      receiver.close();
+    }
+  });
+});
+
+async function supervisorOf(agentId: string): Promise<number> {
+  const started = (await world.entries()).find(
+    ({ type, data }) => type === 'AgentStarted' && data['agent_id'] === agentId,
+  );
+  return Number(String(started?.data['supervisor']).split('/')[1]);
+}

@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findMarked } from '../effects/reap.ts';
+import { RunScene, untilNobodyIs } from './runs.cases.ts';
+import { until } from './running.cases.ts';
+
+let world: RunScene;
+beforeEach(() => {
+  world = new RunScene();
+});
+afterEach(async () => world.end());
+
+/** To the supervisor, which is there while no daemon is. */
+const COMPLETE = String.raw`curl -s $BATON_URL/v1/agent_signal -H \"authorization: Bearer $BATON_TOKEN\" -d '{\"kind\":\"complete\"}'`;
+const go = (): void => writeFileSync(join(world.repository, 'go'), '');
+
+describe('a daemon that starts anew', () => {
+  it('finds the agent of the one before, and starts no second one', async () => {
+    world.write(`
+      [agents.worker]
+      run = "echo x >> starts.txt; while ! test -f go; do sleep 0.05; done; ${COMPLETE}"
+      [pipelines.p]
+      steps = [{ name = "work", run = { agent = "worker" } }, { name = "after", run = "echo after >> after.txt" }]`);
+    await world.start();
+    const id = await world.run('p');
+    const agentId = await world.agentIn(id, 'work');
+    const { pid } = await world.untilRunning(agentId);
+    await world.restart();
+    expect(await world.untilRunning(agentId)).toMatchObject({ pid, start: 1 });
+    go();
+    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+    expect(world.lines('starts.txt')).toHaveLength(1);
+    expect(world.lines('after.txt')).toHaveLength(1);
+    await untilNobodyIs(agentId);
+  });
+
+  it('goes on from what an agent said and did while nobody was there', async () => {
+    world.write(`
+      [agents.worker]
+      run = "while ! test -f go; do sleep 0.05; done; ${COMPLETE}"
+      [pipelines.p]
+      steps = [{ name = "work", run = { agent = "worker" } }, { name = "after", run = "echo after >> after.txt" }]`);
+    await world.start();
+    const id = await world.run('p');
+    const agentId = await world.agentIn(id, 'work');
+    await world.untilRunning(agentId);
+    await world.stop();
+    go();
+    await untilNobodyIs(agentId);
+    await world.start();
+    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+    expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
+    expect(world.lines('after.txt')).toHaveLength(1);
+  });
+
+  it('runs a command once, whether it ended before or after', async () => {
+    world.write(`
+      [pipelines.p]
+      steps = [
+        { name = "slow", run = "echo x >> runs.txt; while ! test -f go; do sleep 0.05; done; echo slept" },
+        { name = "after", run = "echo \${step.slow.output} >> after.txt" },
+      ]`);
+    await world.start();
+    const id = await world.run('p');
+    await until(() => world.lines('runs.txt').length > 0, 'it runs');
+    await world.restart();
+    await world.stop();
+    go();
+    await world.start();
+    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+    expect(world.lines('runs.txt')).toEqual(['x']);
+    expect(world.lines('after.txt')).toEqual(['slept']);
+  });
+
+  it('reports the end of an agent whose supervisor was killed meanwhile, and leaves nothing of it', async () => {
+    world.write(`
+      [agents.worker]
+      run = "setsid sleep 300 & sleep 300"
+      on_dead = "fail"
+      [pipelines.p]
+      steps = [{ name = "work", run = { agent = "worker" } }]`);
+    await world.start();
+    const id = await world.run('p');
+    const agentId = await world.agentIn(id, 'work');
+    await world.untilRunning(agentId);
+    const started = (await world.entries()).find(({ type }) => type === 'AgentStarted');
+    await world.stop();
+    process.kill(Number(String(started?.data['supervisor']).split('/')[1]), 'SIGKILL');
+    expect(findMarked({ name: 'BATON_AGENT_ID', value: agentId })).not.toEqual([]);
+    await world.start();
+    expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
+    await untilNobodyIs(agentId);
+  });
+
+  it('keeps its timers: what was due meanwhile is due at once', async () => {
+    world.write(`
+      [pipelines.p]
+      steps = [{ name = "s", run = "echo x >> tries.txt; test $(wc -l < tries.txt) = 2", on_fail = { retries = 1, cooldown = "1s" } }]`);
+    await world.start();
+    const id = await world.run('p');
+    await until(async () => (await world.types()).includes('TimerSet'), 'the timer is set');
+    await world.restart();
+    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+    expect(world.lines('tries.txt')).toHaveLength(2);
+  });
+
+  it('ends a command that was called off while it was going down', async () => {
+    world.write(`
+      limits = { kill_after = "200ms" }
+      [pipelines.p]
+      steps = [{ name = "s", run = "echo $$ > pid.txt; sleep 300" }]`);
+    await world.start();
+    const id = await world.run('p');
+    await until(() => (world.lines('pid.txt')[0] ?? '') !== '', 'it runs');
+    void world.call('pipeline_cancel', { id });
+    await until(async () => (await world.ask('pipeline_show', { id })).status !== 'running', 'it is cancelled');
+    await world.restart();
+    const pid = Number(world.lines('pid.txt')[0]);
+    await until(() => !isAlive(pid), 'it is gone');
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

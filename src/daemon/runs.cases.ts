@@ -1,0 +1,161 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClient } from '../api/connect.ts';
+import type { Client } from '../api/client.ts';
+import { findMarked } from '../effects/reap.ts';
+import { runDaemon, type Daemon } from './lifecycle.ts';
+import { Scene, until } from './running.cases.ts';
+
+/** A repository with a runbook, and a daemon in this process that runs it with real supervisors. */
+export class RunScene {
+  readonly scene = new Scene();
+  readonly repository: string = this.scene.makeRepository();
+  #daemon: Daemon | undefined;
+  #client: Client | undefined;
+
+  get stateDir(): string {
+    return this.scene.stateDir;
+  }
+
+  /** Nobody is called on this machine's screen. */
+  write(runbook: string): void {
+    const quiet = runbook.includes('[notify]') ? '' : '[notify]\ndesktop = false\nterminal = false\n';
+    writeFileSync(join(this.repository, 'baton.toml'), `${runbook}\n${quiet}`);
+  }
+
+  async start(env: Record<string, string> = {}): Promise<void> {
+    const all = { ...this.scene.env, BATON_TICK_MS: '50', ...env };
+    const started = await runDaemon({ stateDir: this.stateDir, env: all });
+    if (!started.ok) throw new Error(started.error.message);
+    this.#daemon = started.daemon;
+    this.#client = createClient({ stateDir: this.stateDir, env: all, projectPath: this.repository, autostart: false });
+  }
+
+  async stop(): Promise<void> {
+    this.#client?.close();
+    await this.#daemon?.stop();
+    this.#daemon = undefined;
+  }
+
+  async restart(env: Record<string, string> = {}): Promise<void> {
+    await this.stop();
+    await this.start(env);
+  }
+
+  /** The result of a call that must be answered well. */
+  async ask<R = Shown>(operation: string, input: unknown = {}): Promise<R> {
+    const answer = await this.call(operation, input);
+    if (!answer.ok) throw new Error(`${operation}: ${answer.error.code}: ${answer.error.message}`);
+    return answer.result as R;
+  }
+
+  async call(operation: string, input: unknown = {}) {
+    if (this.#client === undefined) throw new Error('the daemon is not started');
+    return this.#client.call(operation, input, { projectPath: this.repository });
+  }
+
+  async run(name: string, ...args: string[]): Promise<string> {
+    return (await this.ask('run_start', { name, args })).id;
+  }
+
+  /** When it is over, or needs a person. */
+  async pipeline(id: string, waitMs = 20_000): Promise<Shown> {
+    return this.ask('pipeline_show', { id, wait_ms: waitMs });
+  }
+
+  async agent(id: string, waitMs = 20_000): Promise<Shown> {
+    return this.ask('agent_show', { id, wait_ms: waitMs });
+  }
+
+  /** The agent that runs, or ran last, in a step. */
+  async agentIn(pipelineId: string, step: string): Promise<string> {
+    const find = async () =>
+      (await this.ask('pipeline_show', { id: pipelineId })).steps.find(({ name }) => name === step);
+    await until(async () => (await find())?.agent_id !== null, `${step} has an agent`);
+    return (await find())?.agent_id ?? '';
+  }
+
+  async untilRunning(agentId: string): Promise<Shown> {
+    await until(async () => (await this.ask('agent_show', { id: agentId })).process === 'running', 'the agent runs');
+    return this.ask('agent_show', { id: agentId });
+  }
+
+  /** What was recorded, oldest first. */
+  async entries(): Promise<Told[]> {
+    const { seq } = await this.ask('status_get');
+    const told: Told[] = [];
+    if (this.#client === undefined) return told;
+    for await (const { seq: at, json } of this.#client.events({ after: 0, projectPath: this.repository })) {
+      told.push(JSON.parse(json));
+      if (at >= seq) break;
+    }
+    return told;
+  }
+
+  async types(): Promise<string[]> {
+    return (await this.entries()).map(({ type }) => type);
+  }
+
+  /** What was written into a file of the repository by whatever ran. */
+  lines(file: string): string[] {
+    try {
+      return readFileSync(join(this.repository, file), 'utf8').trim().split('\n');
+    } catch {
+      return [];
+    }
+  }
+
+  /** Whatever still runs is ended, as a person would. */
+  async end(): Promise<void> {
+    if (this.#daemon !== undefined) {
+      const { agents } = await this.ask<{ agents: Shown[] }>('agent_list');
+      for (const { id } of agents) await this.call('agent_kill', { id });
+      const { pipelines } = await this.ask<{ pipelines: Shown[] }>('pipeline_list');
+      for (const { id } of pipelines) await this.call('pipeline_cancel', { id });
+      await until(
+        async () => (await this.ask<{ agents: Shown[] }>('agent_list')).agents.length === 0,
+        'all agents are gone',
+      );
+    }
+    await this.stop();
+    await this.scene.end();
+  }
+}
+
+/** As much of any view as tests look at. */
+export interface Shown {
+  readonly id: string;
+  readonly seq: number;
+  readonly status: string;
+  readonly process: string;
+  readonly reason: string | null;
+  readonly start: number;
+  readonly pid: number | null;
+  readonly outcome: string | null;
+  readonly decision_id: string | null;
+  readonly exit: {
+    readonly code: number | null;
+    readonly signal: string | null;
+    readonly output: string | null;
+  } | null;
+  readonly workspace: { readonly path: string; readonly branch: string } | null;
+  readonly steps: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly visits: number;
+    readonly reason: string | null;
+    readonly output: string | null;
+    readonly agent_id: string | null;
+  }[];
+}
+
+export interface Told {
+  readonly type: string;
+  readonly actor: string;
+  readonly cause: number | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export async function untilNobodyIs(agentId: string): Promise<void> {
+  await until(() => findMarked({ name: 'BATON_AGENT_ID', value: agentId }).length === 0, 'nothing of it is left');
+}

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { arbitraryOf } from '../../test/fuzz/arbitrary-of.ts';
+import { schemaAccepts } from '../../test/fuzz/schema-accepts.ts';
+import { checkShape } from '../protocol/check-shape.ts';
+import { readValue } from '../protocol/read-value.ts';
+import { validRunbook } from './arbitrary.cases.ts';
+import { checkRunbook } from './check-runbook.ts';
+import { planOf, workerPlans } from './plan.ts';
+import { checkTree, WRITTEN } from './render.cases.ts';
+import { runbookSchema, runbookShape } from './runbook-shape.ts';
+
+const [TOML, YAML, JSON_] = WRITTEN;
+
+/** What is left of a verdict when the places are forgotten. */
+function verdictOf(tree: object, syntax: (typeof WRITTEN)[number]): unknown {
+  const checked = checkTree(tree, syntax);
+  if (checked.ok) return checked.value;
+  return checked.problems
+    .map(({ code, message, path, hint }) => JSON.stringify({ code, message, path, hint }))
+    .toSorted();
+}
+
+const anyRunbook = arbitraryOf(runbookShape);
+/** TOML has no word for null, which free content may hold. */
+const writableRunbook = arbitraryOf(runbookShape, {
+  roles: fc.constantFrom({}, { add: [{ name: 'prep', agent: 'x' }] }, { without: [{ from: 'a', to: 'b' }] }),
+});
+
+describe('one tree in three syntaxes', () => {
+  it('is the same runbook where it is valid', () => {
+    fc.assert(
+      fc.property(validRunbook, (tree) => {
+        const checked = checkTree(tree, TOML);
+        expect(checked.ok ? [] : checked.problems).toEqual([]);
+        expect(verdictOf(tree, YAML)).toEqual(verdictOf(tree, TOML));
+        expect(verdictOf(tree, JSON_)).toEqual(verdictOf(tree, TOML));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('has the same problems where it is not', () => {
+    fc.assert(
+      fc.property(writableRunbook, (tree) => {
+        expect(verdictOf(tree, YAML)).toEqual(verdictOf(tree, JSON_));
+        expect(verdictOf(tree, TOML)).toEqual(verdictOf(tree, JSON_));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is the same runbook in one file and spread over many', () => {
+    fc.assert(
+      fc.property(validRunbook, (tree) => {
+        const parts = Object.entries(tree).map(([name, section]) => ({ [name]: section }));
+        const files = parts.map((part, i) => {
+          const { syntax, render } = WRITTEN[i % 3] ?? TOML;
+          return { path: `${i}.${syntax.toLowerCase()}`, text: render(part) };
+        });
+        expect(checkRunbook(files)).toEqual(checkTree(tree, TOML));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('can be planned', () => {
+    fc.assert(
+      fc.property(validRunbook, (tree) => {
+        const checked = checkTree(tree, JSON_);
+        if (!checked.ok) return;
+        expect(planOf(checked.value, 'outer', ['--title', 'x']).ok).toBe(true);
+        expect(workerPlans(checked.value).length).toBe(checked.value.workers.size);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('the JSON Schema and the checker', () => {
+  const isOfShape = (tree: object): boolean => {
+    const read = readValue(tree);
+    return read.ok && checkShape(runbookShape, read.node, 'Runbook').findings.length === 0;
+  };
+
+  it('accept the same trees', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyRunbook, validRunbook), (tree) => {
+        expect(isOfShape(tree)).toBe(true);
+        expect(schemaAccepts(runbookSchema, tree)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('refuse the same trees', () => {
+    const odd = fc.constantFrom<unknown>(
+      'odd',
+      '',
+      'nudge',
+      7,
+      -1,
+      1.5,
+      true,
+      false,
+      [],
+      [1],
+      {},
+      { action: 'x' },
+      { agent: 1 },
+      { required: false },
+    );
+    let refusals = 0;
+    fc.assert(
+      fc.property(validRunbook, fc.nat(), odd, (tree, where, value) => {
+        const changed = withOne(tree, where, value);
+        const accepts = isOfShape(changed);
+        if (!accepts) refusals += 1;
+        expect({ changed, accepts: schemaAccepts(runbookSchema, changed) }).toEqual({ changed, accepts });
+      }),
+      { numRuns: 300 },
+    );
+    expect(refusals).toBeGreaterThan(50);
+  });
+});
+
+/** The tree with one of its values, or one more field, replaced. */
+function withOne(tree: object, where: number, value: unknown): object {
+  const copy: object = structuredClone(tree);
+  const spots: { holder: object; key: string }[] = [];
+  const visit = (holder: object): void => {
+    for (const [key, inner] of Object.entries(holder)) {
+      spots.push({ holder, key });
+      if (typeof inner === 'object' && inner !== null) visit(inner);
+    }
+    if (!Array.isArray(holder)) spots.push({ holder, key: 'surplus' });
+  };
+  visit(copy);
+  const spot = spots[where % spots.length];
+  if (spot !== undefined) Object.assign(spot.holder, { [spot.key]: value });
+  return copy;
+}
