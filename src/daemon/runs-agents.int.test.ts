@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -69,6 +70,31 @@ describe('an agent', () => {
     expect(await world.agent(agentId)).toMatchObject({ process: 'gone', exit: { code: null, signal: 'SIGKILL' } });
     await untilNobodyIs(agentId);
     expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
+  });
+
+  it('that dies is resumed with what the runbook says, filled in', async () => {
+    world.write(`
+      [agents.forgetful]
+      run = "head -n 1 >> told.txt; test $BATON_START = 2 && ${COMPLETE}"
+      prompt = "start \${var.what}"
+      on_dead = { action = "resume", message = "go on with \${var.what}" }
+      [pipelines.p]
+      vars = { what = "it" }
+      steps = [{ name = "work", run = { agent = "forgetful" } }]`);
+    await world.start();
+    expect(await world.pipeline(await world.run('p', '--what', 'that'))).toMatchObject({ status: 'done' });
+    expect(world.lines('told.txt')).toEqual(['start that', 'go on with that']);
+  });
+
+  it('that cannot be started because the disk does not let it is no reason for the daemon to fail', async () => {
+    world.write(`
+      [agents.a]
+      run = "true"`);
+    await world.start();
+    writeFileSync(join(world.stateDir, 'agents'), 'not a folder');
+    const shown = await world.agent(await world.run('a'));
+    expect(shown.status).toBe('failed');
+    expect(shown.reason).toMatch(/ENOTDIR|EEXIST/);
   });
 
   it('that dies is judged by a gate, which is tried as often as the runbook says', async () => {

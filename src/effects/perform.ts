@@ -1,12 +1,15 @@
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
+import type { State } from '../state/state.ts';
 import type { Exit } from '../supervisor/contract.ts';
+import { fillMessage } from './handler-message.ts';
 import { killAgent } from './kill-agent.ts';
 import { makeWorkspace } from './make-workspace.ts';
 import { notify } from './notify.ts';
 import { runCommand } from './run-command.ts';
 import { sendMessage } from './send-message.ts';
 import { startAgent } from './start-agent.ts';
+import { contextOfAgent } from './template-context.ts';
 import { wait } from './wait.ts';
 import type { World } from './world.ts';
 
@@ -34,10 +37,21 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
         ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
         : [];
     case 'notify': {
-      const told = await notify(effect, { stateDir: world.stateDir, channels: world.channels(effect.about) });
+      const message = await world.read((state) => messageOf(effect, state));
+      if (message === undefined) return [];
+      const told = await notify(
+        { ...effect, message },
+        { stateDir: world.stateDir, channels: world.channels(effect.about) },
+      );
       return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, ...told } }];
     }
   }
+}
+
+/** What a handler of the runbook wants a person to be told may hold templates. */
+function messageOf({ decisionId, message }: Extract<Effect, { kind: 'notify' }>, state: State): string {
+  const run = state.agents.get(state.decisions.get(decisionId ?? '')?.agentId ?? '');
+  return run === undefined ? message : fillMessage(run.plan, message, contextOfAgent(state, run, undefined));
 }
 
 /** What is to be said where doing it failed in a way that nobody foresaw. */
