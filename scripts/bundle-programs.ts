@@ -7,16 +7,19 @@ import { build } from 'esbuild';
 const root = join(import.meta.dirname, '..');
 
 /** A bundle is one file in one folder; what asks for its own folder gets the one that it would have in `dist`. */
-const ownFolders: Plugin = {
+export const ownFolders = (bundleFolder: string): Plugin => ({
   name: 'own-folders',
   setup: (bundle) => {
     bundle.onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
       const folder = JSON.stringify(relative(join(root, 'src'), dirname(path)));
       const source = readFileSync(path, 'utf8');
-      return { loader: 'ts', contents: source.replaceAll('import.meta.dirname', `(__dirname + '/' + ${folder})`) };
+      return {
+        loader: 'ts',
+        contents: source.replaceAll('import.meta.dirname', `(${bundleFolder} + '/' + ${folder})`),
+      };
     });
   },
-};
+});
 
 /** What the stop hook needs only where no supervisor answers is a file of its own: reading past it costs a millisecond at every stop. */
 const apart: Plugin = {
@@ -26,7 +29,7 @@ const apart: Plugin = {
   },
 };
 
-export const program: BuildOptions = {
+export const shared: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
   minify: true,
@@ -34,19 +37,23 @@ export const program: BuildOptions = {
   keepNames: true,
   target: 'node24',
   logLevel: 'warning',
+};
+
+export const program: BuildOptions = {
+  ...shared,
   // Dynamic imports inside them stay lazy.
   format: 'cjs',
   platform: 'node',
   outExtension: { '.js': '.cjs' },
   external: ['pg'],
-  plugins: [ownFolders],
+  plugins: [ownFolders('__dirname')],
 };
 
 /** The programs that run beside the daemon. */
 export async function bundlePrograms(outdir: string): Promise<void> {
   await build({
     ...program,
-    plugins: [ownFolders, apart],
+    plugins: [ownFolders('__dirname'), apart],
     // Loaded in every session, two hundred times: nothing that only serves stack traces.
     keepNames: false,
     outdir,

@@ -16,8 +16,9 @@ execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], 
 if (!hasProgram('redis-server')) {
   if (process.getuid?.() === 0 && hasProgram('apt-get')) {
     execFileSync('apt-get', ['update'], { stdio: 'inherit' });
-    // Only the program: the service that the package would start is not ours.
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'inherit' });
+    // Only the program: the service is not ours, and in runlevel 1 the package does not start it.
+    const env = { ...process.env, RUNLEVEL: '1', DEBIAN_FRONTEND: 'noninteractive' };
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'inherit', env });
   } else {
     console.error('redis-server is missing: sudo apt-get install redis-server');
     process.exitCode = 1;

@@ -1,16 +1,15 @@
 import type { Answer, ApiError } from './answer.ts';
-import { pause, type HttpConnection, type HttpRequest } from './http-connection.ts';
+import { CallChannel, type ChannelCall } from './call-channel.ts';
+import { pause, type HttpRequest } from './http-connection.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept } from './outbox.ts';
 import { notHeard, parseAnswer } from './parse-answer.ts';
-import { findDaemon, reachDaemon } from './reach.ts';
+import { findDaemon, reachDaemon, type Reached } from './reach.ts';
 import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
 import { readToken, stateFiles } from './state-folder.ts';
 import { VERSION } from './version.ts';
 
 export interface ClientOptions {
   readonly stateDir: string;
-  /** Where an agent reaches its supervisor. */
-  readonly url?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Who asks: a token, or the one that lies in the state folder for an operator or a worker. */
   readonly token: { readonly given: string } | { readonly ofFolder: 'operator' | 'worker' };
@@ -19,6 +18,8 @@ export interface ClientOptions {
   readonly autostart: boolean;
   /** How long to try to reach a daemon before a call is kept or given up. */
   readonly reachMs: number;
+  /** Who stands between: the supervisor of the agent that calls. It speaks plain HTTP. */
+  readonly url?: string;
 }
 
 export interface CallOptions {
@@ -31,11 +32,11 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-/** A daemon, as surfaces see it. Calls may overlap; each takes a connection of its own, and gives it back. */
+/** A daemon, as surfaces see it. Calls may overlap: they share a connection, and each gets its own answer. */
 export class Client {
   readonly #options: ClientOptions;
-  readonly #idle: HttpConnection[] = [];
-  #reaching: ReturnType<typeof reachDaemon> | undefined;
+  #channels: CallChannel[] = [];
+  #opening: Promise<Opened> | undefined;
   #foldersToken: string | undefined;
 
   constructor(options: ClientOptions) {
@@ -49,10 +50,7 @@ export class Client {
   async call(operation: string, input: unknown, options: CallOptions = {}): Promise<Answer> {
     const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
     const key = options.key ?? crypto.randomUUID();
-    const answer = await this.#ask(
-      { method: 'POST', path: `/v1/${operation}`, headers: { 'idempotency-key': key }, body },
-      options,
-    );
+    const answer = await this.#ask({ operation, key, body }, options);
     if (answer.ok || !UNHEARD.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
     const token = options.token ?? this.#token();
     if (token === undefined) return answer;
@@ -63,13 +61,12 @@ export class Client {
 
   /** Version and process of the daemon. */
   async health(options: CallOptions = {}): Promise<Answer> {
-    return this.#ask({ method: 'GET', path: '/v1/health', headers: {} }, options);
+    return this.#request({ method: 'GET', path: '/v1/health' }, options);
   }
 
   /** The entries of the ledger after a number, and then each as it is recorded. What it returns is why it ended. */
   events(options: EventsOptions & CallOptions = {}): AsyncGenerator<StreamedEntry, ApiError | undefined> {
-    const { reachMs } = this.#options;
-    const connect = async () => reachDaemon({ ...this.#options, until: performance.now() + reachMs });
+    const connect = async () => this.#reach();
     return readEvents({ connect, headers: () => this.#headers(options), ...options });
   }
 
@@ -89,72 +86,115 @@ export class Client {
   /** Asks the daemon to deliver what is kept, where something is, so that it comes before what is said next. */
   async deliverKept(): Promise<void> {
     if (listKept(stateFiles(this.#options.stateDir).outbox).length === 0) return;
-    await this.#ask({ method: 'POST', path: '/v1/deliver', headers: {}, body: '{}' }, { timeoutMs: 5000 });
+    await this.#request({ method: 'POST', path: '/v1/deliver', body: '{}' }, { timeoutMs: 5000 });
   }
 
   /** Connects ahead of the first call. */
   async reach(): Promise<ApiError | undefined> {
-    const reached = await this.#acquire(performance.now() + this.#options.reachMs);
-    if (!reached.ok) return reached.error;
-    this.#release(reached.connection);
-    return undefined;
+    if (this.#options.url !== undefined) {
+      const reached = await this.#reach();
+      if (reached.ok) reached.connection.close();
+      return reached.ok ? undefined : reached.error;
+    }
+    const opened = await this.#channel(performance.now() + this.#options.reachMs);
+    return opened.ok || !UNHEARD.has(opened.error.code) ? undefined : opened.error;
   }
 
   close(): void {
-    for (const connection of this.#idle.splice(0)) connection.close();
+    for (const channel of this.#channels.splice(0)) channel.close();
   }
 
-  async #ask(request: HttpRequest, options: CallOptions): Promise<Answer> {
+  async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {
+    const { token, projectPath } = options;
+    const said = {
+      ...call,
+      ...(token === undefined ? {} : { token }),
+      ...(projectPath === undefined ? {} : { projectPath }),
+    };
+    if (this.#options.url !== undefined) return this.#post(call, options);
     const until = performance.now() + this.#options.reachMs;
     for (let losses = 0; ;) {
-      const reached = await this.#acquire(until);
-      if (!reached.ok) return reached;
-      const { connection } = reached;
-      const headers = { ...this.#headers(options), ...request.headers };
-      const received = await connection.send({ ...request, headers }, sendOptions(request, options));
+      const opened = await this.#channel(until);
+      if (!opened.ok) return opened;
+      const received = await opened.channel.call(said, sendOptions(call, options));
       if (received.ok) {
-        this.#release(connection);
         const answer = parseAnswer(received.body);
-        const isStopping = !answer.ok && answer.error.code === 'stopping';
-        if (!isStopping || performance.now() > until) return answer;
+        if (!isStopping(answer) || performance.now() > until) return answer;
         // A daemon that is about to end still says so; the next one can start when it has.
-        connection.close();
-        await pause(30);
+        opened.channel.close();
+        await pause(STOPPING_MS);
       } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
         return { ok: false, error: notHeard(received.lost) };
-      } else {
-        // The others that lie idle led to the same daemon.
-        this.close();
       }
     }
   }
 
-  async #acquire(until: number): ReturnType<typeof reachDaemon> {
-    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (connection.isOpen) return { ok: true, connection };
-    }
+  /** A channel that has room for another call. One of the calls of this client opens it, or starts the daemon; the others wait for that. */
+  async #channel(until: number): Promise<Opened> {
     for (;;) {
-      const connection = await findDaemon(this.#options.stateDir, this.#options.url);
-      if (connection !== undefined) return { ok: true, connection };
-      // One of the calls of this client looks for a daemon, or starts it; the others wait for that.
-      if (this.#reaching === undefined) return this.#reach(until);
-      const reached = await this.#reaching;
+      this.#channels = this.#channels.filter(({ isOpen }) => isOpen);
+      const channel = this.#channels.find(({ load }) => load < CALLS_PER_CHANNEL);
+      if (channel !== undefined) return { ok: true, channel };
+      this.#opening ??= this.#open(until).finally(() => {
+        this.#opening = undefined;
+      });
+      const opened = await this.#opening;
+      if (!opened.ok) return opened;
+    }
+  }
+
+  async #open(until: number): Promise<Opened> {
+    for (let losses = 0; ;) {
+      const reached = await reachDaemon({ ...this.#options, until });
       if (!reached.ok) return reached;
+      const timeoutMs = Math.max(HELLO_MS, until - performance.now());
+      const opened = await CallChannel.open(reached.connection, this.#headers({}), timeoutMs);
+      if (opened.ok) {
+        this.#channels.push(opened.channel);
+        return opened;
+      }
+      const { received } = opened;
+      const answer = received.ok ? parseAnswer(received.body) : undefined;
+      if (answer !== undefined && !answer.ok && !(isStopping(answer) && performance.now() < until)) return answer;
+      if (!received.ok && (received.lost !== 'closed' || ++losses > MAX_LOSSES))
+        return { ok: false, error: notHeard(received.lost) };
+      await pause(STOPPING_MS);
     }
   }
 
-  async #reach(until: number): ReturnType<typeof reachDaemon> {
-    this.#reaching = reachDaemon({ ...this.#options, until });
-    try {
-      return await this.#reaching;
-    } finally {
-      this.#reaching = undefined;
+  async #post(call: ChannelCall, options: CallOptions): Promise<Answer> {
+    const { operation, key, body } = call;
+    const { timeoutMs } = sendOptions(call, options);
+    const request = { method: 'POST', path: `/v1/${operation}`, body } as const;
+    return this.#request(request, { ...options, timeoutMs }, { 'idempotency-key': key });
+  }
+
+  /** A request on a connection of its own. */
+  async #request(
+    request: Omit<HttpRequest, 'headers'>,
+    options: CallOptions,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const until = performance.now() + this.#options.reachMs;
+    for (;;) {
+      const reached = await this.#reach();
+      if (!reached.ok) return reached;
+      const { timeoutMs = ANSWER_MS, signal } = options;
+      const headers = { ...this.#headers(options), ...more };
+      const patience = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
+      const received = await reached.connection.send({ ...request, headers }, patience);
+      reached.connection.close();
+      const answer = received.ok ? parseAnswer(received.body) : undefined;
+      const isGoing = answer === undefined ? !received.ok && received.lost === 'closed' : isStopping(answer);
+      if (answer !== undefined && !isGoing) return answer;
+      if (!received.ok && !isGoing) return { ok: false, error: notHeard(received.lost) };
+      if (performance.now() > until) return answer ?? { ok: false, error: notHeard('closed') };
+      await pause(STOPPING_MS);
     }
   }
 
-  #release(connection: HttpConnection): void {
-    if (connection.isOpen && this.#idle.length < MAX_IDLE) this.#idle.push(connection);
-    else connection.close();
+  async #reach(): Promise<Reached> {
+    return reachDaemon({ ...this.#options, until: performance.now() + this.#options.reachMs });
   }
 
   #headers({ token = this.#token(), projectPath = this.#options.projectPath }: CallOptions): Record<string, string> {
@@ -175,14 +215,24 @@ export class Client {
   }
 }
 
+type Opened = { readonly ok: true; readonly channel: CallChannel } | { readonly ok: false; readonly error: ApiError };
+
 /** Answers that mean: nobody has heard it, or nobody said that they have. */
 const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
 const MAX_LOSSES = 5;
-const MAX_IDLE = 64;
+/** Fewer than the daemon allows: it is the one who says no. */
+const CALLS_PER_CHANNEL = 256;
 const ANSWER_MS = 60_000;
+/** A daemon that accepts a connection is there; it may be busy. */
+const HELLO_MS = 5000;
+const STOPPING_MS = 30;
 
-function sendOptions({ body = '' }: HttpRequest, { signal, timeoutMs = ANSWER_MS }: CallOptions) {
+function isStopping(answer: Answer): boolean {
+  return !answer.ok && answer.error.code === 'stopping';
+}
+
+function sendOptions({ body }: ChannelCall, { signal, timeoutMs = ANSWER_MS }: CallOptions) {
   const waitMs = Number(/"wait_ms"\s*:\s*(\d{1,9})/.exec(body)?.[1] ?? 0);
   return { timeoutMs: timeoutMs + waitMs, ...(signal === undefined ? {} : { signal }) };
 }

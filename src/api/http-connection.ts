@@ -59,6 +59,13 @@ export class HttpConnection {
     return this.#socket;
   }
 
+  /** The socket, for whoever goes on with it in another language. */
+  handOver(): Socket {
+    for (const event of ['data', 'error', 'close']) this.#socket.removeAllListeners(event);
+    this.isOpen = false;
+    return this.#socket;
+  }
+
   /** When the other side has gone. */
   async closed(): Promise<void> {
     if (!this.isOpen) return;
@@ -165,7 +172,7 @@ function parseAnswer(bytes: Buffer): Complete | number | 'garbled' {
   if (end < 0) return bytes.length > 65_536 ? 'garbled' : bytes.length + 1;
   const head = bytes.toString('latin1', 0, end);
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1];
-  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  const length = status === '101' ? '0' : /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (status === undefined || length === undefined || Number(length) > MAX_ANSWER_BYTES) return 'garbled';
   const from = end + 4;
   const to = from + Number(length);

@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answer } from './answer.ts';
+import { makeFolder } from './state-folder.ts';
 
 /** A call whose daemon was away, as it lies on disk. */
 export interface KeptCall {
@@ -49,7 +50,7 @@ export function keepCall(outbox: string, call: KeptCall): boolean {
   if (Buffer.byteLength(text) > OUTBOX_LIMITS.callBytes) return false;
   const draft = join(outbox, `draft-${process.pid}-${call.key.replaceAll(/[^\w-]/g, '_')}`);
   try {
-    mkdirSync(outbox, { recursive: true, mode: 0o700 });
+    makeFolder(outbox);
     const names = listKept(outbox);
     if (names.length >= OUTBOX_LIMITS.calls) return false;
     writeDraft(draft, text);
@@ -104,7 +105,7 @@ export function removeKept(outbox: string, name: string): void {
 /** Takes a file that cannot be delivered out of the way, for a person to look at. The oldest of many are forgotten. */
 export function setAside(outbox: string, name: string, why: 'corrupt' | 'refused', content?: string): void {
   const folder = join(outbox, why);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const target = join(folder, `${Date.now()}-${name}`);
   if (content === undefined) {
     renameSync(join(outbox, name), target);

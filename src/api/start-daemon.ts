@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ApiError } from './answer.ts';
-import { stateFiles } from './state-folder.ts';
+import { makeFolder, stateFiles } from './state-folder.ts';
 
 export type Start =
   | { readonly kind: 'listens' }
@@ -21,7 +21,7 @@ export interface StartOptions {
 export async function startDaemon(options: StartOptions): Promise<Start> {
   const { starting } = stateFiles(options.stateDir);
   try {
-    mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
+    makeFolder(options.stateDir);
     if (!takeTurn(starting, options.deadlineMs)) return { kind: 'elsewhere' };
   } catch (error) {
     return { kind: 'failed', error: cannotStart(error instanceof Error ? error.message : String(error)) };

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,6 +31,21 @@ export function stateFiles(stateDir: string) {
     projects: file('projects'),
     outbox: file('outbox'),
   } as const;
+}
+
+/**
+ * Makes a folder for us alone, and those above it. Node can do that itself, but tries for ever where a file system, such as /proc, says of
+ * what cannot be made that it is not there.
+ */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Somebody else was faster.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
 }
 
 /** What a running daemon says about itself in `daemon.json`. */

@@ -52,7 +52,8 @@ export const taskGet = operation({
 
 export const taskList = operation({
   name: 'task_list',
-  about: 'List tasks, oldest first. Filter by status or phase. To find work, use task_next_actions instead.',
+  about:
+    'List tasks, oldest first. Filter by status or phase; total says how many there are, and after_n goes on after the last one you got. To find work, use task_next_actions instead.',
   access: ALL,
   kind: 'read',
   shape: {

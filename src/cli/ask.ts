@@ -3,10 +3,14 @@ import type { Answer } from '../api/answer.ts';
 import type { Client } from '../api/client.ts';
 import { connect, createClient } from '../api/connect.ts';
 import type { Given, Io } from './command.ts';
+import { sayWhenSlow } from './say-when-slow.ts';
 
 /** Asks the daemon, which is started where it does not run. `--token` and `--project` are heard here, for every command. */
 export async function ask(operation: string, input: unknown, given: Given, io: Io): Promise<Answer> {
-  return withClient(given, io, async (client) => client.call(operation, input));
+  using slow = sayWhenSlow(io);
+  // Whoever asked to wait knows that it may take long.
+  if (given.options.has('wait')) slow[Symbol.dispose]();
+  return await withClient(given, io, async (client) => client.call(operation, input));
 }
 
 /** The same for a command that asks more than once. */

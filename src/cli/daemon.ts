@@ -1,6 +1,8 @@
 import { connect, createClient } from '../api/connect.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './command.ts';
+import { fieldsOf } from './fields.ts';
+import { sayWhenSlow } from './say-when-slow.ts';
 
 export const up: Command = {
   name: 'up',
@@ -14,6 +16,7 @@ export const up: Command = {
       await import('../daemon/main.ts');
       return new Promise(() => undefined);
     }
+    using _slow = sayWhenSlow(io);
     const client = await connect({ env: io.env });
     const health = await client.health();
     client.close();
@@ -21,7 +24,8 @@ export const up: Command = {
       io.err(`Error: ${health.error.message}\n  hint: ${health.error.hint}\n`);
       return EXIT.failed;
     }
-    io.out(`Baton is up: ${JSON.stringify(health.result)}\n`);
+    const { pid, version, started, state_dir } = fieldsOf(health.result);
+    io.out(`Baton ${version} is up: process ${pid}, since ${started}, in ${state_dir}.\n`);
     return EXIT.ok;
   },
 };
@@ -33,6 +37,7 @@ export const down: Command = {
   args: [],
   options: [],
   async run(_, io) {
+    using _slow = sayWhenSlow(io);
     const client = createClient({ env: io.env, autostart: false });
     const stopped = await client.stop();
     client.close();

@@ -46,7 +46,7 @@ export const emitAgentSignal = operationCommand({
     const json = new TextDecoder().decode(read.bytes);
     return { value: withAgent(json, agentOf(given, io)) };
   },
-  show: (result) => `Heard: ${fieldsOf(result)['kind']}.\n`,
+  show: (result) => showSignal(fieldsOf(result)),
 });
 
 export const emitAgentIdle = operationCommand({
@@ -83,5 +83,20 @@ function withAgent(json: string, agent: { readonly agent_id?: string }): unknown
     return typeof signal === 'object' && signal !== null && !Array.isArray(signal) ? { ...signal, ...agent } : json;
   } catch {
     return json;
+  }
+}
+
+/** What follows from the signal, in words: whoever sent it should not have to ask. */
+function showSignal({ kind, task_id, phase, holds_claim }: Record<string, string>): string {
+  if (task_id === undefined) return `Heard: ${kind}.\n`;
+  if (kind === 'escalate' && holds_claim === 'true')
+    return `Heard: a person is asked. You keep ${task_id} meanwhile.\n`;
+  switch (kind) {
+    case 'complete':
+      return `Heard: ${task_id} is complete on your side. It is now ${phase}, and your claim has ended.\n`;
+    case 'escalate':
+      return `Heard: ${task_id} waits for a person. It is now ${phase}, and your claim has ended.\n`;
+    default:
+      return `Heard: you go on with ${task_id}. Your claim is renewed.\n`;
   }
 }

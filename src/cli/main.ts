@@ -50,11 +50,15 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
   }
   const { findNearest } = await import('../protocol/suggest.ts');
   const typed = isGroup ? `${first} ${second}` : first;
-  const nearest = findNearest(
-    typed,
-    COMMANDS.map(({ name }) => name),
-  );
-  const hint = nearest === undefined ? '' : `Did you mean: baton ${nearest}\n`;
+  const names = COMMANDS.map(({ name }) => name);
+  const groups = new Set(names.filter((name) => name.includes(' ')).map((name) => `${name.split(' ', 1)[0]}`));
+  // Both words may be wrong, or only the first, which may be that of a group.
+  const nearest = [isHelp(second) ? first : `${first} ${second}`, first].flatMap(
+    (words) => findNearest(words, names) ?? [],
+  )[0];
+  const group = nearest === undefined ? findNearest(first, [...groups]) : undefined;
+  const meant = nearest ?? (group === undefined ? undefined : `${group} --help`);
+  const hint = meant === undefined ? '' : `Did you mean: baton ${meant}\n`;
   const { printable } = await import('./printable.ts');
   io.err(`Error: unknown command: ${printable(typed)}\n${hint}Try: baton ${isGroup ? `${first} ` : ''}--help\n`);
   return EXIT.usage;

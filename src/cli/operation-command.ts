@@ -29,7 +29,8 @@ export interface Also {
   readonly undo: { readonly operation: string; readonly input: object };
 }
 
-export type Input = { readonly value: unknown } | { readonly usage: string };
+/** `usage` is a mistake in the command line, `invalid` one in what it names, with everything that is wrong there. */
+export type Input = { readonly value: unknown } | { readonly usage: string } | { readonly invalid: string };
 
 /** The options of every command that asks the daemon. */
 export const COMMON: readonly Option[] = [
@@ -50,6 +51,15 @@ export function operationCommand(options: OperationCommand): Command {
       const input = await options.input(given, io);
       if ('usage' in input) {
         io.err(`Error: ${printable(input.usage)}\nTry: baton ${options.name} --help\n`);
+        return EXIT.usage;
+      }
+      if ('invalid' in input) {
+        io.err(input.invalid);
+        return EXIT.failed;
+      }
+      const conflict = findConflict(given, io);
+      if (conflict !== undefined) {
+        io.err(`Error: ${conflict}\n`);
         return EXIT.usage;
       }
       const operation = typeof options.operation === 'string' ? options.operation : options.operation(given);
@@ -81,10 +91,27 @@ function report(answer: Answer, given: Given, io: Io, { show, exitCode }: Operat
 
 /** What went wrong, in the form that was asked for. */
 export function reportError(error: ApiError, given: Given, io: Io): number {
-  const { message, hint } = error;
+  const { code, message, hint } = error;
+  const isOver = OVER.has(code) && !given.options.has('token') && isClaimToken(io.env['BATON_TOKEN']);
+  const hints = [hint, isOver ? 'BATON_TOKEN is that of a claim that has ended: unset BATON_TOKEN' : ''];
+  const lines = hints.filter((text) => text !== '').map((text) => `  hint: ${printable(text)}\n`);
   if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
-  else io.err(`Error: ${printable(message)}\n${hint === '' ? '' : `  hint: ${printable(hint)}\n`}`);
+  else io.err(`Error: ${printable(message)}\n${lines.join('')}`);
   return EXIT.failed;
+}
+
+/** Codes that mean: the claim that speaks here is over. */
+const OVER: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
+
+/** The token of a claim names its repository; another one beside it would not be heard. */
+function findConflict({ options }: Given, { env }: Io): string | undefined {
+  if (!options.has('project') || !isClaimToken(options.get('token') ?? env['BATON_TOKEN'])) return undefined;
+  const leave = options.has('token') ? 'leave --token or --project out' : 'unset BATON_TOKEN, or leave --project out';
+  return `the token of a claim names its own repository: ${leave}`;
+}
+
+function isClaimToken(token: string | undefined): boolean {
+  return token?.startsWith('s.') === true;
 }
 
 /** An option that must be a number. */

@@ -20,13 +20,17 @@ export async function readDocumentArgument(
   file: string,
   kind: string,
   io: Io,
-): Promise<{ readonly value: object } | { readonly usage: string }> {
+): Promise<{ readonly value: object } | { readonly usage: string } | { readonly invalid: string }> {
   const read = await readArgument(file, io);
   if ('usage' in read) return read;
   const parsed = (await findDialect(kind)?.load())?.parse(read.bytes, file);
   if (parsed?.ok && typeof parsed.value === 'object' && parsed.value !== null) return { value: parsed.value };
-  const [problem] = parsed?.ok === false ? parsed.problems : [];
-  return {
-    usage: `${file} is not a valid ${kind}: ${problem?.message ?? ''} (baton validate ${kind} ${file} shows where)`,
-  };
+  const problems = parsed?.ok === false ? parsed.problems : [];
+  const { describeProblem } = await import('./describe-problem.ts');
+  const source = new TextDecoder().decode(read.bytes);
+  return { invalid: problems.map((problem) => describeProblem(problem, nameOf(file), source)).join('') };
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'standard input' : file;
 }

@@ -9,11 +9,17 @@ export const reconcile = operationCommand({
   operation: 'reconcile',
   input: ({ options }) => ({ value: options.has('apply') ? { apply: true } : {} }),
   show: (result) => {
-    const findings = typeof result === 'object' && result !== null && 'findings' in result ? result.findings : [];
-    if (!Array.isArray(findings) || findings.length === 0) return 'Everything fits.\n';
-    return findings.map((finding) => `${describe(finding)}\n`).join('');
+    const [findings, applied] = [listIn(result, 'findings'), listIn(result, 'applied')];
+    if (findings.length === 0) return 'Everything fits.\n';
+    const done = applied.map((deed) => `Done: ${printable(String(deed))}\n`);
+    return [...findings.map((finding) => `${describe(finding)}\n`), ...done].join('');
   },
 });
+
+function listIn(result: unknown, name: string): readonly unknown[] {
+  const found: unknown = typeof result === 'object' && result !== null ? Reflect.get(result, name) : undefined;
+  return Array.isArray(found) ? found : [];
+}
 
 function describe(finding: unknown): string {
   if (typeof finding !== 'object' || finding === null) return '';

@@ -12,7 +12,7 @@ export const thoughtRecord = operationCommand({
   operation: 'thought_record',
   input: async (given, io) => {
     const record = await readDocumentArgument(given.args[0] ?? '-', 'thought', io);
-    if ('usage' in record) return record;
+    if (!('value' in record)) return record;
     const epoch = given.options.get('epoch');
     return { value: { ...record.value, ...(epoch === undefined ? {} : { epoch: Number(epoch) }) } };
   },

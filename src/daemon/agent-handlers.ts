@@ -1,7 +1,8 @@
 import * as operations from '../api/agent-operations.ts';
 import type { Mission } from '../protocol/mission.ts';
-import { requireClaim } from '../state/caller.ts';
+import { requireClaim, type Caller } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
+import type { State } from '../state/state.ts';
 import { missionIds } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { order } from './task-handlers.ts';
@@ -36,9 +37,18 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
       eventId: services.newId(),
       at: services.now().toISOString(),
     };
-    return answerOf(await order<{ kind: string }>(call, { kind: 'signal-agent', command }), (answer) => answer);
+    const settled = await order<{ kind: string }>(call, { kind: 'signal-agent', command });
+    const stands = await project.keeper.read(({ state }) => standingOf(state, caller));
+    return answerOf(settled, (answer) => ({ ...answer, ...(stands.ok ? stands.answer : {}) }));
   }),
 };
+
+/** Where the task of a session stands now, and whether the session still has it. */
+function standingOf(state: State, caller: Caller): object {
+  const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
+  if (task === undefined || caller.kind !== 'session') return {};
+  return { task_id: task.id, phase: task.phase, holds_claim: task.claim?.sessionId === caller.sessionId };
+}
 
 const NO_SESSION = refusal(
   'no-claim',

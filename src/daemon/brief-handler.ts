@@ -24,7 +24,9 @@ export const briefHandler = handle(taskBrief, async ({ input, project }) => {
       const { id, title, phase, nextRole, notes, endings, promptFile } = task;
       const next = ready.first(state, 5);
       const record = findLatestRecord(state, task);
-      return { ok: true, events: [], answer: { id, title, phase, nextRole, notes, endings, promptFile, next, record } };
+      const waitsFor = task.after.flatMap((before) => state.tasks.get(before) ?? []).filter((each) => !isDone(each));
+      const known = { id, title, phase, nextRole, notes, endings, waitsFor, promptFile, next, record };
+      return { ok: true, events: [], answer: known };
     },
   });
   if (!settled.ok) return answerOf(settled, () => null);
@@ -47,6 +49,10 @@ function findLatestRecord(state: State, task: Task): BriefSource['record'] {
   }
   if (newest === undefined || newest.task.latestRecord === null) return null;
   return { taskId: newest.task.id, record: newest.task.latestRecord };
+}
+
+function isDone({ phase }: Task): boolean {
+  return phase === 'COMPLETED';
 }
 
 async function readPrompt(folder: string, path: string): Promise<BriefSource['prompt']> {

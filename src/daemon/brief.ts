@@ -8,6 +8,8 @@ export interface BriefSource {
   readonly phase: string;
   readonly nextRole: string | null;
   readonly notes: string | null;
+  /** Tasks that it comes after and that are not done. */
+  readonly waitsFor: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
   readonly record: { readonly taskId: string; readonly record: ThoughtRecord } | null;
   readonly endings: readonly Ending[];
   readonly next: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
@@ -34,7 +36,7 @@ export function renderBrief(source: BriefSource): Brief {
   const role = source.nextRole === null ? '' : `, next role: ${source.nextRole}`;
   const sections = [
     `# ${source.id}: ${line(source.title)}\n\nPhase: ${source.phase}${role}`,
-    section('Latest thought record', source.record === null ? 'None yet.' : describeRecord(source.record)),
+    section('Latest thought record', describeLatest(source)),
     section('Blockers', describeBlockers(source)),
     section(
       'How earlier sessions ended',
@@ -60,6 +62,13 @@ function section(title: string, body: string): string {
   return `## ${title}\n\n${body}`;
 }
 
+/** Before anything was recorded for the task itself, the newest record of the project says where the work stands. */
+function describeLatest({ id, record }: BriefSource): string {
+  if (record === null) return 'None yet.';
+  if (record.taskId === id) return describeRecord(record);
+  return `None of ${id} yet. The newest one of the project is that of another task, ${record.taskId}:\n\n${describeRecord(record)}`;
+}
+
 function describeRecord({ taskId, record }: NonNullable<BriefSource['record']>): string {
   const facts = [
     `Task ${taskId}, branch ${line(record.branch)}, commit ${record.commit_sha}`,
@@ -69,11 +78,15 @@ function describeRecord({ taskId, record }: NonNullable<BriefSource['record']>):
   return `${cut(facts.join('\n'), MOST_OF_A_SECTION / 2, 'task_get')}\n\n${fenced(cut(record.summary, MOST_OF_A_SECTION, 'task_get'))}`;
 }
 
-function describeBlockers({ record, notes }: BriefSource): string {
-  const blockers = record?.record.blockers ?? [];
+function describeBlockers({ id, record, notes, waitsFor }: BriefSource): string {
+  const waits = waitsFor.map((task) => `- waits for ${task.id} (${task.phase}): ${line(task.title)}`).join('\n');
+  // What blocked another task says nothing about this one.
+  const blockers = record?.taskId === id ? record.record.blockers : [];
   const told = notes === null ? [] : [`Notes: ${line(notes)}`];
   const all = [...told, ...blockers.map((blocker) => JSON.stringify(blocker))].join('\n');
-  return all === '' ? 'None.' : fenced(cut(all, MOST_OF_A_SECTION, 'task_get'));
+  const said = all === '' ? '' : fenced(cut(all, MOST_OF_A_SECTION, 'task_get'));
+  const parts = [waits === '' ? '' : cut(waits, MOST_OF_A_SECTION, 'task_get'), said];
+  return parts.filter((part) => part !== '').join('\n\n') || 'None.';
 }
 
 function describeEnding({ epoch, how, holder, reason, at }: Ending): string {

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fencePath } from '../git/fence.ts';
 import { decide, type Command } from '../state/decide.ts';
 import type { Caller } from '../state/caller.ts';
 import { actorOf } from '../state/caller.ts';
@@ -12,9 +13,11 @@ import { openBareProject } from './project.cases.ts';
 const OPERATOR: Caller = { kind: 'operator', name: 'ada' };
 let folder: string;
 let project: Project;
+let mistakes: unknown[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'baton-keeper-'));
+  mistakes = [];
   project = await open();
 });
 afterEach(async () => {
@@ -65,6 +68,58 @@ describe('a project', () => {
     expect(await look()).toEqual(later);
   });
 
+  it('answers a decision that throws with an internal error, and the others as if nothing had been', async () => {
+    const before = project.ledger.head.size;
+    const fine = (id: string) => ask({ kind: 'create-task', command: { id, title: 'x' } });
+    const waiting = claimNext('s1', 10_000);
+    const thrown = project.keeper.submit({
+      actor: actorOf(OPERATOR),
+      decide: () => {
+        throw new Error('a mistake');
+      },
+    });
+    const [one, broken, other] = await Promise.all([fine('A'), thrown, fine('B')]);
+    expect(broken).toMatchObject({ ok: false, refusal: { code: 'internal' } });
+    expect([one, other, await waiting]).toMatchObject([{ ok: true }, { ok: true }, { ok: true, answer: { id: 'A' } }]);
+    expect(mistakes.map(String)).toEqual(['Error: a mistake']);
+    expect(project.ledger.head.size).toBe(before + 3);
+    expect(await fine('C')).toMatchObject({ ok: true });
+  });
+
+  it('goes on when whoever follows the entries fails', async () => {
+    await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
+    project.fences.add('A', null);
+    const fence = fencePath(folder, 'p', 'A');
+    rmSync(fence);
+    mkdirSync(join(fence, 'in the way'), { recursive: true });
+    expect(await claimNext('s1', 0)).toMatchObject({ ok: true, answer: { id: 'A' } });
+    expect(mistakes).toHaveLength(1);
+    expect(await ask({ kind: 'create-task', command: { id: 'B', title: 'x' } })).toMatchObject({ ok: true });
+  });
+
+  it('asks nobody again who waits for work while there is none', async () => {
+    const asked = vi.fn<() => typeof LATER>(() => LATER);
+    const otherwise = { ok: false, refusal: { code: 'nothing', message: 'nothing', hint: '' } } as const;
+    const gone = new AbortController();
+    const patience = { ms: 10_000, otherwise, signal: gone.signal };
+    const waiting = project.keeper.submit({ actor: 'session:s', waitsFor: 'work', patience, decide: asked });
+    await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
+    expect(asked).toHaveBeenCalledTimes(2);
+    await claimNext('s1', 0);
+    await ask({ kind: 'create-task', command: { id: 'B', title: 'x', after: ['A'] } });
+    expect(asked).toHaveBeenCalledTimes(2);
+    gone.abort();
+    expect(await waiting).toMatchObject({ ok: false, refusal: { code: 'nothing' } });
+  });
+
+  it('answers those who waited before whoever made their work', async () => {
+    const order: string[] = [];
+    const waiting = claimNext('s1', 10_000).then(() => order.push('the one who waited'));
+    const made = ask({ kind: 'create-task', command: { id: 'A', title: 'x' } }).then(() => order.push('the maker'));
+    await Promise.all([waiting, made]);
+    expect(order).toEqual(['the one who waited', 'the maker']);
+  });
+
   it('gives up waiting after the time it was given', async () => {
     expect(await claimNext('s1', 20)).toMatchObject({ ok: false, refusal: { code: 'nothing' } });
   });
@@ -99,5 +154,5 @@ async function look() {
 }
 
 async function open(): Promise<Project> {
-  return openBareProject({ id: 'p', path: folder, stateDir: folder });
+  return openBareProject({ id: 'p', path: folder, stateDir: folder, onMistake: (error) => mistakes.push(error) });
 }

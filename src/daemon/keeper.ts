@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EndlessReaction, reactUntilQuiet } from '../engine/react-until-quiet.ts';
+import { reactUntilQuiet } from '../engine/react-until-quiet.ts';
 import { react } from '../engine/react.ts';
 import { prepareDraft, type Draft } from '../ledger/draft.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -9,6 +9,7 @@ import type { Event, Recorded, Settles } from '../state/event.ts';
 import type { Outcome, Refusal } from '../state/outcome.ts';
 import { readyTasks, type Ready } from '../state/ready.ts';
 import type { CommitClock } from './commit-clock.ts';
+import { INTERNAL } from './respond.ts';
 import { draftOf, recordedOf } from '../state/recorded.ts';
 import type { Rules } from '../state/rules.ts';
 import { evolve, type State } from '../state/state.ts';
@@ -32,6 +33,8 @@ export interface Request<A> {
   readonly key?: string;
   /** Pure and quick; called again where somebody else was first. */
   readonly decide: (view: View) => Outcome<A> | typeof LATER;
+  /** What `LATER` depends on: it is not asked again while there is no task that anybody could claim. */
+  readonly waitsFor?: 'work';
   /** How long `LATER` is acceptable, and what is answered then. */
   readonly patience?: { readonly ms: number; readonly otherwise: Outcome<A>; readonly signal?: AbortSignal };
 }
@@ -53,8 +56,11 @@ export class Keeper {
   readonly #ready: Ready;
   readonly #clock: CommitClock;
   readonly #onRecorded: (recorded: readonly Recorded[]) => void;
+  readonly #onMistake: (error: unknown) => void;
+  readonly #maps: readonly TrackedMap<string, unknown>[];
   readonly #queue: Waiting[] = [];
-  readonly #parked: Waiting[] = [];
+  /** Those who wait for something to happen, in the order in which they came. */
+  readonly #parked = new Set<Waiting>();
   readonly #foreign: Entry[] = [];
   #draining: Promise<void> | undefined;
 
@@ -64,6 +70,8 @@ export class Keeper {
     this.#rules = options.rules;
     this.#clock = options.clock;
     this.#onRecorded = options.onRecorded;
+    this.#onMistake = options.onMistake;
+    this.#maps = mapsOf(options.state);
     this.#ready = readyTasks(options.state, options.rules);
   }
 
@@ -108,83 +116,76 @@ export class Keeper {
         setImmediate(resolve);
       });
       const batch = this.#queue.splice(0, BATCH);
-      const trial = this.#decide(batch);
-      await this.#settle(trial);
+      const trial = this.#begin();
+      try {
+        this.#decide(batch, trial);
+        await this.#settle(trial);
+      } catch (error) {
+        this.#fail(batch, trial, error);
+      }
       this.#foldForeign();
     }
     this.#draining = undefined;
   }
 
+  #begin(): Trial {
+    for (const map of this.#maps) map.begin();
+    return { before: this.#state.seq, at: this.#clock.pin(), drafts: [], recorded: [], decided: [] };
+  }
+
   /** Decides the batch on the state that runs ahead, then serves those who wait, as far as the batch made work. */
-  #decide(batch: readonly Waiting[]): Trial {
-    for (const map of mapsOf(this.#state)) map.begin();
-    const trial: Trial = {
-      before: this.#state.seq,
-      at: this.#clock.pin(),
-      drafts: [],
-      recorded: [],
-      decided: [],
-    };
-    const untried = [...batch];
-    if (!this.#tryAll(untried, trial)) return this.#abandon(trial, untried);
-    if (trial.recorded.length > 0) {
-      untried.push(...this.#parked.splice(0));
-      if (!this.#tryAll(untried, trial)) return this.#abandon(trial, untried);
+  #decide(batch: readonly Waiting[], trial: Trial): void {
+    for (const waiting of batch) this.#tryOne(waiting, trial);
+    if (trial.recorded.length === 0) return;
+    let isDry = false;
+    for (const waiting of this.#parked) {
+      const isForWork = waiting.request.waitsFor === 'work';
+      // Claims use work up and make none: once there is nothing, there is nothing for the rest of them.
+      isDry ||= isForWork && this.#ready.first(this.#state, 1).length === 0;
+      if (!isForWork || !isDry) this.#tryOne(waiting, trial);
     }
-    return trial;
-  }
-
-  /** False where the rules would never have come to rest: whoever asked for that has its answer, and the trial is void. */
-  #tryAll(untried: Waiting[], trial: Trial): boolean {
-    for (let waiting = untried.shift(); waiting !== undefined; waiting = untried.shift()) {
-      try {
-        this.#tryOne(waiting, trial);
-      } catch (error) {
-        if (!(error instanceof EndlessReaction)) throw error;
-        waiting.answer({ ok: false, refusal: { code: 'internal', message: error.message, hint: REPORT_IT } });
-        return false;
-      }
-    }
-    return true;
-  }
-
-  #abandon(trial: Trial, untried: readonly Waiting[]): Trial {
-    this.#takeBack(trial);
-    this.#queue.unshift(...trial.decided.map(({ waiting }) => waiting), ...untried);
-    return { ...trial, drafts: [], recorded: [], decided: [] };
   }
 
   #tryOne(waiting: Waiting, trial: Trial): void {
-    const { key, actor, decide } = waiting.request;
+    const { key, actor } = waiting.request;
     if (key !== undefined && this.#state.settled.has(key)) {
-      trial.decided.push({ waiting, settled: { ok: true, answer: this.#state.settled.get(key) }, drafts: [], from: 0 });
+      this.#conclude(
+        { waiting, settled: { ok: true, answer: this.#state.settled.get(key) }, ...NOTHING_TO_RECORD },
+        trial,
+      );
       return;
     }
-    const outcome = decide({ state: this.#state, ready: this.#ready, rules: this.#rules, at: trial.at });
+    const outcome = this.#ask(waiting, trial.at);
     if (outcome === LATER) {
       this.#park(waiting);
       return;
     }
     if (!outcome.ok) {
-      trial.decided.push({ waiting, settled: outcome, drafts: [], from: 0 });
+      this.#conclude({ waiting, settled: outcome, ...NOTHING_TO_RECORD }, trial);
       return;
     }
     const from = trial.drafts.length;
-    const decided = outcome.events.map((event, i) =>
-      this.#record(
-        event,
-        { actor, ...(i === 0 && key !== undefined ? { settles: { key, answer: outcome.answer } } : {}) },
-        trial,
-      ),
-    );
-    const tools = { newId: randomUUID, at: trial.at, ready: this.#ready, rules: this.#rules };
-    reactUntilQuiet(
-      decided,
-      (recorded) => react(this.#state, recorded, tools),
-      (event, cause) => this.#record(event, { actor: 'system:engine', cause }, trial),
-    );
+    const decided = outcome.events.map((event, i) => {
+      const settles = i === 0 && key !== undefined ? { settles: { key, answer: outcome.answer } } : {};
+      return this.#record(event, { actor, ...settles }, trial);
+    });
+    this.#react(decided, waiting, trial);
     const drafts = trial.drafts.slice(from);
-    trial.decided.push({ waiting, settled: { ok: true, answer: outcome.answer }, drafts, from });
+    this.#conclude({ waiting, settled: { ok: true, answer: outcome.answer }, drafts, from }, trial);
+  }
+
+  /** What follows from what was decided belongs to it, and goes into the same commit. */
+  #react(decided: readonly Recorded[], waiting: Waiting, trial: Trial): void {
+    const tools = { newId: randomUUID, at: trial.at, ready: this.#ready, rules: this.#rules };
+    try {
+      reactUntilQuiet(
+        decided,
+        (recorded) => react(this.#state, recorded, tools),
+        (event, cause) => this.#record(event, { actor: 'system:engine', cause }, trial),
+      );
+    } catch (error) {
+      throw new FailedReaction(waiting, error);
+    }
   }
 
   #record(event: Event, { actor, settles, cause }: Origin, trial: Trial): Recorded {
@@ -198,19 +199,54 @@ export class Keeper {
     return recorded;
   }
 
+  #conclude(decided: Decided, trial: Trial): void {
+    this.#parked.delete(decided.waiting);
+    trial.decided.push(decided);
+  }
+
+  /** A mistake in one decision is its own: whoever shares the commit hears nothing of it. */
+  #ask({ request }: Waiting, at: string): Outcome<unknown> | typeof LATER {
+    try {
+      return request.decide({ state: this.#state, ready: this.#ready, rules: this.#rules, at });
+    } catch (error) {
+      this.#onMistake(error);
+      return { ok: false, refusal: INTERNAL };
+    }
+  }
+
+  /**
+   * What cannot happen has happened, and nothing of the batch was told to anybody. Where it is known whose fault it was, only they hear of
+   * it, and the others are tried again; the loop goes on.
+   */
+  #fail(batch: readonly Waiting[], trial: Trial, error: unknown): void {
+    const culprit = error instanceof FailedReaction ? error.waiting : undefined;
+    this.#onMistake(error instanceof FailedReaction ? error.cause : error);
+    this.#clock.unpin();
+    this.#takeBack(trial);
+    const served = trial.decided.map(({ waiting }) => waiting);
+    const again: Waiting[] = [];
+    for (const waiting of new Set([...batch, ...served, ...(culprit === undefined ? [] : [culprit])])) {
+      if (culprit !== undefined && waiting !== culprit && !this.#parked.has(waiting)) again.push(waiting);
+      if (culprit !== undefined && waiting !== culprit) continue;
+      this.#parked.delete(waiting);
+      waiting.answer({ ok: false, refusal: INTERNAL });
+    }
+    this.#queue.unshift(...again);
+  }
+
   async #settle(trial: Trial): Promise<void> {
     const result = trial.drafts.length === 0 ? NOTHING_RECORDED : await this.#ledger.append(trial.drafts);
     this.#clock.unpin();
     if (result.ok && isWhatWasTried(result.entries, trial)) {
-      if (trial.recorded.length > 0) this.#onRecorded(trial.recorded);
-      for (const { waiting, settled } of trial.decided) waiting.answer(settled);
+      this.#announce(trial.recorded);
+      answerAll(trial.decided);
       return;
     }
     this.#takeBack(trial);
     if (result.ok) {
       // What was recorded stands: with other numbers, where other entries came in between, and without what was redacted.
       this.#fold(result.entries.map(({ entry }) => entry));
-      for (const { waiting, settled } of trial.decided) waiting.answer(settled);
+      answerAll(trial.decided);
     } else if ('problem' in result) {
       this.#answerUnrecorded(trial, result.problem);
     } else {
@@ -244,7 +280,7 @@ export class Keeper {
   }
 
   #takeBack(trial: Trial): void {
-    for (const map of mapsOf(this.#state)) map.revert();
+    for (const map of this.#maps) map.revert();
     this.#state.seq = trial.before;
     for (const recorded of trial.recorded) this.#ready.note(this.#state, recorded);
   }
@@ -264,8 +300,19 @@ export class Keeper {
       }
       this.#state.seq = entry.seq;
     }
-    if (folded.length > 0) this.#onRecorded(folded);
-    if (this.#parked.length > 0) for (const waiting of this.#parked.splice(0)) this.#enqueue(waiting);
+    this.#announce(folded);
+    for (const waiting of this.#parked) this.#enqueue(waiting);
+    this.#parked.clear();
+  }
+
+  /** What is recorded stands, whatever those who follow it make of it. */
+  #announce(recorded: readonly Recorded[]): void {
+    if (recorded.length === 0) return;
+    try {
+      this.#onRecorded(recorded);
+    } catch (error) {
+      this.#onMistake(error);
+    }
   }
 
   #evolve(recorded: Recorded): void {
@@ -277,10 +324,11 @@ export class Keeper {
     const { patience } = waiting.request;
     // Whoever has gone already sends no further word: there is no abort to wait for.
     if (patience === undefined || waiting.isTired || patience.signal?.aborted === true) {
+      this.#parked.delete(waiting);
       waiting.answer(patience?.otherwise ?? { ok: false, refusal: NOTHING_YET });
       return;
     }
-    this.#parked.push(waiting);
+    this.#parked.add(waiting);
     if (waiting.timer !== undefined) return;
     const giveUp = (): void => this.#giveUp(waiting);
     waiting.timer = setTimeout(giveUp, patience.ms);
@@ -289,9 +337,7 @@ export class Keeper {
 
   #giveUp(waiting: Waiting): void {
     waiting.isTired = true;
-    const at = this.#parked.indexOf(waiting);
-    if (at < 0) return;
-    this.#parked.splice(at, 1);
+    if (!this.#parked.delete(waiting)) return;
     waiting.answer(waiting.request.patience?.otherwise ?? { ok: false, refusal: NOTHING_YET });
   }
 }
@@ -304,6 +350,8 @@ export interface KeeperOptions {
   readonly clock: CommitClock;
   /** What is now durable, in order, from here or from elsewhere; called before anybody is answered. */
   readonly onRecorded: (recorded: readonly Recorded[]) => void;
+  /** Something threw that must not: for the log. */
+  readonly onMistake: (error: unknown) => void;
 }
 
 /** Requests decided for one commit: enough to fill it, few enough that nobody waits long for the others. */
@@ -311,10 +359,9 @@ const BATCH = 500;
 
 const NOTHING_RECORDED = { ok: true, entries: [] } as const;
 
-const SAY_LESS = 'Say less, or name a file instead of sending its content.';
+const NOTHING_TO_RECORD = { drafts: [], from: 0 } as const;
 
-const REPORT_IT =
-  'This is a mistake in Baton, and nothing was recorded. Please report it, with the entry that it names.';
+const SAY_LESS = 'Say less, or name a file instead of sending its content.';
 
 const NOTHING_YET: Refusal = {
   code: 'nothing-yet',
@@ -327,6 +374,16 @@ interface Waiting {
   readonly answer: (settled: Settled<unknown>) => void;
   timer?: NodeJS.Timeout;
   isTired?: boolean;
+}
+
+/** The rules went wrong over what one request had decided. */
+class FailedReaction extends Error {
+  readonly waiting: Waiting;
+
+  constructor(waiting: Waiting, cause: unknown) {
+    super('a reaction failed', { cause });
+    this.waiting = waiting;
+  }
 }
 
 interface Decided {
@@ -354,6 +411,25 @@ interface Trial {
 /** The ledger keeps the data it was given, and makes its own only where it redacts something. */
 function isWhatWasTried(entries: readonly { readonly entry: Entry }[], { recorded, drafts }: Trial): boolean {
   return entries.every(({ entry }, i) => entry.seq === recorded[i]?.seq && entry.data === drafts[i]?.data);
+}
+
+/**
+ * Those who waited go first: they are about to begin to work, while the others only want to know that they have been heard. The rest
+ * follows when the answers of the first are on their way.
+ */
+function answerAll(decided: readonly Decided[]): void {
+  let waited = 0;
+  for (const { waiting, settled } of decided) {
+    if (waiting.timer === undefined) continue;
+    waited += 1;
+    waiting.answer(settled);
+  }
+  if (waited === decided.length) return;
+  const answerRest = (): void => {
+    for (const { waiting, settled } of decided) if (waiting.timer === undefined) waiting.answer(settled);
+  };
+  if (waited === 0) answerRest();
+  else process.nextTick(answerRest);
 }
 
 function mapsOf(state: State): TrackedMap<string, unknown>[] {

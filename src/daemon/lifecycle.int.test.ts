@@ -116,7 +116,7 @@ describe('a daemon', () => {
     expect(await patient.call('task_list', {})).toMatchObject({ ok: false, error: { code: 'stopping' } });
     slow.write('}');
     await stopping;
-    expect((await slow.toArray()).join('')).toContain('{"ok":true,"result":{"tasks":[]}}');
+    expect((await slow.toArray()).join('')).toContain('{"ok":true,"result":{"tasks":[],"total":0}}');
   });
 
   it('ends at once when it is told twice', async () => {

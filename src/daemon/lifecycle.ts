@@ -7,6 +7,7 @@ import { hasCommit } from '../git/commits.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { Effects } from '../effects/effects.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
+import { dispatch } from './dispatch.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import { causeOf, openLog, type Log } from './log.ts';
@@ -88,6 +89,7 @@ async function open({ stateDir, settings, log, env }: Surroundings, release: () 
     stateDir,
     tokens,
     log,
+    dispatch: async (said) => dispatch(said, shared),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).run(exchange) : route(exchange, routeOptions)),
   });
 

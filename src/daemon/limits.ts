@@ -14,6 +14,8 @@ export const DOOR_LIMITS = {
   /** Requests under way, those that wait for work included. */
   requestsTogether: 8192,
   requestsPerConnection: 128,
+  /** Calls under way on one channel. */
+  callsPerChannel: 1024,
   idempotencyKeyLength: 128,
   /** Sessions of MCP clients over HTTP; the one that was silent longest makes room for a new one. */
   mcpSessions: 1000,

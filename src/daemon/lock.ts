@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
-import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
+import { makeFolder, readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import { lockWriter } from '../ledger/sqlite/writer-lock.ts';
 
 export type FolderLock =
@@ -13,7 +13,7 @@ export type FolderLock =
  */
 export function lockStateFolder(stateDir: string): FolderLock {
   try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    makeFolder(stateDir);
     const { uid, mode } = statSync(stateDir);
     if (uid !== process.getuid?.()) return notOurs(`the state folder ${stateDir} belongs to another user`);
     if ((mode & 0o077) !== 0) chmodSync(stateDir, 0o700);

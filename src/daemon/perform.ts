@@ -15,11 +15,15 @@ export async function perform(operation: Operation, call: Call): Promise<Answer>
   }
   if (!mayCall(operation, call.caller)) {
     const message = `${/^[ao]/.test(call.caller.kind) ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
-    const isForHolders = call.caller.kind === 'worker' && operation.access.includes('session');
-    const hint = isForHolders ? 'Claim the task first: task_claim.' : `Only for: ${operation.access.join(', ')}.`;
-    return { ok: false, error: { code: 'forbidden', message, hint } };
+    return { ok: false, error: { code: 'forbidden', message, hint: whoMay(operation, call.caller) } };
   }
   return handler(call);
+}
+
+function whoMay({ access }: Operation, { kind }: Caller): string {
+  if (kind === 'worker' && access.includes('session')) return 'Claim the task first: task_claim.';
+  const only = `Only for: ${access.join(', ')}.`;
+  return kind === 'session' ? `${only} Your token speaks for one claim alone: without it, unset BATON_TOKEN.` : only;
 }
 
 function mayCall({ access }: Operation, { kind }: Caller): boolean {

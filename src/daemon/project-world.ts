@@ -7,6 +7,7 @@ import type { Channel } from '../notify/channel.ts';
 import { openChannels } from '../notify/open-channels.ts';
 import { renderTemplate } from '../protocol/render-template.ts';
 import { decide, type Command } from '../state/decide.ts';
+import { keepText } from '../ledger/keep.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { findPrograms } from '../supervisor/programs.ts';
 import type { Services } from './call.ts';
@@ -41,6 +42,11 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       return settled.ok ? settled.answer : undefined;
     },
     tell: async (command) => tell(keeper, command),
+    keepLog: async (text) => {
+      const kept = await keepText(project.ledger.store, project.ledger.sha256, text);
+      return kept.ok ? kept.value : null;
+    },
+    merges: new Turnstile(1),
     starts: STARTS,
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
@@ -59,7 +65,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
 
 async function tell(keeper: Project['keeper'], command: Command) {
   const settled = await keeper.submit<unknown>({
-    actor: 'system:effects',
+    actor: `system:${ACTORS[command.kind] ?? 'effects'}`,
     decide: ({ state, rules }) => decide(state, command, SYSTEM, rules),
   });
   if (settled.ok) return {};
@@ -68,6 +74,9 @@ async function tell(keeper: Project['keeper'], command: Command) {
 
 /** All projects of a daemon share the machine. */
 const STARTS = new Turnstile(4 * availableParallelism());
+
+/** Who the ledger names for what moves a task. */
+const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = { 'finish-check': 'ci', 'finish-merge': 'merge' };
 
 const SYSTEM = { kind: 'system', name: 'effects' } as const;
 

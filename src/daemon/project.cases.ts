@@ -3,10 +3,12 @@ import { ledgerPlace } from '../ledger/ledger-place.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { OutsideFile } from '../ledger/outside-file.ts';
 import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
-import { openProject, type Project } from './project.ts';
+import { openProject, type Project, type ProjectOptions } from './project.ts';
 
 /** A project on SQLite without a daemon around it, where the daemon of the same state folder would look for it. */
-export async function openBareProject(where: { id: string; path: string; stateDir: string }): Promise<Project> {
+export async function openBareProject(
+  where: Pick<ProjectOptions, 'id' | 'path' | 'stateDir' | 'onMistake'>,
+): Promise<Project> {
   const place = ledgerPlace(where.stateDir, where.id);
   const store = openSqliteStore(place.ledger, { mode: 'write' });
   const signer = openKeyFile(place.key);

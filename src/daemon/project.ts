@@ -31,6 +31,8 @@ export interface ProjectOptions {
   readonly monotonicMs: () => number;
   /** Everything that is durable, in order, for whoever listens. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
+  /** Something threw that must not: for the log. */
+  readonly onMistake?: (error: unknown) => void;
   /** At every tick of the clock that claims run out by. */
   readonly onTick?: (nowMs: number) => void;
 }
@@ -170,8 +172,9 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
     fences.follow(recorded);
     project?.look();
   };
+  const { rules, onMistake = () => {} } = options;
   let project: Project | undefined;
-  keeper = new Keeper({ ledger, state, rules: options.rules, clock, onRecorded });
+  keeper = new Keeper({ ledger, state, rules, clock, onRecorded, onMistake });
   project = new Project(options, { ledger, state, keeper, leases, fences });
   return { ok: true, project };
 }

@@ -13,10 +13,11 @@ import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { configureWorkers, rulesOf } from './follow-runbook.ts';
 import { DOOR_LIMITS } from './limits.ts';
-import type { Log } from './log.ts';
+import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
+import { reconcileAtStart } from './reconcile-handler.ts';
 import { leaseTimesOf, type Settings } from './settings.ts';
 
 /** A project that is open, and what calls on it may use. */
@@ -49,6 +50,7 @@ export class Projects {
   readonly #opening = new Map<string, Promise<FoundProject>>();
   readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
   readonly #asking = new Map<string, Promise<string | ApiError>>();
+  readonly #reconciling = new Set<Promise<void>>();
 
   #effectsFor: EffectsFor | undefined;
   #isClosed = false;
@@ -101,6 +103,7 @@ export class Projects {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#opening.values());
+    await Promise.all(this.#reconciling);
     await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
     this.#open.clear();
   }
@@ -163,6 +166,7 @@ export class Projects {
       now: services.now,
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => feed.add(entries),
+      onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       onTick: (nowMs) => runbook.glance(nowMs),
       ledger: {
         store: store.store,
@@ -183,7 +187,14 @@ export class Projects {
       void configureWorkers(made, good, log);
     });
     log.info('project opened', { project: id, path, entries: made.ledger.head.size });
+    this.#reconcile(made);
     return { ok: true, open: { project: made, services, feed } };
+  }
+
+  /** Nobody waits for it: git takes its time. */
+  #reconcile(project: Project): void {
+    const done = reconcileAtStart(project, this.#options.log).finally(() => this.#reconciling.delete(done));
+    this.#reconciling.add(done);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Answer } from '../api/answer.ts';
 import { reconcile as reconcileOperation } from '../api/writeback-operations.ts';
 import { branchName } from '../git/branch-name.ts';
 import { measureFacts } from '../git/measure-facts.ts';
@@ -7,25 +8,54 @@ import { decide } from '../state/decide.ts';
 import type { State } from '../state/state.ts';
 import { statusOf, writebacks, type Task } from '../state/task.ts';
 import { answerOf, handle } from './handler.ts';
+import { causeOf, type Log } from './log.ts';
 import type { Project } from './project.ts';
 import { hasEnded } from '../api/process-identity.ts';
 
+/** On command: what was found, and with `apply` what was done about it. */
+export const reconcileHandler = handle(reconcileOperation, async ({ input, project }) =>
+  reconcileProject(project, { apply: input.apply === true }),
+);
+
+/**
+ * At start: the claims of those who died while nobody looked are ended, so that the next can begin. What else was found is said in the
+ * log; `baton reconcile` shows it to people.
+ */
+export async function reconcileAtStart(project: Project, log: Log): Promise<void> {
+  try {
+    const answer = await reconcileProject(project, { apply: true });
+    if (!answer.ok)
+      log.error('cannot compare a project with git', { project: project.id, cause: answer.error.message });
+    else if (answer.result.findings.length > 0) {
+      const { findings, applied } = answer.result;
+      log.info('reconciled', { project: project.id, found: findings.length, applied: applied.length });
+    }
+  } catch (error) {
+    log.error('cannot compare a project with git', { project: project.id, cause: causeOf(error) });
+  }
+}
+
+interface Reconciled {
+  readonly findings: readonly Finding[];
+  readonly applied: readonly string[];
+}
+
 /** Compares the tasks with git and with processes. With `apply` it ends the claims of the dead; everything else is for people. */
-export const reconcileHandler = handle(reconcileOperation, async ({ input, project }) => {
+async function reconcileProject(project: Project, options: { readonly apply: boolean }): Promise<Answer<Reconciled>> {
   const worktrees = await listWorktrees(project.path);
   const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
   const settled = await project.keeper.read(({ state }) => viewTasks(state, branches));
-  if (!settled.ok) return answerOf(settled, () => null);
+  if (!settled.ok) return answerOf<never, never>(settled, (never) => never);
   const { tasks, deadSessions } = settled.answer;
+  if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
   const facts = await measureFacts(project.path, tasks, { deadSessions });
   if (!facts.ok) {
     const { code, message, hint } = facts.problem;
     return { ok: false, error: { code, message, hint } };
   }
   const findings = reconcile(tasks, facts.value);
-  const applied = input.apply === true ? await apply(project, findings) : [];
-  return { ok: true, result: { findings, applied } };
-});
+  return { ok: true, result: { findings, applied: options.apply ? await apply(project, findings) : [] } };
+}
 
 /** Only tasks that somebody has touched can disagree with git. */
 function viewTasks(state: State, worktrees: ReadonlyMap<string, string>) {

@@ -28,3 +28,13 @@ export const INTERNAL: ApiError = {
   message: 'something went wrong inside the daemon',
   hint: 'This is a mistake in Baton; daemon.log in the state folder says more.',
 };
+
+export const STOPPING = {
+  ok: false,
+  error: { code: 'stopping', message: 'the daemon is stopping', hint: 'Try again in a moment.' },
+} as const;
+
+export const TOO_MANY = {
+  ok: false,
+  error: { code: 'rate-limited', message: 'too many requests at once', hint: 'Wait for some answers first.' },
+} as const;

@@ -6,6 +6,7 @@ import { streamEvents } from './events.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import type { OutboxDelivery } from './outbox-delivery.ts';
 import { readBody } from './read-body.ts';
+import { decodePath, isKey } from './request-words.ts';
 import { respond } from './respond.ts';
 import type { Identity } from './tokens.ts';
 
@@ -36,11 +37,15 @@ export async function route(exchange: Exchange, options: RouteOptions): Promise<
   const handler = FIXED.get(url) ?? (url.startsWith('/v1/') ? OPERATION : undefined);
   if (handler === undefined) return refuse(response, 'no-such-path', `there is nothing at ${url.slice(0, 100)}`);
   if (method !== handler.method) return refuse(response, 'bad-method', `${url.slice(0, 100)} wants ${handler.method}`);
-  const other = request.headers['baton-version'];
-  if (handler.isForAnyVersion !== true && other !== undefined && other !== VERSION) {
-    return respond(response, { ok: false, error: otherVersion(String(other)) });
+  if (handler.isForAnyVersion !== true && !isOurVersion(request)) {
+    return respond(response, { ok: false, error: otherVersion(String(request.headers['baton-version'])) });
   }
   return handler.run(exchange, options);
+}
+
+export function isOurVersion({ headers }: IncomingMessage): boolean {
+  const theirs = headers['baton-version'];
+  return theirs === undefined || theirs === VERSION;
 }
 
 interface Handler {
@@ -56,6 +61,7 @@ const FIXED: ReadonlyMap<string, Handler> = new Map(
   Object.entries<Handler>({
     '/v1/health': { method: 'GET', isForAnyVersion: true, run: showHealth },
     '/v1/events': { method: 'GET', run: runEvents },
+    '/v1/calls': { method: 'GET', run: refuseCalls },
     '/v1/stop': { method: 'POST', isForAnyVersion: true, run: runStop },
     '/v1/deliver': { method: 'POST', run: runDelivery },
   }),
@@ -89,6 +95,11 @@ async function showHealth({ response }: Exchange, { started, stateDir, underWay 
   respond(response, { ok: true, result });
 }
 
+/** Those that ask for a channel as they should get one before they come here. */
+async function refuseCalls({ response }: Exchange): Promise<void> {
+  refuse(response, 'bad-request', '/v1/calls wants `upgrade: baton-calls`');
+}
+
 let streams = 0;
 
 async function runEvents({ request, response, identity, signal }: Exchange, { projects }: RouteOptions): Promise<void> {
@@ -118,20 +129,10 @@ async function runDelivery({ response }: Exchange, { delivery }: RouteOptions): 
   respond(response, { ok: true, result: await delivery.deliver() });
 }
 
-/** Paths are sent percent-encoded, since headers are ASCII. Null where that does not decode. */
+/** Null where it is not well encoded. */
 export function pathIn({ headers }: IncomingMessage): string | undefined | null {
   const path = headers['baton-project-path'];
-  if (typeof path !== 'string') return undefined;
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return null;
-  }
-}
-
-function isKey(key: unknown): key is string {
-  return typeof key === 'string' && key.length <= DOOR_LIMITS.idempotencyKeyLength && /^[\x21-\x7e]+$/.test(key);
+  return typeof path === 'string' ? decodePath(path) : undefined;
 }
 
 function refuse(response: ServerResponse, code: string, message: string): void {

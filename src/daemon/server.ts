@@ -1,33 +1,38 @@
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ApiError } from '../api/answer.ts';
 import { admit, type Door } from './access.ts';
+import { Channel, type ChannelOptions } from './channel.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
-import { INTERNAL, respond } from './respond.ts';
-import type { Exchange } from './route.ts';
+import { INTERNAL, respond, STOPPING, TOO_MANY } from './respond.ts';
+import { isOurVersion, pathIn, type Exchange } from './route.ts';
 import { makeSocketPath, removeSocketFolder } from './socket-path.ts';
-import type { Tokens } from './tokens.ts';
+import type { Identity, Tokens } from './tokens.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface ServerOptions {
   readonly stateDir: string;
   readonly tokens: Tokens;
   readonly log: Log;
   readonly route: (exchange: Exchange) => Promise<void>;
+  readonly dispatch: ChannelOptions['dispatch'];
 }
 
 /** The two doors of the daemon: a Unix socket and a port on loopback, with the same rules behind both. */
 export class Server {
   readonly #options: ServerOptions;
   readonly #servers: HttpServer[] = [];
-  readonly #underWay = new Set<AbortController>();
+  readonly #underWay = new UnderWay();
   /** They are answered last, and not waited for. */
-  readonly #stopRequests = new Set<AbortController>();
+  readonly #stopRequests = new UnderWay();
+  /** Connections that have become channels are no longer Node's to close. */
+  readonly #channels = new Set<Duplex>();
   readonly #perSocket = new WeakMap<Socket, number>();
   #socket = '';
   #isStopping = false;
-  #onLeave: (() => void) | undefined;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -50,8 +55,8 @@ export class Server {
   /** From now on everybody hears that the daemon stops; those who wait are woken, the others get their answers. */
   async settle(): Promise<void> {
     this.#isStopping = true;
-    for (const controller of this.#underWay) controller.abort();
-    await this.#emptied(this.#underWay, DOOR_LIMITS.settleMs);
+    this.#underWay.abort();
+    await this.#underWay.emptied(DOOR_LIMITS.settleMs);
   }
 
   /** Nobody can connect any more; connections that are there stay. Node removes the socket. */
@@ -62,20 +67,9 @@ export class Server {
 
   /** Those who asked for the end have heard that it has come. */
   async farewell(): Promise<void> {
-    await this.#emptied(this.#stopRequests, DOOR_LIMITS.farewellMs);
+    await this.#stopRequests.emptied(DOOR_LIMITS.farewellMs);
     for (const server of this.#servers) server.closeAllConnections();
-  }
-
-  async #emptied(set: ReadonlySet<AbortController>, timeoutMs: number): Promise<void> {
-    if (set.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.#onLeave = () => {
-        if (set.size > 0) return;
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    for (const socket of this.#channels) socket.destroy();
   }
 
   #create(port: (server: HttpServer) => number | undefined): HttpServer {
@@ -86,9 +80,12 @@ export class Server {
         requestTimeout: DOOR_LIMITS.requestTimeoutMs,
         maxHeaderSize: DOOR_LIMITS.headerBytes,
         noDelay: true,
+        // Whoever may not have a channel is answered like anybody else who may not.
+        shouldUpgradeCallback: (request) => this.#findOpener(request, { port: port(server) }) !== undefined,
       },
       (request, response) => void this.#take(request, response, { port: port(server) }),
     );
+    server.on('upgrade', (request, socket, head) => this.#openChannel(request, socket, head, { port: port(server) }));
     server.maxConnections = DOOR_LIMITS.connections;
     this.#servers.push(server);
     return server;
@@ -104,10 +101,15 @@ export class Server {
       respond(response, admitted, { closes: true });
       return;
     }
-    const token = (request.headers.authorization ?? '').slice('Bearer '.length).trim();
     const leave = this.#enter(request, response, isStop);
     try {
-      await route({ request, response, identity: admitted.identity, token, signal: leave.signal });
+      await route({
+        request,
+        response,
+        identity: admitted.identity,
+        token: tokenIn(request),
+        signal: leave.signal,
+      });
     } catch (error) {
       log.error('a request failed', { path: pathOf(request), cause: causeOf(error) });
       respond(response, { ok: false, error: INTERNAL }, { closes: true });
@@ -116,18 +118,38 @@ export class Server {
 
   /** Counts the request until its answer is out, or its sender gone. */
   #enter(request: IncomingMessage, response: ServerResponse, isStop: boolean): { readonly signal: AbortSignal } {
-    const controller = new AbortController();
     const { socket } = request;
     const set = isStop ? this.#stopRequests : this.#underWay;
-    set.add(controller);
+    const controller = set.enter();
     this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 0) + 1);
     response.once('close', () => {
       this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 1) - 1);
-      set.delete(controller);
       if (!response.writableFinished) controller.abort();
-      this.#onLeave?.();
+      set.leave(controller);
     });
     return controller;
+  }
+
+  #findOpener(request: IncomingMessage, door: Door): Identity | undefined {
+    const isWanted = request.url === '/v1/calls' && request.headers.upgrade === 'baton-calls';
+    if (!isWanted || this.#isStopping || !isOurVersion(request) || pathIn(request) === null) return undefined;
+    const admitted = admit(request, door, this.#options.tokens);
+    return admitted.ok ? admitted.identity : undefined;
+  }
+
+  #openChannel(request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): void {
+    const { tokens, dispatch } = this.#options;
+    const identity = this.#findOpener(request, door);
+    if (identity === undefined) {
+      socket.destroy();
+      return;
+    }
+    this.#channels.add(socket);
+    socket.once('close', () => this.#channels.delete(socket));
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: baton-calls\r\n\r\n');
+    const opened = { identity, token: tokenIn(request), projectPath: pathIn(request) ?? undefined };
+    const shared = { tokens, dispatch, underWay: this.#underWay, isStopping: () => this.#isStopping };
+    Channel.serve(socket, head, { ...opened, ...shared });
   }
 
   #busy({ socket }: IncomingMessage): { readonly ok: false; readonly error: ApiError } | undefined {
@@ -136,6 +158,10 @@ export class Server {
       (this.#perSocket.get(socket) ?? 0) >= DOOR_LIMITS.requestsPerConnection;
     return isBusy ? TOO_MANY : undefined;
   }
+}
+
+function tokenIn({ headers }: IncomingMessage): string {
+  return (headers.authorization ?? '').slice('Bearer '.length).trim();
 }
 
 /** Without the query, in which somebody may have put a secret. */
@@ -157,13 +183,3 @@ function portOf(server: HttpServer): number {
   const address: AddressInfo | string | null = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
-
-const STOPPING = {
-  ok: false,
-  error: { code: 'stopping', message: 'the daemon is stopping', hint: 'Try again in a moment.' },
-} as const;
-
-const TOO_MANY = {
-  ok: false,
-  error: { code: 'rate-limited', message: 'too many requests at once', hint: 'Wait for some answers first.' },
-} as const;

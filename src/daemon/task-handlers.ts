@@ -1,11 +1,14 @@
+import { realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import * as operations from '../api/task-operations.ts';
+import { isRelativePath } from '../protocol/text-format.ts';
 import { actorOf, type Caller } from '../state/caller.ts';
 import { noSuchTask } from '../state/create-task.ts';
 import { decide, type Command } from '../state/decide.ts';
 import { refusal, type Outcome } from '../state/outcome.ts';
 import { statusOf, type Task } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
-import { LATER, type View } from './keeper.ts';
+import { LATER } from './keeper.ts';
 import type { Call } from './call.ts';
 import { identifyProcess } from '../api/process-identity.ts';
 import { expiresAt, taskView } from './task-view.ts';
@@ -13,6 +16,13 @@ import { expiresAt, taskView } from './task-view.ts';
 export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
   task_create: handle(operations.taskCreate, async (call) => {
     const { task_id: id, title, after, priority, phase, role, prompt_file, epic_id, prd_id } = call.input;
+    if (prompt_file !== undefined && !isFileIn(call.project.path, prompt_file)) {
+      const message = `prompt_file '${prompt_file}' is not a file in the repository`;
+      return {
+        ok: false,
+        error: { code: 'bad-request', message, hint: 'Name it from the top, as in docs/tasks/x.md.' },
+      };
+    }
     const command = {
       id,
       title,
@@ -48,19 +58,23 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
       (status === undefined || statusOf(task) === status) &&
       (phase === undefined || task.phase === phase);
     const settled = await project.keeper.read(({ state }) => {
-      const chosen = [...state.tasks.values()].filter(fits).slice(0, limit);
-      return chosen.map((task) => taskView(project, state, task, services));
+      const found = [...state.tasks.values()].filter(fits);
+      const tasks = found.slice(0, limit).map((task) => taskView(project, state, task, services));
+      return { tasks, total: found.length };
     });
-    return answerOf(settled, (tasks) => ({ tasks }));
+    return answerOf(settled, (listed) => listed);
   }),
 
   task_next_actions: handle(operations.taskNextActions, async ({ input, project, services, signal }) => {
     const { limit = 10, role, wait_ms: ms = 0 } = input;
     const settled = await project.keeper.submit({
       actor: 'system:reader',
+      waitsFor: 'work',
       patience: { ms, otherwise: seen<unknown[]>([]), ...(signal === undefined ? {} : { signal }) },
       decide: (view) => {
-        const tasks = findWork(view, role, limit).map((task) => taskView(project, view.state, task, services));
+        const tasks = view.ready
+          .first(view.state, limit, role)
+          .map((task) => taskView(project, view.state, task, services));
         return tasks.length === 0 && ms > 0 ? LATER : seen<unknown[]>(tasks);
       },
     });
@@ -73,25 +87,28 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
     const sessionId = services.newId();
     const identity = input.pid === undefined ? undefined : identifyProcess(input.pid);
     const process = identity === undefined ? {} : { process: identity };
-    const settled = await project.keeper.submit<{ task_id: string; epoch: number; session_id: string }>({
+    const settled = await project.keeper.submit<Claimed>({
       actor: `session:${sessionId}`,
       ...keyOf(call),
+      ...(input.task_id === undefined ? { waitsFor: 'work' } : {}),
       patience: { ms, otherwise: NO_WORK, ...(call.signal === undefined ? {} : { signal: call.signal }) },
       decide: (view) => {
-        const id = input.task_id ?? findWork(view, role, 1)[0]?.id;
+        const id = input.task_id ?? view.ready.first(view.state, 1, role)[0]?.id;
         if (id === undefined) return ms > 0 ? LATER : NO_WORK;
         const command = { id, sessionId, holder, ...(role === undefined ? {} : { role }), ...process };
         const outcome = decide(view.state, { kind: 'claim-task', command }, call.caller, view.rules);
         if (!outcome.ok)
           return ms > 0 && input.task_id !== undefined && MAY_PASS.has(outcome.refusal.code) ? LATER : outcome;
-        const epoch = (view.state.tasks.get(id)?.epoch ?? 0) + 1;
-        return { ...outcome, answer: { task_id: id, epoch, session_id: sessionId } };
+        const { epoch = 0, nextRole = null } = view.state.tasks.get(id) ?? {};
+        const waits = role === undefined && nextRole !== null ? { next_role: nextRole } : {};
+        return { ...outcome, answer: { task_id: id, epoch: epoch + 1, session_id: sessionId, ...waits } };
       },
     });
-    return answerOf(settled, ({ task_id, epoch, session_id }) => ({
+    return answerOf(settled, ({ task_id, epoch, session_id, ...rest }) => ({
       task_id,
       epoch,
       session_id,
+      ...rest,
       token: services.issueToken({ project: project.id, sessionId: session_id, taskId: task_id, epoch }),
       expires_at: expiresAt(project, task_id, services),
     }));
@@ -124,6 +141,25 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
   task_waive: operate(operations.taskWaive, 'waive'),
 };
 
+interface Claimed {
+  readonly task_id: string;
+  readonly epoch: number;
+  readonly session_id: string;
+  /** The role that the task waits for, where it was claimed without one. */
+  readonly next_role?: string;
+}
+
+/** Inside of the repository also after its links are followed. */
+function isFileIn(repository: string, path: string): boolean {
+  if (!isRelativePath(path)) return false;
+  try {
+    const real = realpathSync(join(repository, path));
+    return real.startsWith(`${realpathSync(repository)}/`) && statSync(real).isFile();
+  } catch {
+    return false;
+  }
+}
+
 /** A claim of a task that is taken, or that waits for another, may work out in a while. */
 const MAY_PASS: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);
 
@@ -153,15 +189,6 @@ function operate(
       task_id: id,
     }));
   });
-}
-
-/** The first tasks that this role, or anybody, can claim. */
-function findWork({ state, ready }: View, role: string | undefined, limit: number): readonly Task[] {
-  if (role === undefined) return ready.first(state, limit);
-  return ready
-    .first(state, Number.POSITIVE_INFINITY)
-    .filter(({ nextRole }) => nextRole === null || nextRole === role)
-    .slice(0, limit);
 }
 
 function seen<A>(answer: A): Outcome<A> {

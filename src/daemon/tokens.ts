@@ -47,7 +47,9 @@ export class Tokens {
 
   issue({ project, sessionId, taskId, epoch }: SessionClaim): string {
     const claim = Buffer.from(JSON.stringify({ p: project, s: sessionId, t: taskId, e: epoch })).toString('base64url');
-    return `s.${claim}.${this.#sign(claim).toString('base64url')}`;
+    const token = `s.${claim}.${this.#sign(claim).toString('base64url')}`;
+    this.#remember(token, { caller: { kind: 'session', sessionId, taskId, epoch }, project });
+    return token;
   }
 
   /** For an agent that runs without a claim. */
@@ -72,9 +74,13 @@ export class Tokens {
     const known = this.#known.get(token);
     if (known !== undefined) return known;
     const identity = token.startsWith('s.') ? this.#readSession(token) : this.#readRun(token);
-    if (this.#known.size >= KEPT_IDENTITIES) this.#known.clear();
-    if (identity !== undefined) this.#known.set(token, identity);
+    if (identity !== undefined) this.#remember(token, identity);
     return identity;
+  }
+
+  #remember(token: string, identity: Identity): void {
+    if (this.#known.size >= KEPT_IDENTITIES) this.#known.clear();
+    this.#known.set(token, identity);
   }
 
   #readSession(token: string): Identity | undefined {

@@ -37,10 +37,8 @@ export class Effects {
 
   /** Once, when the project is open: what an earlier daemon left is found again. */
   begin(state: State): void {
-    const wanted = new Set(
-      [...state.effects.values()].map((effect) => (effect.kind === 'run-command' ? effect.commandId : '')),
-    );
-    const wantsCommand = (id: string): boolean => wanted.has(id);
+    const wanted = [...state.effects.values()].flatMap((effect) => commandsOf(effect));
+    const wantsCommand = (id: string): boolean => wanted.some((each) => id === each || id.startsWith(`${each}.`));
     tidy({ ...this.#world, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
     this.#run(sweepCommands(wantsCommand, this.#world));
     this.look(state);
@@ -134,6 +132,13 @@ export class Effects {
     this.#running.add(running);
     void running.finally(() => this.#running.delete(running));
   }
+}
+
+/** The ids of the commands that belong to an effect, or what they begin with. */
+function commandsOf(effect: Effect): readonly string[] {
+  if (effect.kind === 'run-command') return [effect.commandId];
+  if (effect.kind === 'run-checks') return [effect.checksId];
+  return effect.kind === 'merge' ? [effect.mergeId] : [];
 }
 
 interface Doing {

@@ -4,9 +4,10 @@ import { commandFiles } from '../supervisor/contract.ts';
 import { claimStart } from './claim-start.ts';
 import { control } from './control.ts';
 import { ownerFile } from './owner-file.ts';
-import { ONLY_START } from './run-command.ts';
+
 import { markOfCommand, settleLost } from './settle-lost.ts';
 import { findSupervised } from './supervised.ts';
+import { ONLY_START } from './supervise-command.ts';
 import type { World } from './world.ts';
 
 /** Stops a command that nobody waits for any more. One that has ended is left alone. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
@@ -5,7 +6,9 @@ import type { Exit } from '../supervisor/contract.ts';
 import { fillMessage } from './handler-message.ts';
 import { killAgent } from './kill-agent.ts';
 import { makeWorkspace } from './make-workspace.ts';
+import { mergeTask } from './merge-task.ts';
 import { notify } from './notify.ts';
+import { runChecks } from './run-checks.ts';
 import { runCommand } from './run-command.ts';
 import { sendMessage } from './send-message.ts';
 import { startAgent } from './start-agent.ts';
@@ -32,6 +35,10 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
     }
     case 'prepare-workspace':
       return makeWorkspace(effect, world);
+    case 'run-checks':
+      return runChecks(effect, world, signal);
+    case 'merge':
+      return mergeTask(effect, world, signal);
     case 'wait':
       return (await wait(effect, world.now, signal))
         ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
@@ -75,9 +82,15 @@ export function failureOf(effect: Effect, reason: string): readonly Command[] {
       const failed = [{ channel: 'all', reason }];
       return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, sent: [], failed } }];
     }
+    case 'merge': {
+      const { mergeId, method } = effect;
+      const about = { merge_sha: null, base: null, reason, files: [], output: null, newId: randomUUID() };
+      return [{ kind: 'finish-merge', command: { mergeId, method, outcome: 'refused', ...about } }];
+    }
     case 'kill-agent':
+    case 'run-checks':
     case 'wait':
-      // Both stay owed: the next daemon tries again, and so do we at the next chance.
+      // They stay owed: the next daemon tries again, and so do we at the next chance.
       return [];
   }
 }

@@ -22,6 +22,10 @@ export interface World {
   readonly tell: (command: Command) => Promise<Told | undefined>;
   /** A supervisor was started by this process: its end will be heard of. */
   readonly onSpawned: (agentId: string, spawned: Spawned) => void;
+  /** Keeps a log whole, and gives back its name; null where the store does not take it. */
+  readonly keepLog: (text: string) => Promise<string | null>;
+  /** One merge at a time. */
+  readonly merges: Turnstile;
   /** Processes are started a few at a time. */
   readonly starts: Turnstile;
   readonly programs: () => Promise<Programs>;

@@ -31,7 +31,7 @@ describe('a worker', () => {
     const play = working(agentWorker());
     expect(play.types()).toEqual(['TaskCreated', 'TaskClaimed', 'AgentRequested']);
     const { session_id } = play.newest('TaskClaimed');
-    expect(play.newest('TaskClaimed')).toMatchObject({ holder: 'builders', epoch: 1, requires: ['exit', 'result'] });
+    expect(play.newest('TaskClaimed')).toMatchObject({ holder: 'coder', epoch: 1, requires: ['exit', 'result'] });
     expect(play.agent()).toMatchObject({
       id: session_id,
       worker: 'builders',

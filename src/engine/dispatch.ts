@@ -40,7 +40,7 @@ function countRuns({ agents, pipelines }: State, worker: string): number {
 
 /** The first tasks that fit. Most of the ready ones usually do, so only as many are looked at as it takes. */
 function findWork(
-  { state, ready }: World,
+  { state, ready, rules }: World,
   worker: WorkerPlan,
   taken: ReadonlySet<string>,
   free: number,
@@ -48,7 +48,9 @@ function findWork(
   if (free <= 0) return [];
   for (let look = 64; ; look *= 8) {
     const seen = ready.first(state, look);
-    const fitting = seen.filter((task) => !taken.has(task.id) && fits(worker, task)).slice(0, free);
+    const fitting = seen
+      .filter((task) => !taken.has(task.id) && fits(worker, task) && mayTake(worker, task, rules))
+      .slice(0, free);
     if (fitting.length === free || seen.length < look) return fitting;
   }
 }
@@ -59,6 +61,16 @@ function fits({ tasks, phases, roles, plan }: WorkerPlan, { id, phase, nextRole 
   if (nextRole === null) return true;
   if (roles !== undefined && !roles.includes(nextRole)) return false;
   return plan.kind !== 'agent' || plan.agent.role === undefined || plan.agent.role === nextRole;
+}
+
+/** Whoever implements or fixes does not review, unless the runbook says that the same agent may. */
+function mayTake(worker: WorkerPlan, { nextRole, flow }: Task, { sameAgentMayReview }: World['rules']): boolean {
+  return nextRole !== 'reviewer' || sameAgentMayReview === true || !flow.authors.includes(nameOf(worker));
+}
+
+/** People know the agent by its name, and duties are kept apart by it; a pipeline goes by the worker's. */
+function nameOf(worker: WorkerPlan): string {
+  return worker.plan.kind === 'agent' ? worker.plan.agent.name : worker.name;
 }
 
 /** `*` stands for any part of an id. */
@@ -76,7 +88,7 @@ function take(world: World, worker: WorkerPlan, task: Task): readonly Event[] {
     {
       id: task.id,
       sessionId: id,
-      holder: worker.name,
+      holder: nameOf(worker),
       requires: owedBy(worker),
       ...(role === undefined ? {} : { role }),
     },

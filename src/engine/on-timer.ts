@@ -6,6 +6,8 @@ import { handlerPlanOf } from './handler-plan.ts';
 import { onLeaveTimer } from './leave.ts';
 import { onReset } from './on-error.ts';
 import { act, isAtWork } from './run-handler.ts';
+import { afterError } from './retry-error.ts';
+import { onStall } from './stall.ts';
 import { stopStep } from './stop-step.ts';
 import type { World } from './world.ts';
 
@@ -23,6 +25,10 @@ export function onTimer(world: World, { purpose }: EventOf<'TimerFired'>['data']
     }
     case 'leave':
       return onLeaveTimer(world, purpose.agent_id);
+    case 'stall':
+      return onStall(world, state.tasks.get(purpose.task_id), purpose.phase, purpose.since);
+    case 'unblock':
+      return afterError(state.tasks.get(purpose.task_id), purpose.since);
     case 'step':
       return afterTimeout(world, purpose);
     case 'retry': {

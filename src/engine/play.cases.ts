@@ -191,6 +191,10 @@ function inWords(effect: Effect): string {
       return `run: ${effect.command}`;
     case 'prepare-workspace':
       return `workspace: ${effect.branch}`;
+    case 'run-checks':
+      return `checks: ${effect.checks.map(({ name }) => name).join(', ')} of ${effect.head}`;
+    case 'merge':
+      return `merge: ${effect.head} by ${effect.method}`;
     case 'wait':
       return `wait: ${effect.purpose.kind} ${effect.due}`;
     case 'notify':

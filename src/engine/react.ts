@@ -2,6 +2,9 @@ import type { Event, EventType, Recorded } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
+import type { Task } from '../state/task.ts';
+import { checkpoint } from './checkpoints.ts';
+import { ciGate } from './ci-gate.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { enterPipeline } from './enter-step.ts';
 import { fillRoom } from './fill-room.ts';
@@ -19,6 +22,9 @@ import { onStop } from './on-stop.ts';
 import { onTimer } from './on-timer.ts';
 import { onUndelivered } from './on-undelivered.ts';
 import { onDecision } from './resolve-decision.ts';
+import { retryError } from './retry-error.ts';
+import { reviewRounds } from './review-rounds.ts';
+import { timePhase } from './stall.ts';
 import { beginStep, runStep } from './run-step.ts';
 import { cancelPipeline } from './stop-step.ts';
 import type { Tools, World } from './world.ts';
@@ -31,6 +37,8 @@ export function react(state: State, recorded: Recorded, tools: Tools): readonly 
   const world: World = { ...tools, state };
   const followed = once(follow(world, recorded));
   if (!MAKES_ROOM.has(recorded.type)) return followed;
+  // What is about to be held must not be claimed first: being held makes room in its turn.
+  if (followed.some(({ type }) => type === 'TaskHeld')) return followed;
   // A run that ends because its claim did makes its own room when it has ended; until then it must not be given more work.
   return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillRoom(world)];
 }
@@ -64,10 +72,13 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'AgentEnded',
   'AgentParked',
   'PipelineFinished',
+  'TaskHeld',
+  'TaskFreed',
+  'MergeFinished',
   ...Object.keys(CLAIM_ENDED).map((type) => type as ClaimEndType), // oxlint-disable-line typescript/no-unsafe-type-assertion
 ]);
 
-function follow(world: World, { type, data }: Recorded): readonly Event[] {
+function follow(world: World, { type, data, seq }: Recorded): readonly Event[] {
   const ofAgent = (rule: (agent: AgentRun) => Event[], id: string): Event[] => {
     const agent = world.state.agents.get(id);
     return agent === undefined ? [] : rule(agent);
@@ -75,6 +86,10 @@ function follow(world: World, { type, data }: Recorded): readonly Event[] {
   const ofPipeline = (rule: (run: PipelineRun) => Event[], id: string): Event[] => {
     const run = world.state.pipelines.get(id);
     return run === undefined ? [] : rule(run);
+  };
+  const ofTask = (rule: (task: Task) => Event[], id: string): Event[] => {
+    const task = world.state.tasks.get(id);
+    return task === undefined ? [] : rule(task);
   };
   switch (type) {
     case 'PipelineStarted':
@@ -120,7 +135,15 @@ function follow(world: World, { type, data }: Recorded): readonly Event[] {
     case 'DecisionResolved':
       return onDecision(world, data);
     case 'PhaseMoved':
-      return data.from === 'BLOCKED' && data.to !== 'BLOCKED' ? onUnblocked(world, data.task_id) : [];
+      return [
+        ...(data.from === 'BLOCKED' && data.to !== 'BLOCKED' ? onUnblocked(world, data.task_id) : []),
+        ...ofTask((task) => afterMove(world, task, seq), data.task_id),
+      ];
+    case 'HandoffDelivered':
+      if (data.to === 'fixer-agent') return ofTask((task) => reviewRounds(world, task), data.task_id);
+      return retryError(world, data);
+    case 'TaskCreated':
+      return ofTask((task) => afterMove(world, task, seq), data.task_id);
     case 'ClaimCompleted':
     case 'ClaimBlocked':
     case 'ClaimFailed':
@@ -131,4 +154,9 @@ function follow(world: World, { type, data }: Recorded): readonly Event[] {
     default:
       return [];
   }
+}
+
+/** A task has come into a phase. */
+function afterMove(world: World, task: Task, seq: number): Event[] {
+  return [...ciGate(world, task), ...checkpoint(world, task), ...timePhase(world, task, seq)];
 }

@@ -4,6 +4,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import { endAgent } from './end-agent.ts';
 import { enterStep } from './enter-step.ts';
+import { freeTask } from './hold-task.ts';
 import { GO_ON, NUDGE } from './run-handler.ts';
 import { timeStep } from './run-step.ts';
 import { tell } from './tell.ts';
@@ -16,6 +17,8 @@ export function onDecision(
 ): Event[] {
   const decision = world.state.decisions.get(decision_id);
   const agent = world.state.agents.get(decision?.agentId ?? '');
+  const task = world.state.tasks.get(decision?.taskId ?? '');
+  if (task?.flow.held?.decisionId === decision_id) return freeTask(task, action, message);
   if (agent === undefined) return action === 'retry' ? unblock(world, decision?.taskId ?? '') : [];
   if (agent.outcome !== null || agent.parked !== decision_id) return [];
   switch (action) {

@@ -17,6 +17,8 @@ export interface GitOptions {
   readonly input?: string;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
+  /** Laid over the clean environment: an author. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Exit codes that are an answer and not a failure: 1 of `merge-base --is-ancestor` says no. */
   readonly answers?: readonly number[];
 }
@@ -64,7 +66,7 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
       ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=false', ...args],
       {
         cwd: options.cwd,
-        env: gitEnvironment(),
+        env: { ...gitEnvironment(), ...options.env },
         encoding: 'utf8',
         timeout: options.timeoutMs ?? TIMEOUT_MS,
         // Not SIGKILL: git then leaves its lock files behind, and the repository stays locked.

@@ -1,59 +1,83 @@
 import { join } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { exportLedger } from './export.ts';
+import { openTestLedger, record, testDraft } from './ledger.cases.ts';
+import { nodeVerifier } from './node-crypto.ts';
+import { makeTaskProof } from './task-proof.ts';
+import { verifyTaskProof } from './verify-task-proof.ts';
 
-/** What the page checks proofs with. It must not need anything that only Node has. */
-const PURE = [
-  'canonical-json',
-  'chain',
-  'checkpoint',
-  'draft',
-  'entry',
-  'export',
-  'merkle',
-  'note',
-  'proof',
-  'redact',
-  'task-proof',
-  'tree',
-  'verify',
-  'verify-export',
-  'verify-task-proof',
-];
+describe('baton/ledger in a browser', () => {
+  let source: string;
+  let browser: object;
 
-describe('the pure part of the ledger', () => {
-  it('is bundled for a browser', async () => {
-    expect(await errorsOf(PURE.map((name) => `export * from './${name}.ts';`).join('\n'))).toEqual([]);
+  beforeAll(async () => {
+    source = await bundle(`export * from './index.ts';`);
+    // The language itself, and the few things of the web platform that it may use.
+    browser = createContext({ TextEncoder, TextDecoder, atob, btoa, crypto: { subtle: crypto.subtle } });
+    runInContext(source, browser);
+  });
+
+  it('needs neither a module nor a global of Node', () => {
+    expect(source).not.toMatch(/["']node:|\brequire\(|__require/);
+    expect(source.match(/\b(?:Buffer|process|setImmediate|__dirname)\b(?!\w|['":])/g) ?? []).toEqual([]);
+    for (const name of ['process', 'Buffer', 'require'])
+      expect(runInContext(`typeof ${name}`, browser)).toBe('undefined');
   });
 
   it('would fail here if it needed Node', async () => {
-    expect(await errorsOf(`export * from './node-crypto.ts';`)).not.toEqual([]);
+    await expect(bundle(`export * from './node-crypto.ts';`)).rejects.toThrow('node:crypto');
   });
 
-  it('uses no global that only Node has', async () => {
-    const { outputFiles = [] } = await bundle(PURE.map((name) => `export * from './${name}.ts';`).join('\n'));
-    const code = outputFiles.map(({ text }) => text).join('');
-    expect(code.match(/\b(?:Buffer|process|require|setImmediate|__dirname)\b(?!\w|['":])/g) ?? []).toEqual([]);
+  it('checks a task proof as Node does, and refuses a changed one', async () => {
+    const ledger = await openTestLedger();
+    await record(ledger, [testDraft(1), testDraft(2, 'T002'), testDraft(3)]);
+    const proof = await makeTaskProof(ledger.store, nodeVerifier, 'demo', 'T001');
+    if (!proof.ok) throw new Error(proof.problems[0].message);
+    const text = JSON.stringify(proof.value);
+    const check = `baton.verifyTaskProof(baton.webVerifier, JSON.parse(text))`;
+    expect(await inBrowser(check, text)).toEqual(reread(await verifyTaskProof(nodeVerifier, proof.value)));
+    expect(await inBrowser(check, text.replace('Schritt 3', 'Schritt 4'))).toMatchObject({ ok: false });
   });
+
+  it('checks an export', async () => {
+    const ledger = await openTestLedger();
+    await record(
+      ledger,
+      Array.from({ length: 20 }, (_, i) => testDraft(i)),
+    );
+    let text = '';
+    for await (const lines of exportLedger(ledger.store)) text += lines;
+    const lines = `(async function* () { yield* text.trimEnd().split('\\n'); })()`;
+    expect(await inBrowser(`baton.verifyExport(baton.webVerifier, ${lines})`, text)).toMatchObject({
+      ok: true,
+      value: { project: 'demo', size: 21 },
+    });
+  });
+
+  /** What came out of the context is of another realm, so it is compared as JSON. */
+  async function inBrowser(expression: string, text: string): Promise<unknown> {
+    const script = `((text) => ${expression}.then(JSON.stringify))(${JSON.stringify(text)})`;
+    return JSON.parse(String(await runInContext(script, browser)));
+  }
 });
 
-async function errorsOf(contents: string): Promise<readonly string[]> {
-  try {
-    return (await bundle(contents)).errors.map(({ text }) => text);
-  } catch (error) {
-    return [String(error)];
-  }
+function reread(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
 
-function bundle(contents: string): ReturnType<typeof build> {
-  return build({
+async function bundle(contents: string): Promise<string> {
+  const { outputFiles } = await build({
     stdin: { contents, resolveDir: join(import.meta.dirname), loader: 'ts' },
     bundle: true,
     write: false,
     platform: 'browser',
-    format: 'esm',
+    format: 'iife',
+    globalName: 'baton',
     logLevel: 'silent',
     legalComments: 'none',
     minifyWhitespace: true,
   });
+  return outputFiles[0]?.text ?? '';
 }

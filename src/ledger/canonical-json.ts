@@ -87,30 +87,58 @@ function arrayInOrder(items: readonly unknown[], depth: number, look: Look): rea
 }
 
 function objectInOrder(object: object, depth: number, look: Look): object {
-  const prototype: unknown = Object.getPrototypeOf(object);
-  if (prototype !== Object.prototype && prototype !== null) {
-    throw new NotCanonical('ledger/not-json', 'only plain objects are JSON');
-  }
-  const keys = Object.keys(object);
-  let sorted = true;
-  for (let i = 0; i < keys.length; i += 1) {
-    const key = keys[i] ?? '';
-    // The order of `<` is by UTF-16 code units: exactly what the RFC asks for.
-    if (i > 0 && key <= (keys[i - 1] ?? '')) sorted = false;
-    if (isOutOfOrder(key)) look.orderable = false;
-  }
-  let copy: Record<string, unknown> | undefined;
-  if (!sorted && look.orderable) {
-    copy = {};
-    keys.sort();
-  }
-  for (const key of keys) {
-    const child: unknown = Reflect.get(object, key);
+  requirePlain(object);
+  const { order, isSorted, isOrderable } = shapeOf(Object.keys(object));
+  if (!isOrderable) look.orderable = false;
+  let copy: Record<string, unknown> | undefined = isSorted || !look.orderable ? undefined : {};
+  for (const key of order) {
+    const child = object[key];
     const ordered = inOrder(child, depth + 1, look);
     if (ordered !== child) copy ??= { ...object };
     if (copy) copy[key] = ordered;
   }
   return copy ?? object;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function requirePlain(object: object): asserts object is Fields {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new NotCanonical('ledger/not-json', 'only plain objects are JSON');
+  }
+}
+
+/** The keys of an object as they came, and in canonical order. */
+interface Shape {
+  readonly keys: readonly string[];
+  readonly order: readonly string[];
+  readonly isSorted: boolean;
+  readonly isOrderable: boolean;
+}
+
+/** Entries of one type have the same keys in the same order: sorting them would cost more than all else about them. */
+const shapes: (Shape | undefined)[] = [];
+const SHAPES = 256;
+
+function shapeOf(keys: readonly string[]): Shape {
+  const slot = (31 * keys.length + (keys[0]?.length ?? 0) + 7 * (keys.at(-1)?.length ?? 0)) % SHAPES;
+  const known = shapes[slot];
+  if (known && isSame(known.keys, keys)) return known;
+  // The default order is by UTF-16 code units: exactly what the RFC asks for.
+  const order = keys.toSorted();
+  const shape = { keys, order, isSorted: isSame(order, keys), isOrderable: !keys.some(isOutOfOrder) };
+  if (keys.length <= LONGEST_SHAPE) shapes[slot] = shape;
+  return shape;
+}
+
+/** Objects used as tables have keys of their own each; to remember those would only hold memory. */
+const LONGEST_SHAPE = 64;
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** Engines list keys that are numbers first, and treat __proto__ in their own way. */

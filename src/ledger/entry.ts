@@ -88,18 +88,26 @@ export function isProject(value: unknown): value is string {
 }
 
 export function isActor(value: unknown): value is string {
-  return typeof value === 'string' && /^(session|operator|system):[A-Za-z0-9._@:/-]{1,128}$/.test(value);
+  if (value === goodActor) return true;
+  if (typeof value !== 'string' || !/^(session|operator|system):[A-Za-z0-9._@:/-]{1,128}$/.test(value)) return false;
+  goodActor = value;
+  return true;
 }
 
 export function isType(value: unknown): value is string {
-  return typeof value === 'string' && /^[A-Z][A-Za-z0-9]{0,63}$/.test(value);
+  if (value === goodType) return true;
+  if (typeof value !== 'string' || !/^[A-Z][A-Za-z0-9]{0,63}$/.test(value)) return false;
+  goodType = value;
+  return true;
 }
 
 export function isSeq(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 }
 
-/** The last time found good: the entries of one commit share theirs, and reading millions should pay once for each. */
+/** The last ones found good: entries that follow each other often share them, and reading millions should pay once. */
+let goodActor = 'system:baton';
+let goodType = 'KeyAdded';
 let goodTime = '';
 
 export function isTime(value: unknown): value is string {

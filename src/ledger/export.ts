@@ -1,4 +1,3 @@
-import { CheckpointCursor } from './checkpoint-cursor.ts';
 import { toHex } from './hex.ts';
 import type { Store } from './store.ts';
 import { KEY_ADDED } from './trust.ts';
@@ -14,20 +13,16 @@ const KEY_MARK = `"type":"${KEY_ADDED}"`;
 export async function* exportLedger(store: Store): AsyncGenerator<string> {
   const newest = await store.findCheckpoint();
   if (!newest) return;
-  const checkpoints = new CheckpointCursor(store.checkpoints(), newest.size);
-  await checkpoints.advance();
   let keyAdded = false;
   for await (const batch of store.entries({ from: 1, to: newest.size })) {
     let lines = '';
-    for (const { seq, bytes, hash } of batch) {
+    for (const { seq, bytes, hash, note } of batch) {
       const entry = decoder.decode(bytes);
       lines += `{"entry":${entry},"hash":"${toHex(hash)}"}\n`;
       keyAdded ||= seq > 1 && entry.includes(KEY_MARK);
-      const { current } = checkpoints;
-      if (current?.size !== seq) continue;
-      if (keyAdded && !checkpoints.atLast) lines += `${JSON.stringify({ checkpoint: current.note })}\n`;
+      if (note === undefined) continue;
+      if (keyAdded && seq !== newest.size) lines += `${JSON.stringify({ checkpoint: note })}\n`;
       keyAdded = false;
-      await checkpoints.advance();
     }
     yield lines;
   }

@@ -2,6 +2,7 @@ import { linkDrafts, type LinkedEntry } from './chain.ts';
 import { signCheckpoint } from './checkpoint.ts';
 import type { Sha256, Signer } from './crypto.ts';
 import type { PreparedDraft } from './draft.ts';
+import type { Entry } from './entry.ts';
 import { LIMITS } from './limits.ts';
 import type { Commit, StoredEntry, Tile } from './store.ts';
 import type { Position } from './walk.ts';
@@ -31,6 +32,8 @@ export interface BuiltCommit {
   readonly position: Position;
   /** For each caller, its entries. */
   readonly linked: readonly (readonly LinkedEntry[])[];
+  /** The same without the callers. */
+  readonly entries: readonly Entry[];
 }
 
 export interface CommitMaker {
@@ -48,31 +51,27 @@ export function buildCommit(
 ): BuiltCommit {
   const frontier = from.frontier.copy();
   const tiles: Tile[] = [];
+  const rows: StoredEntry[] = [];
+  const entries: Entry[] = [];
   let { head } = from;
   const linked = callers.map((drafts) => {
-    const entries = linkDrafts(sha256, project, at, head, drafts);
-    for (const { stored } of entries) {
+    const own = linkDrafts(sha256, project, at, head, drafts);
+    for (const { entry, stored } of own) {
       head = { size: stored.seq, hash: stored.hash };
-      tiles.push(...frontier.add(stored.hash));
+      const completed = frontier.add(stored.hash);
+      if (completed.length > 0) tiles.push(...completed);
+      rows.push(stored);
+      entries.push(entry);
     }
-    return entries;
+    return own;
   });
-  const tree = { size: head.size, root: frontier.root() };
-  const note = signCheckpoint(sha256, project, tree, from.head.size, signer);
-  return {
-    commit: {
-      after: from.head,
-      entries: requireSome(linked.flat().map(({ stored }) => stored)),
-      tiles,
-      checkpoint: { size: head.size, note },
-    },
-    position: { head, frontier },
-    linked,
-  };
+  if (!isSome(rows)) throw new Error('a commit has at least one entry');
+  const { size } = head;
+  const note = signCheckpoint(sha256, project, { size, root: frontier.root() }, from.head.size, signer);
+  const commit = { after: from.head, entries: rows, tiles, checkpoint: { size, note } };
+  return { commit, position: { head, frontier }, linked, entries };
 }
 
-function requireSome(entries: readonly StoredEntry[]): Commit['entries'] {
-  const [first, ...rest] = entries;
-  if (!first) throw new Error('a commit has at least one entry');
-  return [first, ...rest];
+function isSome<T>(items: readonly T[]): items is readonly [T, ...T[]] {
+  return items.length > 0;
 }

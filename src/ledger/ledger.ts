@@ -45,6 +45,7 @@ export class Ledger {
   #stopped: Problem | undefined;
   #closing: Promise<void> | undefined;
   #note: string | undefined;
+  #turnedMs = -Infinity;
 
   constructor(options: LedgerOptions, position: Position, keyring: Keyring) {
     this.#options = options;
@@ -73,25 +74,33 @@ export class Ledger {
    * Records all drafts next to each other, or none. The promise is kept only after they are durable. Calls are
    * recorded in the order in which they were made; those that arrive while a commit is under way share the next one.
    */
-  async append(drafts: readonly Draft[]): Promise<Recorded> {
+  append(drafts: readonly Draft[]): Promise<Recorded> {
+    // One promise a caller, no matter how it ends: among a hundred callers they are what an append costs.
+    return new Promise((answer) => {
+      const prepared = this.#prepare(drafts);
+      if ('ok' in prepared) return answer(prepared);
+      this.#queue.push({ ...prepared, answer });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  #prepare(drafts: readonly Draft[]): Prepared | Recorded {
     if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? closed() };
     if (drafts.length === 0) return { ok: true, entries: [] };
     if (drafts.length > LIMITS.draftsPerAppend || this.#queue.length >= LIMITS.waitingCallers) {
       return { ok: false, problem: tooMuch() };
     }
-    const secrets = this.#options.secrets?.() ?? [];
+    const { size } = this.head;
+    const secrets = this.#options.secrets?.() ?? NO_SECRETS;
     const prepared: PreparedDraft[] = [];
     let bytes = 0;
-    for (const [position, draft] of drafts.entries()) {
-      const result = prepareDraft(draft, { position, size: this.head.size, secrets });
+    for (const draft of drafts) {
+      const result = prepareDraft(draft, { position: prepared.length, size, secrets });
       if (!result.ok) return { ok: false, problem: result.problems[0] };
       prepared.push(result.value);
       bytes += result.value.bytes;
     }
-    return new Promise((answer) => {
-      this.#queue.push({ drafts: prepared, bytes, answer });
-      this.#draining ??= this.#drain();
-    });
+    return { drafts: prepared, bytes };
   }
 
   /** Reads what others have recorded, and checks it. Also after a lost connection: the end known here must still be there. */
@@ -129,17 +138,25 @@ export class Ledger {
       if (this.#followers.length > 0) await this.#tellFollowers();
       if (this.#queue.length === 0) continue;
       const group = takeGroup(this.#queue);
-      const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
-        this.#stop(unexpected(error)),
-      );
-      for (const [i, waiting] of group.entries()) {
-        waiting.answer('linked' in answers ? { ok: true, entries: answers.linked[i] ?? [] } : answers);
+      const answers = await this.#recordOrStop(group.map(({ drafts }) => drafts));
+      let next = 0;
+      for (const { answer } of group) {
+        answer('linked' in answers ? { ok: true, entries: answers.linked[next] ?? [] } : answers);
+        next += 1;
       }
-      // A turn of the event loop between two commits: those get in whose requests have arrived by now, and a caller in a
-      // tight loop starves nobody. SQLite blocks while it writes; without this each commit would hold one caller.
-      await nextTurn();
+      if (group.length > 1 || performance.now() - this.#turnedMs > LONGEST_WITHOUT_TURN_MS) await this.#turn();
     }
     this.#draining = undefined;
+  }
+
+  /**
+   * A turn of the event loop between two commits: those get in whose requests have arrived by now, and a caller in a
+   * tight loop starves nobody. SQLite blocks while it writes; without this each commit would hold one caller. Somebody
+   * who is alone pays for a turn only now and then.
+   */
+  async #turn(): Promise<void> {
+    await nextTurn();
+    this.#turnedMs = performance.now();
   }
 
   async #tellFollowers(): Promise<void> {
@@ -147,6 +164,14 @@ export class Ledger {
     const problem =
       this.#stopped ?? (await this.#catchUp().catch((error: unknown) => this.#stop(unexpected(error)).problem));
     for (const answer of followers) answer(problem);
+  }
+
+  async #recordOrStop(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | NotRecorded> {
+    try {
+      return await this.#record(callers);
+    } catch (error) {
+      return this.#stop(unexpected(error));
+    }
   }
 
   async #record(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | NotRecorded> {
@@ -163,7 +188,9 @@ export class Ledger {
     const built = buildCommit(maker, clock().toISOString(), this.#position, callers);
     const appended = await store.append(built.commit).catch(unavailable);
     if (appended.ok) {
-      await this.#accept(built);
+      this.#accept(built);
+      if (this.#keyring.hasWaiting) await this.#acceptKeys(built);
+      this.#options.onEntries?.(built.entries);
       return built;
     }
     if ('problem' in appended) return this.#resolveDoubt(built, appended.problem);
@@ -171,15 +198,17 @@ export class Ledger {
     return problem ? { ok: false, problem } : { ok: false, conflict: this.head };
   }
 
-  async #accept({ commit, linked, position }: BuiltCommit): Promise<void> {
+  #accept({ commit, entries, position }: BuiltCommit): void {
     this.#position = position;
     this.#note = commit.checkpoint.note;
     this.#writeOutside();
-    const entries = linked.flat().map(({ entry }) => entry);
     for (const entry of entries) this.#keyring.read(entry);
-    const checkpoint = this.#keyring.hasWaiting ? parseCheckpoint(commit.checkpoint.note) : undefined;
-    if (checkpoint?.ok) await this.#keyring.accepts(checkpoint.value);
-    this.#options.onEntries?.(entries);
+  }
+
+  /** A key that waits becomes trusted by the signature under its own entry. */
+  async #acceptKeys({ commit }: BuiltCommit): Promise<void> {
+    const checkpoint = parseCheckpoint(commit.checkpoint.note);
+    if (checkpoint.ok) await this.#keyring.accepts(checkpoint.value);
   }
 
   /** The commit is durable whether or not the copy can be written; an older copy is still a valid prefix. */
@@ -235,6 +264,12 @@ export class Ledger {
     return { ok: false, problem: this.#stopped };
   }
 }
+
+type Prepared = Omit<Waiting<Recorded>, 'answer'>;
+
+const NO_SECRETS: readonly string[] = [];
+
+const LONGEST_WITHOUT_TURN_MS = 5;
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

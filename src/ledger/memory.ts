@@ -18,16 +18,14 @@ import type {
 export class MemoryStore implements Store {
   readonly kind = 'memory';
   readonly #entries: StoredEntry[];
-  readonly #checkpoints: StoredCheckpoint[];
   readonly #tiles: Tile[];
   readonly #blobs = new Map<string, StoredBlob>();
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #listeners = new Set<(head: Head) => void>();
 
   /** Rows read from elsewhere, taken as they are. */
-  constructor({ entries = [], checkpoints = [], tiles = [] }: Partial<MemoryRows> = {}) {
+  constructor({ entries = [], tiles = [] }: Partial<MemoryRows> = {}) {
     this.#entries = entries;
-    this.#checkpoints = checkpoints;
     this.#tiles = tiles;
   }
 
@@ -40,9 +38,9 @@ export class MemoryStore implements Store {
     if (head.size !== commit.after.size || !sameBytes(head.hash, commit.after.hash)) {
       return { ok: false, conflict: head };
     }
-    this.#entries.push(...commit.entries);
+    const { size, note } = commit.checkpoint;
+    for (const entry of commit.entries) this.#entries.push(entry.seq === size ? { ...entry, note } : entry);
     this.#tiles.push(...commit.tiles);
-    this.#checkpoints.push(commit.checkpoint);
     const after = this.#head();
     for (const listener of this.#listeners) queueMicrotask(() => listener(after));
     return { ok: true, head: after };
@@ -62,11 +60,8 @@ export class MemoryStore implements Store {
   }
 
   async findCheckpoint(size = Number.MAX_SAFE_INTEGER): Promise<StoredCheckpoint | undefined> {
-    return this.#checkpoints.findLast((checkpoint) => checkpoint.size <= size);
-  }
-
-  async *checkpoints(): AsyncGenerator<readonly StoredCheckpoint[]> {
-    yield* batches(this.#checkpoints, LIMITS.entriesPerBatch);
+    const last = this.#entries.findLast(({ seq, note }) => seq <= size && note !== undefined);
+    return last?.note === undefined ? undefined : { size: last.seq, note: last.note };
   }
 
   async putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void> {
@@ -122,7 +117,6 @@ export class MemoryStore implements Store {
 
 export interface MemoryRows {
   readonly entries: StoredEntry[];
-  readonly checkpoints: StoredCheckpoint[];
   readonly tiles: Tile[];
 }
 

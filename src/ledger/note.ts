@@ -36,14 +36,14 @@ export function signNote(sha256: Sha256, text: string, name: string, signer: Sig
   return `${text}\n— ${name} ${toBase64(line)}\n`;
 }
 
-/** A signer signs many notes under one name; its id is made once. */
-const ownIds = new WeakMap<Signer, { readonly name: string; readonly id: Uint8Array }>();
+/** A signer signs many notes under the few names of a machine's projects; each of its ids is made once. */
+const ownIds = new WeakMap<Signer, Map<string, Uint8Array>>();
 
 function ownKeyId(sha256: Sha256, name: string, signer: Signer): Uint8Array {
-  const known = ownIds.get(signer);
-  if (known?.name === name) return known.id;
-  const id = keyId(sha256, { name, publicKey: signer.publicKey });
-  ownIds.set(signer, { name, id });
+  const ids = ownIds.get(signer) ?? new Map<string, Uint8Array>();
+  ownIds.set(signer, ids);
+  const id = ids.get(name) ?? keyId(sha256, { name, publicKey: signer.publicKey });
+  ids.set(name, id);
   return id;
 }
 

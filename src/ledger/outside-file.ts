@@ -26,11 +26,10 @@ export class OutsideFile implements Outside {
 
   write(note: string): void {
     this.#file ??= openSync(this.#path, constants.O_WRONLY | constants.O_CREAT, 0o600);
-    const bytes = Buffer.from(note);
-    writeSync(this.#file, bytes, 0, bytes.length, 0);
+    const length = writeSync(this.#file, note, 0);
     // Sizes only grow, and notes with them; only a first copy over somebody else's longer one leaves a rest behind.
-    if (bytes.length < this.#length) ftruncateSync(this.#file, bytes.length);
-    this.#length = bytes.length;
+    if (length < this.#length) ftruncateSync(this.#file, length);
+    this.#length = length;
   }
 
   sync(): void {

@@ -70,8 +70,7 @@ function makeDraft(task: string, text: string, number: number): Draft {
 async function contentOf(store: Store): Promise<unknown> {
   const entries = await all(store.entries({ from: 1 }));
   return {
-    entries: entries.map(({ seq, hash, bytes }) => [seq, toHex(hash), new TextDecoder().decode(bytes)]),
-    checkpoints: (await all(store.checkpoints())).map(({ size, note }) => [size, note]),
+    entries: entries.map(({ seq, hash, bytes, note }) => [seq, toHex(hash), new TextDecoder().decode(bytes), note]),
     tiles: (await store.tiles(8, { from: 0 })).map(toHex),
   };
 }

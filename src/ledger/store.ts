@@ -33,9 +33,6 @@ export interface Store {
   /** The newest signed checkpoint, or the newest one that covers at most `size` entries. */
   findCheckpoint(size?: number): Promise<StoredCheckpoint | undefined>;
 
-  /** All checkpoints, oldest first, in batches. */
-  checkpoints(): AsyncIterable<readonly StoredCheckpoint[]>;
-
   /** Keeps what is too large for an entry under its SHA-256, once. */
   putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void>;
   findBlob(hash: Uint8Array): Promise<Uint8Array | undefined>;
@@ -68,6 +65,8 @@ export interface StoredEntry {
   readonly seq: number;
   readonly hash: Uint8Array;
   readonly bytes: Uint8Array;
+  /** The signed checkpoint of the tree that ends here. Stores give it out with the last entry of each commit. */
+  readonly note?: string | undefined;
 }
 
 export interface StoredCheckpoint {
@@ -85,6 +84,7 @@ export interface Commit {
   readonly entries: readonly [StoredEntry, ...StoredEntry[]];
   /** Subtree roots that these entries complete, at the tile levels only (8, 16, 24, …). */
   readonly tiles: readonly Tile[];
+  /** It is stored in the row of the last entry: a commit then touches one page, not two. */
   readonly checkpoint: StoredCheckpoint;
 }
 

@@ -1,5 +1,4 @@
 import { blobName, blobsNamedIn } from './blob.ts';
-import { CheckpointCursor } from './checkpoint-cursor.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { sameBytes } from './hex.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
@@ -27,19 +26,16 @@ export async function findFirstFault(
 ): Promise<Finding | undefined> {
   const tiles = new TileCheck(store, 0);
   const end = (await store.findCheckpoint())?.size ?? 0;
-  const checkpoints = new CheckpointCursor(store.checkpoints(), end);
-  await checkpoints.advance();
   // From far below 1, so that a row smuggled in before the first entry is met.
   for await (const batch of store.entries({ from: Number.MIN_SAFE_INTEGER, to: end })) {
     for (const stored of batch) {
       const step = walk.step(stored);
       if (!step.ok) return step.finding;
       if (step.tiles.length > 0) await tiles.add(step.tiles);
-      const { current } = checkpoints;
-      if (current && current.size <= stored.seq) {
-        const fault = await walk.findFault(current, allSignatures || checkpoints.atLast ? 'check' : 'trust');
+      if (stored.note !== undefined) {
+        const checkpoint = { size: stored.seq, note: stored.note };
+        const fault = await walk.findFault(checkpoint, allSignatures || stored.seq === end ? 'check' : 'trust');
         if (fault) return fault;
-        await checkpoints.advance();
       }
       if (stored.seq === outside?.size && !isAt(walk, outside)) return forked(outside);
       // Few entries name a blob; the others pay for a search in their text only.
@@ -51,18 +47,14 @@ export async function findFirstFault(
     onProgress?.(walk.position.head.size);
   }
   await tiles.finish();
-  return findGapAtEnd(walk, checkpoints, outside) ?? (await findUnsigned(store)) ?? findWrongTile(tiles);
+  return (await findUnsigned(store)) ?? findGapAtEnd(walk, outside) ?? findWrongTile(tiles);
 }
 
-function findGapAtEnd(walk: Walk, checkpoints: CheckpointCursor, outside: Checkpoint | undefined): Finding | undefined {
+function findGapAtEnd(walk: Walk, outside: Checkpoint | undefined): Finding | undefined {
   const { size } = walk.position.head;
-  const beyond = Math.max(checkpoints.current?.size ?? 0, outside?.size ?? 0);
-  if (beyond > size) {
-    return finding(size + 1, 'ledger/rolled-back', `entries ${size + 1} to ${beyond} are missing from the end`);
-  }
-  return checkpoints.current
-    ? finding(checkpoints.current.size, 'ledger/wrong-root', 'there is a checkpoint of no entries')
-    : undefined;
+  const beyond = outside?.size ?? 0;
+  if (beyond <= size) return undefined;
+  return finding(size + 1, 'ledger/rolled-back', `entries ${size + 1} to ${beyond} are missing from the end`);
 }
 
 /** The head is read first: a commit that comes in between makes the checkpoint the larger one, and that is no fault. */

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
-import type { Store, StoredCheckpoint, Tile } from './store.ts';
+import type { Store, Tile } from './store.ts';
 import type { Finding, Walk } from './walk.ts';
 
 /**
@@ -12,11 +12,9 @@ export async function walkOn(
   walk: Walk,
   onBatch: (entries: readonly Entry[], tiles: readonly Tile[]) => void | Promise<void>,
 ): Promise<Finding | undefined> {
-  const checkpoints = await checkpointsAfter(store, walk.position.head.size);
-  const newest = checkpoints.at(-1);
-  if (!newest) return undefined;
-  let next = 0;
-  for await (const batch of store.entries({ from: walk.position.head.size + 1, to: newest.size })) {
+  const newest = (await store.findCheckpoint())?.size ?? 0;
+  if (newest <= walk.position.head.size) return undefined;
+  for await (const batch of store.entries({ from: walk.position.head.size + 1, to: newest })) {
     const entries: Entry[] = [];
     const tiles: Tile[] = [];
     for (const stored of batch) {
@@ -24,30 +22,19 @@ export async function walkOn(
       if (!step.ok) return step.finding;
       entries.push(step.entry);
       tiles.push(...step.tiles);
-      const checkpoint = checkpoints[next];
-      if (checkpoint?.size !== stored.seq) continue;
-      next += 1;
-      const fault = await walk.findFault(checkpoint, checkpoint === newest ? 'check' : 'trust');
+      if (stored.note === undefined) continue;
+      const checkpoint = { size: stored.seq, note: stored.note };
+      const fault = await walk.findFault(checkpoint, stored.seq === newest ? 'check' : 'trust');
       if (fault) return fault;
     }
     await onBatch(entries, tiles);
   }
-  return walk.checkpointed === newest.size ? undefined : missing(walk, newest);
+  return walk.checkpointed === newest ? undefined : missing(walk, newest);
 }
 
-/** Read from the newest backwards: their number is that of the commits since, not that of the whole history. */
-async function checkpointsAfter(store: Store, size: number): Promise<StoredCheckpoint[]> {
-  const found: StoredCheckpoint[] = [];
-  let next = await store.findCheckpoint();
-  while (next && next.size > size) {
-    found.push(next);
-    next = await store.findCheckpoint(next.size - 1);
-  }
-  return found.toReversed();
-}
-
-function missing(walk: Walk, newest: StoredCheckpoint): Finding {
+/** Seen a moment ago, and gone now. */
+function missing(walk: Walk, newest: number): Finding {
   const seq = walk.position.head.size + 1;
-  const message = `entries ${seq} to ${newest.size} are missing: a checkpoint has seen them`;
+  const message = `entries ${seq} to ${newest} are missing: a checkpoint has seen them`;
   return { seq, problem: ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE) };
 }

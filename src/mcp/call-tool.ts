@@ -2,6 +2,7 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Backend, BackendCall } from './backend.ts';
+import { afterTheEnd, CALLED_OFF } from './claim-ends.ts';
 import type { Connection } from './connection.ts';
 import { reportWaiting } from './report-waiting.ts';
 import { splitToken } from './token-argument.ts';
@@ -26,14 +27,15 @@ export async function callTool(
   const { id, signal } = context.mcpReq;
   const { input, token } = calling.takesToken ? splitToken(args) : { input: args };
   const call: BackendCall = {
-    ...(token === undefined ? connection.tokenFor(operation, input) : { token }),
+    ...(token === undefined ? connection.tokenFor(operation, input, id) : { token }),
     ...(operation.kind === 'write' ? { key: connection.keyFor(id, operation.name, input) } : {}),
   };
   using _waiting = reportWaiting(context, input, calling.progressMs);
   const answer = await backend.call(operation.name, input, { ...call, signal });
-  if (operation.name !== 'task_claim') return answer;
+  const speaksFor = connection.heard({ requestId: id, operation, input, token: call.token, answer });
+  if (operation.name !== 'task_claim') return afterTheEnd(answer, speaksFor);
   if (signal.aborted) await giveBack(backend, input, call);
-  else if (answer.ok) connection.claimed(answer.result);
+  else if (answer.ok) connection.claimed(id, answer.result);
   return answer;
 }
 
@@ -47,7 +49,5 @@ async function giveBack(backend: Backend, input: unknown, call: BackendCall): Pr
   if (!answer.ok || typeof answer.result !== 'object' || answer.result === null) return;
   const { task_id, token } = answer.result as { task_id?: unknown; token?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (typeof token !== 'string') return;
-  await backend.call('task_release', { task_id, reason: GONE }, { token, key: `${call.key}:release` });
+  await backend.call('task_release', { task_id, reason: CALLED_OFF }, { token, key: `${call.key}:release` });
 }
-
-const GONE = 'whoever asked for the claim went away before hearing of it';

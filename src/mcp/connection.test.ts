@@ -61,6 +61,66 @@ describe('a connection', () => {
   });
 });
 
+describe('when a claim has ended', () => {
+  beforeEach(async () => {
+    await backend.asOperator('task_create', { task_id: 'T2', title: 'Two' });
+  });
+
+  it('the connection speaks for the newest one that lives', async () => {
+    const client = await connect(backend);
+    await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
+    await say(client, 'task_claim', { task_id: 'T2', as: 'a' });
+    expect((await say(client, 'mission_get')).result).toMatchObject({ task_id: 'T2' });
+    const exit = {
+      protocol: 'apm2_agent_exit',
+      version: '1.0.0',
+      phase_completed: 'IMPLEMENTATION',
+      exit_reason: 'completed',
+    };
+    const first = await say(client, 'exit_signal', exit);
+    expect(first.result).toMatchObject({ next_phase: 'CI_PENDING' });
+    expect((await say(client, 'mission_get')).result).toMatchObject({ task_id: 'T1' });
+    // Said once more, it ends the one that is left; and then there is nothing left to end.
+    expect((await say(client, 'exit_signal', exit)).result).toMatchObject({ next_phase: 'CI_PENDING' });
+    expect(await backend.asOperator('task_get', { task_id: 'T1' })).toMatchObject({ result: { claim: null } });
+    const size = backend.project.ledger.head.size;
+    expect((await say(client, 'exit_signal', exit)).result).toMatchObject({ next_phase: 'CI_PENDING' });
+    expect(backend.project.ledger.head.size).toBe(size);
+    await client.close();
+  });
+
+  it('the request that ended it, sent again, ends no other', async () => {
+    const send = await rawConnection();
+    const call = async (id: number, name: string, args: object) =>
+      send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } });
+    await call(1, 'task_claim', { task_id: 'T1', as: 'a' });
+    await call(2, 'task_claim', { task_id: 'T2', as: 'a' });
+    const signal = { kind: 'escalate', message: 'stuck' };
+    const first = await call(3, 'agent_signal', signal);
+    expect(first).toMatchObject({ result: { structuredContent: { kind: 'escalate' } } });
+    expect(await call(3, 'agent_signal', signal)).toEqual(first);
+    expect(await backend.asOperator('task_get', { task_id: 'T1' })).toMatchObject({ result: { claim: { epoch: 1 } } });
+  });
+
+  it('without its doing, it learns that from the refusal, and says what now', async () => {
+    const client = await connect(backend);
+    await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
+    await say(client, 'task_claim', { task_id: 'T2', as: 'a' });
+    await backend.asOperator('task_release', { task_id: 'T2' });
+    const refused = await say(client, 'mission_get');
+    expect(refused.text).toBe('the claim on T2 has ended: revoked');
+    expect(refused.hint).toContain('now speak for T1');
+    expect((await say(client, 'mission_get')).result).toMatchObject({ task_id: 'T1' });
+    await backend.asOperator('task_release', { task_id: 'T1' });
+    const last = await say(client, 'mission_get');
+    expect(last).toMatchObject({ text: 'the claim on T1 has ended: revoked', isError: true });
+    expect(last.hint).toContain('task_claim');
+    await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
+    expect((await say(client, 'mission_get')).result).toMatchObject({ task_id: 'T1' });
+    await client.close();
+  });
+});
+
 describe('while the daemon is away', () => {
   it('a write is in the outbox, and the result says so', async () => {
     const error = { code: 'kept', message: 'the daemon is away: it was kept', hint: 'Nothing is lost.' };

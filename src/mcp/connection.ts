@@ -1,33 +1,57 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operation.ts';
+import { isOver, mayEnd } from './claim-ends.ts';
 
 /**
  * What a connection may do: the token it came with, and one for each task that it has claimed. Models never handle these
- * tokens: a call speaks for the task that it names, and one that names none for the newest claim.
+ * tokens: a call speaks for the task that it names, and one that names none for the newest claim that lives.
  */
 export class Connection {
   readonly id = randomUUID();
   readonly #token: string | undefined;
-  readonly #claims = new Map<string, string>();
-  #newest: string | undefined;
+  /** By task, the newest last. Ended ones stay: the daemon says best how they ended. */
+  readonly #claims = new Map<string, Held>();
+  /** Claims under which nothing was said yet, by the request that made them. */
+  readonly #fresh = new Map<string | number, Granted>();
 
   /** Without a token of its own it is whatever worker its backend is. */
   constructor(token?: string) {
     this.#token = token;
   }
 
-  tokenFor({ access }: Operation, input: unknown): { readonly token?: string } {
-    const token = (access.includes('session') ? this.#claimFor(access, input) : undefined) ?? this.#token;
-    return token === undefined ? {} : { token };
+  tokenFor(operation: Operation, input: unknown, requestId: string | number = ''): { readonly token?: string } {
+    const held = operation.access.includes('session') ? this.#claimFor(requestId, operation, input) : undefined;
+    const token = held?.token ?? this.#token;
+    if (token === undefined) return {};
+    for (const [requestId, fresh] of this.#fresh) if (fresh.token === token) this.#fresh.delete(requestId);
+    return { token };
   }
 
-  /** From now on this connection speaks for the task. Ended claims stay: the daemon says best how they ended. */
-  claimed(answer: unknown): void {
+  /** From now on this connection speaks for the task. */
+  claimed(requestId: string | number, answer: unknown): void {
     const taskId = textOf(answer, 'task_id');
     const token = textOf(answer, 'token');
     if (taskId === undefined || token === undefined) return;
-    this.#claims.set(taskId, token);
-    this.#newest = token;
+    this.#claims.delete(taskId);
+    this.#claims.set(taskId, { taskId, token });
+    this.#fresh.set(requestId, { taskId, token });
+  }
+
+  /** What became of a call under a claim: it may have been the claim's last. Says for which task the connection speaks now. */
+  heard({ requestId, operation, input, token, answer }: Heard): string | undefined {
+    const held = [...this.#claims.values()].find((each) => each.token === token);
+    const isLast = answer.ok ? mayEnd(operation.name, input) : isOver(answer);
+    if (held !== undefined && isLast) held.endedBy ??= this.keyFor(requestId, operation.name, input);
+    return this.#newestLive()?.taskId;
+  }
+
+  /** A claim whose request was called off, unless something was said under it since. It is forgotten here. */
+  takeFresh(requestId: string | number): Granted | undefined {
+    const fresh = this.#fresh.get(requestId);
+    this.#fresh.delete(requestId);
+    if (fresh !== undefined && this.#claims.get(fresh.taskId)?.token === fresh.token) this.#claims.delete(fresh.taskId);
+    return fresh;
   }
 
   /**
@@ -39,12 +63,38 @@ export class Connection {
     return `mcp:${this.id}:${createHash('sha256').update(request).digest('base64url')}`;
   }
 
-  #claimFor(access: Operation['access'], input: unknown): string | undefined {
+  #claimFor(requestId: string | number, { name, access }: Operation, input: unknown): Held | undefined {
     const taskId = textOf(input, 'task_id');
-    if (taskId === undefined) return this.#newest;
     // About a task that is not ours: what needs no claim is asked without one, the rest is said under the claim we have.
-    return this.#claims.get(taskId) ?? (access.includes('worker') ? undefined : this.#newest);
+    if (taskId !== undefined)
+      return this.#claims.get(taskId) ?? (access.includes('worker') ? undefined : this.#newestLive());
+    // The request that ended a claim, sent once more, is meant for that claim, and not for the one that is left.
+    const key = this.keyFor(requestId, name, input);
+    const ended = [...this.#claims.values()].find(({ endedBy }) => endedBy === key);
+    return ended ?? this.#newestLive() ?? [...this.#claims.values()].at(-1);
   }
+
+  #newestLive(): Held | undefined {
+    return [...this.#claims.values()].findLast(({ endedBy }) => endedBy === undefined);
+  }
+}
+
+export interface Heard {
+  readonly requestId: string | number;
+  readonly operation: Operation;
+  readonly input: unknown;
+  readonly token: string | undefined;
+  readonly answer: Answer;
+}
+
+export interface Granted {
+  readonly taskId: string;
+  readonly token: string;
+}
+
+interface Held extends Granted {
+  /** The key of the request that ended it, or that found it ended. */
+  endedBy?: string;
 }
 
 function textOf(value: unknown, field: string): string | undefined {

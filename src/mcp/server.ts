@@ -1,6 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { Backend } from './backend.ts';
 import type { Connection } from './connection.ts';
+import { releaseWhenCalledOff } from './late-cancel.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { registerTools } from './tools.ts';
@@ -22,6 +23,7 @@ export function createMcpServer(backend: Backend, options: McpOptions): McpServe
   registerTools(server, calling);
   registerResources(server, calling);
   registerPrompts(server);
+  releaseWhenCalledOff(server, calling);
   return server;
 }
 

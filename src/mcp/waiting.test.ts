@@ -57,7 +57,37 @@ describe('a call that waits', () => {
     await vi.waitFor(async () => expect(await claimOf('T1')).toBeNull());
     expect(backend.calls.map(({ operation }) => operation)).toContain('task_release');
   });
+
+  it('keeps no claim whose answer was on its way when it was called off', async () => {
+    await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
+    await backend.asOperator('task_create', { task_id: 'T2', title: 'Two' });
+    const ids = spyOnIds();
+    const claim = async (task_id: string) => client.callTool({ name: 'task_claim', arguments: { task_id, as: 'a' } });
+    expect(saidOf(await claim('T1')).result).toMatchObject({ task_id: 'T1' });
+    expect(saidOf(await claim('T2')).result).toMatchObject({ task_id: 'T2' });
+    await say(client, 'task_heartbeat', { task_id: 'T2' });
+    // Both were answered long ago. Under one of them something was said.
+    for (const requestId of ids.slice(0, 2))
+      await client.notification({ method: 'notifications/cancelled', params: { requestId } });
+    await vi.waitFor(async () => expect(await claimOf('T1')).toBeNull());
+    expect(await claimOf('T2')).toMatchObject({ epoch: 1 });
+    expect((await say(client, 'task_heartbeat', { task_id: 'T1' })).isError).toBe(true);
+    expect((await say(client, 'task_heartbeat', { task_id: 'T2' })).isError).toBe(false);
+  });
 });
+
+/** The ids of the requests that the client sends from now on. */
+function spyOnIds(): (string | number)[] {
+  const ids: (string | number)[] = [];
+  const { transport } = client;
+  const send = transport?.send.bind(transport);
+  if (transport === undefined || send === undefined) throw new Error('not connected');
+  transport.send = async (message, options) => {
+    if ('id' in message && 'method' in message) ids.push(message.id);
+    return send(message, options);
+  };
+  return ids;
+}
 
 async function callOff(name: string, args: Record<string, unknown>): Promise<unknown> {
   const stop = new AbortController();

@@ -45,7 +45,8 @@ function isClosing(task: Task, role: string | null): boolean {
 }
 
 export function isClaimable(state: State, task: Task, rules: Rules): boolean {
-  return task.claim === null && isWorkable(task.phase, rules.ciGate) && task.after.every((id) => isDone(state, id));
+  const isFree = task.claim === null && task.flow.held === null && task.flow.merge === null;
+  return isFree && isWorkable(task.phase, rules.ciGate) && task.after.every((id) => isDone(state, id));
 }
 
 /** Why nobody can claim this task now; undefined where somebody can. */
@@ -61,6 +62,9 @@ export function findObstacle(
     const why = task.blocked === null ? '' : ` (${task.blocked.reason})`;
     return { code: 'not-workable', message: `task ${task.id} is ${task.phase}${why}` };
   }
+  if (task.flow.held !== null)
+    return { code: 'held', message: `task ${task.id} waits for a person: ${task.flow.held.stage}` };
+  if (task.flow.merge !== null) return { code: 'merging', message: `task ${task.id} is being merged` };
   const open = task.after.filter((id) => !isDone(state, id));
   return { code: 'waits', message: `task ${task.id} waits for ${open.join(', ')}` };
 }

@@ -4,6 +4,7 @@ import { actorOf } from './caller.ts';
 import { decide, MAY, type Command } from './decide.ts';
 import { given, OPEN } from './given.cases.ts';
 import * as runs from './runs/say.cases.ts';
+import * as flow from './workflow/say.cases.ts';
 import * as say from './say.cases.ts';
 import { claim, create, operator, session, system, worker } from './say.cases.ts';
 
@@ -42,6 +43,11 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'resume-pipeline': [runs.resume('p1'), 'operator'],
   'send-message': [runs.send('a1', 'hello'), 'operator', 'system'],
   'kill-agent': [runs.kill('a1'), 'operator', 'system'],
+  'prepare-session': [flow.prepare('A', 1), 'system'],
+  'finish-check': [flow.finishCheck('c1', 'test', 'passed'), 'system'],
+  'request-merge': [flow.askMerge('A'), 'operator', 'system', 'session'],
+  'finish-merge': [flow.finishMerge('m1', 'merged', 'f'.repeat(40)), 'system'],
+  'start-workflow': [flow.startWorkflow('do it'), 'operator', 'system'],
 };
 
 describe('who may ask for what', () => {

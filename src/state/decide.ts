@@ -28,6 +28,11 @@ import { decideSendHandoff, type SendHandoff } from './send-handoff.ts';
 import type { State } from './state.ts';
 import { decideSubmitResult, type SubmitResult } from './submit-result.ts';
 import { decideUpdateTask } from './update-task.ts';
+import { decideFinishCheck, type FinishCheck } from './workflow/checks.ts';
+import { decideFinishMerge, decideRequestMerge, type FinishMerge, type RequestMerge } from './workflow/merge.ts';
+import { decidePrepareSession } from './workflow/prepare-session.ts';
+import { decideStartWorkflow, type StartWorkflow } from './workflow/start-workflow.ts';
+import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** Everything that anybody can ask for. */
 export type Command =
@@ -64,7 +69,12 @@ export type Command =
   | { readonly kind: 'retry-pipeline'; readonly command: steer.RetryPipeline }
   | { readonly kind: 'resume-pipeline'; readonly command: steer.ResumePipeline }
   | { readonly kind: 'send-message'; readonly command: SendMessage }
-  | { readonly kind: 'kill-agent'; readonly command: KillAgent };
+  | { readonly kind: 'kill-agent'; readonly command: KillAgent }
+  | { readonly kind: 'prepare-session'; readonly command: WorkflowEvents['SessionPrepared'] }
+  | { readonly kind: 'finish-check'; readonly command: FinishCheck }
+  | { readonly kind: 'request-merge'; readonly command: RequestMerge }
+  | { readonly kind: 'finish-merge'; readonly command: FinishMerge }
+  | { readonly kind: 'start-workflow'; readonly command: StartWorkflow };
 
 /** Who may ask for what; a session asks only for what concerns its own claim, which each decision checks. */
 export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> = {
@@ -102,6 +112,11 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'resume-pipeline': ['operator'],
   'send-message': ['operator', 'system'],
   'kill-agent': ['operator', 'system'],
+  'prepare-session': ['system'],
+  'finish-check': ['system'],
+  'request-merge': ['operator', 'system', 'session'],
+  'finish-merge': ['system'],
+  'start-workflow': ['operator', 'system'],
 };
 
 /** (state, command) → entries to record, or a refusal. */
@@ -177,6 +192,16 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return steer.decideResumePipeline(state, command);
     case 'send-message':
       return decideSendMessage(state, command);
+    case 'prepare-session':
+      return decidePrepareSession(state, command);
+    case 'finish-check':
+      return decideFinishCheck(state, command);
+    case 'request-merge':
+      return decideRequestMerge(state, command, rules);
+    case 'finish-merge':
+      return decideFinishMerge(state, command);
+    case 'start-workflow':
+      return decideStartWorkflow(state, command, caller);
     case 'kill-agent':
       return decideKillAgent(state, command);
   }

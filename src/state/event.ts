@@ -4,12 +4,13 @@ import type { Result } from '../protocol/result.ts';
 import type { Requirement } from '../protocol/run-plan.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import type { RunEvents } from './runs/run-event.ts';
+import type { HandoffRef, WorkflowEvents } from './workflow/workflow-event.ts';
 
 /**
  * Everything that can happen to tasks, by the name it has in the ledger. Fields are snake_case because they are what is
  * written; what has once been written keeps its meaning for ever.
  */
-export interface Events extends RunEvents {
+export interface Events extends RunEvents, WorkflowEvents {
   TaskCreated: {
     readonly task_id: string;
     /** The serial number in the project, from 1. */
@@ -84,18 +85,6 @@ interface ClaimRef {
 
 export interface ClaimEnd extends ClaimRef {
   readonly reason: string | null;
-}
-
-interface HandoffRef {
-  readonly handoff_id: string;
-  readonly task_id: string;
-  readonly from: string;
-  readonly to: string | null;
-  /** Where it takes the task; null where it moves nothing. */
-  readonly phase: Phase | null;
-  readonly next_role: string | null;
-  /** The message itself, as XML: what the receiver gets. */
-  readonly xml: string;
 }
 
 export type EventType = keyof Events;

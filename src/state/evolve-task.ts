@@ -2,6 +2,8 @@ import type { Phase } from '../protocol/phase.ts';
 import type { Event, EventOf, HowClaimEnded, Recorded } from './event.ts';
 import { CLAIM_ENDS } from './event.ts';
 import type { Claim, Task } from './task.ts';
+import { evolveFlow } from './workflow/evolve-flow.ts';
+import { NO_FLOW } from './workflow/flow.ts';
 
 /** How long the memory of a task is: what is older can be read in the ledger. */
 const KEPT_ENDINGS = 20;
@@ -32,6 +34,7 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
     since: seq,
     records: [],
     latestRecord: null,
+    flow: NO_FLOW,
   };
 }
 
@@ -40,6 +43,13 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
  * those of other rooms, leave it as it is.
  */
 export function evolveTask(task: Task, recorded: Event & Envelope): Task {
+  const after = evolveWork(task, recorded);
+  // What a session leaves behind is read from the claim as it was when the entry came.
+  const flow = evolveFlow(after.flow, recorded, task);
+  return flow === after.flow ? after : { ...after, flow };
+}
+
+function evolveWork(task: Task, recorded: Event & Envelope): Task {
   switch (recorded.type) {
     case 'DependencyAdded':
       return { ...task, after: [...task.after, recorded.data.after] };

@@ -10,6 +10,8 @@ import type { Rules } from './rules.ts';
 import { whereTo } from './send-handoff.ts';
 import type { State } from './state.ts';
 import type { Claim, HeldHandoff, Task } from './task.ts';
+import { requestMerge } from './workflow/merge.ts';
+import type { WorkflowEvents } from './workflow/workflow-event.ts';
 import { hasWriteback, requireGates, requireWriteback, type Cleared } from './writeback.ts';
 
 export interface ExitSession {
@@ -20,6 +22,8 @@ export interface ExitSession {
   readonly committed: boolean;
   /** What Baton's measurements found against the mission; empty where all is well. */
   readonly violations: readonly string[];
+  /** What the session really did; left out where nobody knows where it began. */
+  readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
 }
 
 export interface ExitAnswer {
@@ -99,6 +103,9 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
   const exit_reason = failure === undefined ? signal.exit_reason : 'error';
   const handoff = exit_reason === 'completed' ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
+  const seen = measuredEvent(task, claim, command);
+  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && rules.mergeGate)
+    return askForMerge(task, claim, command, rules, seen);
   const closed = to === null ? undefined : findClosedWay(task, claim, to, rules);
   if (closed) return { ok: false, refusal: closed };
   const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };
@@ -112,10 +119,37 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
   const left = handoff === null ? claim : { ...claim, handoff: null };
   const ended = endClaim(task, left, HOW_CLAIM_ENDS[exit_reason], reason);
   const moved = handoff === null ? moveOn(task, to, exit_reason, reason) : moveBy(handoff, task, to, reason);
-  return decided([event('AgentSessionCompleted', completed), ...delivered, ...ended, ...moved], {
+  return decided([...seen, event('AgentSessionCompleted', completed), ...delivered, ...ended, ...moved], {
     next_phase: to,
     exit_reason,
   });
+}
+
+function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitSession): Event[] {
+  if (measured === undefined) return [];
+  const { epoch, sessionId: session_id } = claim;
+  return [event('SessionMeasured', { task_id: task.id, epoch, session_id, ...measured, violations })];
+}
+
+/** Whoever validated it has done their part. The task moves when it is merged, and their handoff is delivered then. */
+function askForMerge(
+  task: Task,
+  claim: Claim,
+  { signal, eventId, at, measured }: ExitSession,
+  rules: Rules,
+  seen: readonly Event[],
+): Outcome<ExitAnswer> {
+  const head = measured?.head ?? task.flow.head;
+  const asked = requestMerge({ ...task, flow: { ...task.flow, head } }, claim.handoff, `merge-${eventId}`, rules);
+  if (!asked.ok) return asked;
+  const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };
+  const completed: AgentSessionCompleted = {
+    ...agentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, signal, facts),
+    next_phase: null,
+  };
+  const ended = endClaim(task, { ...claim, handoff: null }, 'completed', signal.notes ?? null);
+  const events = [...seen, event('AgentSessionCompleted', completed), ...ended, ...asked.events];
+  return decided(events, { next_phase: null, exit_reason: signal.exit_reason });
 }
 
 const HOW_CLAIM_ENDS = { completed: 'completed', blocked: 'blocked', error: 'failed' } as const;

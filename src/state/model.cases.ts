@@ -27,6 +27,8 @@ export interface ModelTask {
   /** The epochs of the records that count; null for an operator's own. */
   records: (number | null)[];
   readonly after: string[];
+  /** Somebody has validated it, and Baton merges it. */
+  merging: boolean;
 }
 
 interface Live {
@@ -107,6 +109,7 @@ function create(
     epoch: 0,
     live: null,
     records: [],
+    merging: false,
   };
   model.tasks.set(id, { ...start, after: [...after] });
   return true;
@@ -124,7 +127,7 @@ function depend(model: Model, { id, after }: Of<'add-dependency'>): boolean {
 
 export function isClaimable({ tasks, rules }: Model, task: ModelTask): boolean {
   const isWork = !['COMPLETED', 'BLOCKED', ...(rules.ciGate ? ['CI_PENDING'] : [])].includes(task.phase);
-  return task.live === null && isWork && task.after.every((id) => tasks.get(id)?.phase === 'COMPLETED');
+  return task.live === null && !task.merging && isWork && task.after.every((id) => tasks.get(id)?.phase === 'COMPLETED');
 }
 
 function claim(model: Model, { id, sessionId, requires = [], ...command }: Of<'claim-task'>): boolean {
@@ -199,6 +202,7 @@ function reinstate(task: ModelTask): void {
   task.first = 'IMPLEMENTATION';
   task.past = false;
   task.records = [];
+  task.merging = false;
 }
 
 function complete(model: Model, task: ModelTask, command: Of<'complete-task'>, caller: Caller): boolean {
@@ -251,6 +255,14 @@ function exit(model: Model, { signal, violations, committed }: Of<'exit-session'
   if (claims && Object.entries(there).some(([what, isThere]) => owed.has(what) && !isThere)) return false;
   const succeeds = claims && violations.length === 0 && (live.result ?? 'completed') === 'completed';
   const to = whereTo(task, succeeds ? live.handoff : null, succeeds);
+  const handsOn = succeeds && live.handoff !== null && to?.phase === 'COMPLETED';
+  if (handsOn && task.phase === 'READY_FOR_MERGE' && model.rules.mergeGate) {
+    if (task.records.length === 0) return false;
+    session.exit = said;
+    task.live = null;
+    task.merging = true;
+    return true;
+  }
   if (to !== null && !isOpen(model, task, to.phase, task.epoch)) return false;
   session.exit = said;
   if (to === null) task.live = null;

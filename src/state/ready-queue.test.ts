@@ -16,7 +16,10 @@ it('is in order, however much changes at a time', () => {
       for (const changes of batches) {
         // Each task once, as it is with the marks of what may be stale.
         const news = new Map(
-          changes.map(([n, chain, stays]) => [n, { stays, place: { id: `t${n}`, n, chain, priority: chain % 2 } }]),
+          changes.map(([n, chain, stays]) => [
+            n,
+            { stays, place: { id: `t${n}`, n, chain, priority: chain % 2, role: null } },
+          ]),
         );
         const out = [...news.values()].flatMap(({ place }) => queue.find(place.id) ?? []);
         const put = [...news.values()].filter(({ stays }) => stays).map(({ place }) => place);

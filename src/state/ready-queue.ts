@@ -4,6 +4,8 @@ export interface Place {
   readonly n: number;
   readonly chain: number;
   readonly priority: number;
+  /** The role whose turn it is; null where anybody may have it. */
+  readonly role: string | null;
 }
 
 /** Places in their order, which changes a little at a time. */

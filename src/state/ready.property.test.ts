@@ -14,6 +14,7 @@ const ids = (tasks: readonly Task[]): string[] => tasks.map(({ id }) => id);
 describe('kept entry by entry, it is what a count from scratch gives', () => {
   const N = 12;
   const task = fc.nat(N - 1);
+  const role = fc.constantFrom(null, 'fixer', 'reviewer');
   const entry = fc.oneof(
     {
       weight: 4,
@@ -21,6 +22,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
         kind: fc.constant('create' as const),
         after: fc.array(task, { maxLength: 3 }),
         priority: fc.nat(2),
+        role,
       }),
     },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('depend' as const), a: task, b: task }) },
@@ -30,6 +32,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
         kind: fc.constant('move' as const),
         a: task,
         to: fc.constantFrom('COMPLETED', 'BLOCKED', 'IMPLEMENTATION', 'CI_PENDING'),
+        role,
       }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('claim' as const), a: task }) },
@@ -45,7 +48,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
       const after = [...new Set(change.after)].filter((i) => i < state.tasks.size).map((i) => `t${i}`);
       const more = {
         phase: 'IMPLEMENTATION',
-        next_role: null,
+        next_role: change.role,
         prompt_file: null,
         epic_id: null,
         prd_id: null,
@@ -62,7 +65,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
       return { ...envelope, type: 'DependencyAdded', data: { task_id, after } };
     }
     if (change.kind === 'move') {
-      const data = { task_id, from: found.phase, to: change.to, next_role: null, reason: '' };
+      const data = { task_id, from: found.phase, to: change.to, next_role: change.role, reason: '' };
       return { ...envelope, type: 'PhaseMoved', data };
     }
     const claim = { task_id, epoch: 1, session_id: 's' };
@@ -75,13 +78,14 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
     return from === to || (state.tasks.get(from)?.after ?? []).some((id) => reaches(state, id, to));
   }
 
-  function naive(state: State): string[] {
+  function naive(state: State, forRole?: string): string[] {
     const chain = (id: string): number => {
       if (state.tasks.get(id)?.phase === 'COMPLETED') return 0;
       return 1 + Math.max(0, ...[...dependantsOf(state, id)].map(chain));
     };
     return [...state.tasks.values()]
       .filter((task) => isClaimable(state, task, OPEN))
+      .filter(({ nextRole }) => forRole === undefined || nextRole === null || nextRole === forRole)
       .sort((a, b) => chain(b.id) - chain(a.id) || b.priority - a.priority || a.n - b.n)
       .map(({ id }) => id);
   }
@@ -97,6 +101,8 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
           evolve(state, recorded);
           ready.note(state, recorded);
           expect(ids(ready.first(state, 100))).toEqual(naive(state));
+          for (const each of ['fixer', 'reviewer', 'nobody'])
+            expect(ids(ready.first(state, 3, each))).toEqual(naive(state, each).slice(0, 3));
         }
       }),
       { numRuns: 300 },
@@ -138,6 +144,8 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
           }
           const kept = ready === undefined ? naive(state) : ids(ready.first(state, 100));
           expect(kept).toEqual(naive(state));
+          const fixers = ready === undefined ? naive(state, 'fixer') : ids(ready.first(state, 100, 'fixer'));
+          expect(fixers).toEqual(naive(state, 'fixer'));
         }
       }),
       { numRuns: 300 },

@@ -1,7 +1,7 @@
 import { isClaimable } from './claim-task.ts';
 import { dependantsOf } from './dependants.ts';
 import type { Recorded } from './event.ts';
-import { compareUrgency, createQueue, type Place } from './ready-queue.ts';
+import { compareUrgency, createQueue, type Place, type Queue } from './ready-queue.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
 import type { Task } from './task.ts';
@@ -17,13 +17,16 @@ export interface Ready {
    * longer be right; the state says what is.
    */
   note(state: State, recorded: Recorded): void;
-  first(state: State, count: number): readonly Task[];
+  /** The most urgent tasks; with a role, of those that wait for it or for nobody in particular. */
+  first(state: State, count: number, role?: string): readonly Task[];
 }
 
 export function readyTasks(state: State, rules: Rules): Ready {
   /** Length of the longest chain of open tasks that starts here; a task alone is 1. */
   const chains = new Map<string, number>();
   const queue = createQueue();
+  /** The same places once more, by the role that they wait for: nobody searches through the work of others. */
+  const ofRole = new Map<string | null, Queue>();
   /** Tasks whose chain, or whose place, may no longer be right. */
   const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };
 
@@ -38,12 +41,18 @@ export function readyTasks(state: State, rules: Rules): Ready {
       markChains(id);
       for (const dependant of dependantsOf(current, id)) stale.places.add(dependant);
     },
-    first(current, count) {
+    first(current, count, role) {
       settleChains(current);
       settlePlaces(current);
-      return queue.first(count).flatMap(({ id }) => current.tasks.get(id) ?? []);
+      const places = role === undefined ? queue.first(count) : firstOf(role, count);
+      return places.flatMap(({ id }) => current.tasks.get(id) ?? []);
     },
   };
+
+  function firstOf(role: string, count: number): readonly Place[] {
+    const [own = [], anybodys = []] = [role, null].map((each) => ofRole.get(each)?.first(count));
+    return own.length === 0 ? anybodys : [...own, ...anybodys].sort(compareUrgency).slice(0, count);
+  }
 
   function markChains(...ids: readonly string[]): void {
     for (const id of ids) stale.chains.add(id);
@@ -83,19 +92,29 @@ export function readyTasks(state: State, rules: Rules): Ready {
     for (const id of stale.places) {
       const old = queue.find(id);
       const place = placeOf(current, id);
-      if (old !== undefined && place !== undefined && compareUrgency(old, place) === 0) continue;
+      if (old !== undefined && place !== undefined && isSamePlace(old, place)) continue;
       if (old !== undefined) out.push(old);
       if (place !== undefined) put.push(place);
     }
     stale.places.clear();
     queue.change(out, put);
+    for (const role of new Set([...out, ...put].map((place) => place.role))) {
+      const known = ofRole.get(role) ?? createQueue();
+      ofRole.set(role, known);
+      const isOfRole = (place: Place): boolean => place.role === role;
+      known.change(out.filter(isOfRole), put.filter(isOfRole));
+    }
   }
 
   function placeOf(current: State, id: string): Place | undefined {
     const task = current.tasks.get(id);
     if (task === undefined || !isClaimable(current, task, rules)) return undefined;
-    return { id, n: task.n, priority: task.priority, chain: chains.get(id) ?? 1 };
+    return { id, n: task.n, priority: task.priority, chain: chains.get(id) ?? 1, role: task.nextRole };
   }
+}
+
+function isSamePlace(one: Place, other: Place): boolean {
+  return compareUrgency(one, other) === 0 && one.role === other.role;
 }
 
 function insertByAge(waiting: Task[], task: Task | undefined): void {

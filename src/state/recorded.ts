@@ -61,6 +61,18 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'DecisionWithdrawn',
   'NotificationRequested',
   'NotificationSent',
+  'SessionPrepared',
+  'SessionMeasured',
+  'SessionUsed',
+  'ChecksRequested',
+  'CheckFinished',
+  'ChecksFinished',
+  'MergeRequested',
+  'MergeFinished',
+  'TaskHeld',
+  'TaskFreed',
+  'WorkflowStarted',
+  'WebhookReceived',
 ]);
 
 /** An entry of the ledger as something to fold; undefined where it is about neither tasks nor runs. */

@@ -1,3 +1,6 @@
+import type { Phase } from '../protocol/phase.ts';
+import type { CheckPlan, MergeMethod } from './workflow/workflow-event.ts';
+
 /** What the project has decided, as far as decisions about tasks depend on it. */
 export interface Rules {
   /** `ci.required` is not empty: only CI completes CI_PENDING. */
@@ -8,4 +11,14 @@ export interface Rules {
   readonly maxAgents?: number;
   /** How long an agent that nobody waits for may take to leave; left out: see the engine's `leave`. */
   readonly leaveMs?: number;
+  /** The required checks of the CI gate. */
+  readonly checks?: readonly CheckPlan[];
+  /** How the project merges; into the main branch where none is named. */
+  readonly merge?: { readonly method: MergeMethod; readonly into: string | null };
+  /** How often work may go back to the fixer before a person is asked; left out: 3. */
+  readonly reviewRounds?: number;
+  /** Whoever implements may also approve: the same agent, never the same session. */
+  readonly sameAgentMayReview?: boolean;
+  /** How long a task may stay in a phase before somebody is told. */
+  readonly stallMs?: Readonly<Partial<Record<Phase, number>>>;
 }

@@ -52,6 +52,11 @@ export function decideSendHandoff(
     return refusal('wrong-sender', message, 'Claim the task with the role that you play: --role');
   }
   if (leavesCompleted(task, handoff)) return isCompleted(task);
+  const { holder } = held.claim;
+  if (command.to === 'validator-agent' && rules.sameAgentMayReview !== true && task.flow.authors.includes(holder)) {
+    const message = `${holder} worked on ${task.id} and cannot approve it`;
+    return refusal('separation-of-duties', message, 'Have it reviewed by somebody else.');
+  }
   const earlier = held.claim.handoff;
   const replaced = earlier === null ? [] : [event('HandoffDropped', { ...earlier, reason: 'another was sent' })];
   return decided([...replaced, event('HandoffHeld', handoff)], { held: true });

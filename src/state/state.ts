@@ -5,6 +5,7 @@ import type { Recorded, Settles } from './event.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
 import type { Task } from './task.ts';
+import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** A project, as the fold of its ledger. Tasks and sessions are values; only the maps that hold them are updated. */
 export interface State extends Runs {
@@ -27,7 +28,11 @@ export interface Session {
   readonly epoch: number;
   /** What its exit signal left behind: a repeat of the signal gets the same answer. */
   readonly exit: AgentSessionCompleted | null;
+  /** Where it works and what it was asked to do; a claim taken by hand has neither. */
+  readonly prepared?: Prepared;
 }
+
+export type Prepared = WorkflowEvents['SessionPrepared'];
 
 export interface Audit {
   readonly id: string;
@@ -95,8 +100,14 @@ function evolveWithTask(state: State, recorded: Recorded): void {
     const { session_id: id, epoch } = recorded.data;
     state.sessions.set(id, { id, taskId: task.id, epoch, exit: null });
   }
+  if (recorded.type === 'SessionPrepared') prepareSession(state, recorded.data);
   if (recorded.type === 'AgentSessionCompleted') closeSession(state, recorded);
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
+}
+
+function prepareSession(state: State, prepared: Prepared): void {
+  const session = state.sessions.get(state.tasks.get(prepared.task_id)?.claim?.sessionId ?? '');
+  if (session?.epoch === prepared.epoch) state.sessions.set(session.id, { ...session, prepared });
 }
 
 function closeSession(state: State, { data }: Extract<Recorded, { type: 'AgentSessionCompleted' }>): void {

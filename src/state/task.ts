@@ -1,6 +1,8 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import type { HowClaimEnded, Requirement } from './event.ts';
+import type { Flow } from './workflow/flow.ts';
+import type { HandoffRef } from './workflow/workflow-event.ts';
 
 /** A unit of work, as the fold of everything that was recorded about it. Never changed in place. */
 export interface Task {
@@ -31,6 +33,8 @@ export interface Task {
   readonly since: number;
   readonly records: readonly RecordRef[];
   readonly latestRecord: ThoughtRecord | null;
+  /** What happens to it between its sessions. */
+  readonly flow: Flow;
 }
 
 export interface Claim {
@@ -47,15 +51,8 @@ export interface Claim {
   readonly handoff: HeldHandoff | null;
 }
 
-export interface HeldHandoff {
-  readonly handoff_id: string;
-  readonly task_id: string;
-  readonly from: string;
-  readonly to: string | null;
-  readonly phase: Phase | null;
-  readonly next_role: string | null;
-  readonly xml: string;
-}
+/** Sent, and not yet delivered. */
+export type HeldHandoff = HandoffRef;
 
 export interface Ending {
   readonly epoch: number;

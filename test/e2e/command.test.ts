@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -50,6 +50,25 @@ describe.each([
       `"${process.execPath}" "${bin()}" schema result | head -c 1; exit \${PIPESTATUS[0]}`,
     ]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+describe('the libraries of the package', () => {
+  it('are imported by name, and have types', () => {
+    const program = `
+      import { parseExitSignal } from 'baton/protocol';
+      import { canonicalJson, toHex, webVerifier } from 'baton/ledger';
+      import { createClient } from 'baton/client';
+      const client = createClient({ stateDir: ${JSON.stringify(join(folder, 'state'))}, autostart: false, reachMs: 1 });
+      const health = await client.health();
+      console.log(parseExitSignal('').ok, canonicalJson({ b: 1, a: 2 }).value, toHex(webVerifier.sha256(new Uint8Array())).slice(0, 8));
+      console.log(health.error.code);`;
+    writeFileSync(join(folder, 'program.mjs'), program);
+    const { stdout, stderr } = run(process.execPath, [join(folder, 'program.mjs')]);
+    expect({ stdout, stderr }).toEqual({ stdout: 'false {"a":2,"b":1} e3b0c442\ndaemon-away\n', stderr: '' });
+    for (const name of ['protocol', 'ledger', 'api']) {
+      expect(existsSync(join(folder, 'dist/types', name, 'index.d.ts'))).toBe(true);
+    }
   });
 });
 

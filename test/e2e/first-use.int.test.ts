@@ -1,5 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -87,13 +88,130 @@ describe('a new user', () => {
     });
     expect(status).toBe(0);
   });
+
+  it('hears what a claim that has ended means for an exported token', () => {
+    baton('task', 'add', 'T', '--title', 'Token');
+    const { token } = JSON.parse(baton('task', 'claim', 'T', '--as', 'ada', '--json').out) as { token: string };
+    const withToken = (...args: string[]) => run(args, { BATON_TOKEN: token });
+    expect(withToken('task', 'claim', 'C', '--as', 'ada').err).toContain('unset BATON_TOKEN');
+    expect(withToken('task', 'list', '--project', folder)).toMatchObject({
+      code: 2,
+      err: 'Error: the token of a claim names its own repository: unset BATON_TOKEN, or leave --project out\n',
+    });
+    expect(baton('task', 'list', '--token', token, '--project', folder).err).toContain(
+      'leave --token or --project out',
+    );
+    withToken('task', 'release', 'T');
+    for (const args of [
+      ['task', 'heartbeat', 'T'],
+      ['task', 'update', 'T', '--status', 'done'],
+    ])
+      expect(withToken(...args).err).toContain(
+        'hint: BATON_TOKEN is that of a claim that has ended: unset BATON_TOKEN',
+      );
+  });
+
+  it('reads in a brief what the task waits for, and whose record it is', () => {
+    baton('task', 'add', 'first', '--title', 'The first');
+    baton('task', 'add', 'second', '--title', 'The second', '--after', 'first');
+    expect(baton('task', 'brief', 'second').out).toContain('- waits for first (IMPLEMENTATION): The first');
+    expect(record({ task_id: 'first', blockers: [{ what: 'of the first' }] })).toMatchObject({ code: 0 });
+    const { out } = baton('task', 'brief', 'second');
+    expect(out).toContain('None of second yet. The newest one of the project is that of another task, first:');
+    expect(out).not.toContain('of the first');
+    expect(baton('task', 'brief', 'first').out).toContain('of the first');
+  });
+
+  it('names a prompt file that is there, from the folder it is in', () => {
+    mkdirSync(join(repository, 'prompts'), { recursive: true });
+    writeFileSync(join(repository, 'prompts/one.md'), 'Do it well.');
+    const add = (id: string, prompt: string) =>
+      run(['task', 'add', id, '--title', 'x', '--prompt', prompt], {}, join(repository, 'prompts'));
+    expect(add('P1', 'none.md')).toMatchObject({ code: 2, err: expect.stringContaining('there is no such file') });
+    expect(add('P1', '/etc/hostname').err).toContain('it is not in this repository');
+    expect(add('P1', 'one.md')).toMatchObject({ code: 0 });
+    expect(baton('task', 'brief', 'P1').out).toContain('Do it well.');
+  });
+
+  it('sees that a list goes on', () => {
+    const listed = baton('task', 'list', '--limit', '2').out.split('\n');
+    expect(listed[0]).toMatch(/^ID +STATUS +PHASE +HOLDER +TITLE$/);
+    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see more with --limit N/);
+    expect(baton('task', 'list').out).not.toContain('see more');
+    expect(baton('task', 'list', '--after', '1', '--limit', '1').out).not.toContain('\nW9 ');
+  });
+
+  it('sees everything that is wrong with a record at once', () => {
+    const { code, err } = record({ task_id: 'first', summary: '', commit_sha: 'x' });
+    expect(code).toBe(1);
+    expect(err).toContain('Error: Field summary must not be empty');
+    expect(err).toContain('(commit_sha)');
+  });
+
+  it('is told what it probably meant, also where the first of two words is wrong', () => {
+    expect(baton('tsk', 'list').err).toContain('Did you mean: baton task list');
+    expect(baton('tsk').err).toContain('Did you mean: baton task --help');
+    expect(baton('task', 'lst').err).toContain('Did you mean: baton task list');
+    expect(baton('ledgr', 'nothing').err).toContain('Did you mean: baton ledger --help');
+  });
+
+  it('hears who claims for which role, and what came of a signal', () => {
+    baton('task', 'add', 'R', '--title', 'x', '--role', 'fixer');
+    const claimed = baton('task', 'claim', 'R', '--as', 'ada').out;
+    expect(claimed).toContain('# It waits for the role fixer.');
+    const token = /BATON_TOKEN=(\S+)/.exec(claimed)?.[1] ?? '';
+    const signal = (kind: string) => run(['emit', 'agent:signal', JSON.stringify({ kind })], { BATON_TOKEN: token });
+    expect(signal('continue').out).toBe('Heard: you go on with R. Your claim is renewed.\n');
+    expect(signal('complete').out).toBe(
+      'Heard: R is complete on your side. It is now CI_PENDING, and your claim has ended.\n',
+    );
+  });
+
+  it('sees a sentence about the daemon, not its insides', () => {
+    expect(baton('up').out).toMatch(/^Baton \S+ is up: process \d+, since \S+, in \S+\.\n$/);
+  });
+
+  it.skipIf(!existsSync('/proc/self'))('gets an answer where no folder can be made', () => {
+    for (const args of [['task', 'list'], ['task', 'add', 'A', '--title', 'x'], ['up']]) {
+      const { code, err } = run(args, { BATON_STATE_DIR: '/proc/none/state' });
+      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('cannot be started: ENOENT') });
+    }
+  });
+
+  it('hears whom it is waiting for when the daemon does not answer', async () => {
+    baton('up');
+    const { pid } = JSON.parse(readFileSync(join(folder, 'state/daemon.json'), 'utf8')) as { pid: number };
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const child = spawn(process.execPath, [bin, 'task', 'list'], { cwd: repository, env: env() });
+      const said = (await once(child.stderr.setEncoding('utf8'), 'data')).join('');
+      expect(said).toContain(`Waiting for the daemon (process ${pid}), which has not answered yet.`);
+      process.kill(pid, 'SIGCONT');
+      const [out, [code]] = await Promise.all([child.stdout.toArray(), once(child, 'exit')]);
+      expect({ code, out: out.join('') }).toEqual({ code: 0, out: expect.stringContaining('ID') });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
 });
 
+function record(fields: object) {
+  const sha = execFileSync('git', ['-C', repository, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+  const whole = { branch: 'main', commit_sha: sha, tests_run: [], summary: 'Done.', blockers: [] };
+  const file = join(folder, 'record.json');
+  writeFileSync(file, JSON.stringify({ ...whole, files_changed: [], related_thought_records: [], ...fields }));
+  return baton('thought', 'record', file);
+}
+
 function baton(...args: string[]) {
+  return run(args);
+}
+
+function run(args: readonly string[], settings: NodeJS.ProcessEnv = {}, cwd = repository) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
     encoding: 'utf8',
-    cwd: repository,
-    env: env(),
+    cwd,
+    env: { ...env(), ...settings },
   });
   return { code: status, out: stdout, err: stderr };
 }

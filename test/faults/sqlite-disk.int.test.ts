@@ -102,11 +102,11 @@ describe('the start', () => {
     ],
     ['a hash', 'UPDATE entry SET hash = zeroblob(32) WHERE seq = 3'],
     ['a number', 'UPDATE entry SET seq = 9 WHERE seq = 4'],
-    ['a checkpoint', "UPDATE checkpoint SET note = replace(note, 'previous 2', 'previous 1') WHERE size = 3"],
-    ['the newest checkpoint', 'DELETE FROM checkpoint WHERE size = 4'],
-    ['a checkpoint in between', 'DELETE FROM checkpoint WHERE size = 3'],
+    ['a checkpoint', "UPDATE entry SET note = replace(note, 'previous 2', 'previous 1') WHERE seq = 3"],
+    ['the newest checkpoint', 'UPDATE entry SET note = NULL WHERE seq = 4'],
+    ['a checkpoint in between', 'UPDATE entry SET note = NULL WHERE seq = 3'],
     ['an entry taken out', 'DELETE FROM entry WHERE seq = 3'],
-    ['an entry put in', 'INSERT INTO entry VALUES (5, zeroblob(32), zeroblob(9))'],
+    ['an entry put in', 'INSERT INTO entry VALUES (5, zeroblob(32), NULL, zeroblob(9))'],
     ['a tile put in', 'INSERT INTO tile VALUES (8, 0, zeroblob(32))'],
   ])('notices %s changed after the outside checkpoint', async (_what, sql) => {
     using folder = new TestFolder();

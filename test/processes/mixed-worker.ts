@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer } from '../../src/api/answer.ts';
-import type { HttpConnection } from '../../src/api/http-connection.ts';
+import { CallChannel } from '../../src/api/call-channel.ts';
+import type { HttpConnection, HttpRequest, Received } from '../../src/api/http-connection.ts';
 import { findDaemon } from '../../src/api/reach.ts';
 import { findStateDir, readToken } from '../../src/api/state-folder.ts';
 import { VERSION } from '../../src/api/version.ts';
@@ -20,16 +21,18 @@ export interface Sent {
 }
 
 /**
- * A client that says all kinds of things about tasks, each with a key. It speaks HTTP itself, without the client's own retries: every
- * loss is noticed here. After a loss it mostly sends the same again, and sometimes never learns what became of it.
+ * A client that says all kinds of things about tasks, each with a key. It speaks HTTP itself, or, every other one, on a channel, in both
+ * cases without the client's own retries: every loss is noticed here. After a loss it mostly sends the same again, and sometimes never learns what became of it.
  */
 const stateDir = findStateDir(process.env);
 const sent: Sent[] = [];
-let connection: HttpConnection | undefined;
+let line: Line | undefined;
+let isOnChannel = false;
 let victim: number | undefined;
 
 perform({
   run: async (name: string, count: number, commit: string) => {
+    isOnChannel = Number(/\d+$/.exec(name)) % 2 === 1;
     for (let task = 1; sent.length < count; task += 1) await workOn(name, `${name}-${task}`, commit);
     return sent;
   },
@@ -93,42 +96,61 @@ async function tell(name: string, operation: string, input: unknown, token: stri
 
 async function say(one: Sent, isStubborn: boolean): Promise<void> {
   do {
-    const open = (connection ??= await reach());
-    const received = await open.send(
-      {
-        method: 'POST',
-        path: `/v1/${one.operation}`,
-        headers: {
-          'baton-version': VERSION,
-          authorization: `Bearer ${one.token}`,
-          'idempotency-key': one.key,
-          'baton-project-path': process.env['WORLD_REPOSITORY'] ?? '',
-        },
-        body: JSON.stringify(one.input),
-      },
-      { timeoutMs: 60_000 },
-    );
-    if (victim !== undefined && received.ok && received.status === 200) {
+    const open = (line ??= await reach());
+    const received = await open.send(one);
+    const answer = received.ok ? (JSON.parse(received.body) as Answer) : undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    if (victim !== undefined && answer?.ok === true) {
       process.kill(victim, 'SIGKILL');
       victim = undefined;
     }
-    const answer = received.ok ? (JSON.parse(received.body) as Answer) : undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (answer !== undefined && (answer.ok || answer.error.code !== 'stopping')) {
       one.answer = answer;
       return;
     }
     one.losses += 1;
     open.close();
-    connection = undefined;
+    line = undefined;
   } while (isStubborn);
 }
 
-async function reach(): Promise<HttpConnection> {
+/** A connection, in either language. */
+interface Line {
+  readonly send: (one: Sent) => Promise<Received>;
+  readonly close: () => void;
+}
+
+async function reach(): Promise<Line> {
   const deadline = performance.now() + 60_000;
   for (;;) {
     const found = await findDaemon(stateDir);
-    if (found !== undefined) return found;
+    const opened = found === undefined ? undefined : await openLine(found);
+    if (opened !== undefined) return opened;
     if (performance.now() > deadline) throw new Error('no daemon came back');
     await delay(10);
   }
+}
+
+async function openLine(connection: HttpConnection): Promise<Line | undefined> {
+  const projectPath = process.env['WORLD_REPOSITORY'] ?? '';
+  if (!isOnChannel) {
+    const close = (): void => connection.close();
+    return { send: async (one) => connection.send(requestOf(one, projectPath), { timeoutMs: 60_000 }), close };
+  }
+  const headers = { 'baton-version': VERSION, authorization: `Bearer ${readToken(stateDir, 'worker')}` };
+  const opened = await CallChannel.open(connection, headers, 60_000);
+  if (!opened.ok) return undefined;
+  const { channel } = opened;
+  const send = async ({ operation, key, token, input }: Sent): Promise<Received> =>
+    channel.call({ operation, key, token, projectPath, body: JSON.stringify(input) }, { timeoutMs: 60_000 });
+  return { send, close: () => channel.close() };
+}
+
+function requestOf({ operation, token, key, input }: Sent, projectPath: string): HttpRequest {
+  const headers = {
+    'baton-version': VERSION,
+    authorization: `Bearer ${token}`,
+    'idempotency-key': key,
+    'baton-project-path': projectPath,
+  };
+  return { method: 'POST', path: `/v1/${operation}`, headers, body: JSON.stringify(input) };
 }

@@ -1,6 +1,7 @@
 import { numberOption, operationCommand, pick } from '../operation-command.ts';
 import { readDocumentArgument } from '../read-argument.ts';
 import { fieldsOf } from '../fields.ts';
+import { promptPath } from './prompt-path.ts';
 
 export const taskAdd = operationCommand({
   name: 'task add',
@@ -18,9 +19,11 @@ export const taskAdd = operationCommand({
     { name: 'prd', value: 'ID', about: 'The PRD it belongs to' },
   ],
   operation: 'task_create',
-  input: (given) => {
+  input: (given, io) => {
     const priority = numberOption(given, 'priority');
     if ('usage' in priority) return priority;
+    const prompt = promptPath(given, io);
+    if ('usage' in prompt) return prompt;
     if (!given.options.has('title')) return { usage: '--title TEXT is missing: say what is to be done' };
     const after = given.options
       .get('after')
@@ -31,11 +34,11 @@ export const taskAdd = operationCommand({
       title: 'title',
       phase: 'phase',
       role: 'role',
-      prompt: 'prompt_file',
       epic: 'epic_id',
       prd: 'prd_id',
     };
-    return { value: { task_id: given.args[0], ...pick(given, names), after, priority: priority.value } };
+    const { prompt_file } = prompt;
+    return { value: { task_id: given.args[0], ...pick(given, names), after, priority: priority.value, prompt_file } };
   },
   show: (result) => `Added ${fieldsOf(result)['task_id']} (number ${fieldsOf(result)['n']}).\n`,
 });
@@ -87,7 +90,7 @@ export const taskComplete = operationCommand({
     if (reason !== undefined) return { value: { task_id, reason } };
     if (file === undefined) return { usage: 'name the thought record: FILE, or - for standard input' };
     const record = await readDocumentArgument(file, 'thought', io);
-    if ('usage' in record) return record;
+    if (!('value' in record)) return record;
     const about = 'task_id' in record.value ? record.value.task_id : undefined;
     if (about !== task_id) return { usage: `the record is about ${String(about)}, not ${task_id}` };
     return { value: record.value };

@@ -32,9 +32,14 @@ export const taskClaim = operationCommand({
     return { operation: 'task_worktree', token, undo };
   },
   show: (result) => {
-    const { task_id, epoch, token, expires_at, path } = fieldsOf(result);
+    const { task_id, epoch, token, expires_at, path, next_role } = fieldsOf(result);
     const worktree = path === undefined ? '' : `cd ${path}\n`;
-    return `Claimed ${task_id}, epoch ${epoch}, until ${expires_at}.\nexport BATON_TOKEN=${token}\n${worktree}`;
+    // A comment for a shell that is given all of this.
+    const role =
+      next_role === undefined
+        ? ''
+        : `# It waits for the role ${next_role}. Without --role ${next_role} you can work on it, but send no handoff.\n`;
+    return `Claimed ${task_id}, epoch ${epoch}, until ${expires_at}.\n${role}export BATON_TOKEN=${token}\n${worktree}`;
   },
 });
 

@@ -12,12 +12,16 @@ export const taskList = operationCommand({
     { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked or done' },
     { name: 'phase', value: 'PHASE', about: 'Only this phase' },
     { name: 'limit', value: 'N', about: 'At most this many (100)' },
+    { name: 'after', value: 'N', about: 'Only those with a larger number than this' },
   ],
   operation: 'task_list',
   input: (given) => {
     const limit = numberOption(given, 'limit');
     if ('usage' in limit) return limit;
-    return { value: { ...pick(given, { status: 'status', phase: 'phase' }), limit: limit.value } };
+    const after = numberOption(given, 'after');
+    if ('usage' in after) return after;
+    const chosen = pick(given, { status: 'status', phase: 'phase' });
+    return { value: { ...chosen, limit: limit.value, after_n: after.value } };
   },
   show: showTasks,
 });

@@ -30,23 +30,22 @@ interface Shown {
 export function showTasks(result: unknown): string {
   const tasks = tasksOf(result);
   if (tasks.length === 0) return 'No tasks.\n';
-  const rows = tasks.map((task) => [
-    text(task.id),
-    text(task.status),
-    text(task.phase),
-    holderOf(task),
-    text(task.title),
-  ]);
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const rows = [HEADER, ...tasks.map(rowOf)];
+  const widths = HEADER.slice(0, -1).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
+  return [...lines.map((line) => line.trimEnd()), ...restOf(result, tasks.length)].map((line) => `${line}\n`).join('');
+}
+
+const HEADER = ['ID', 'STATUS', 'PHASE', 'HOLDER', 'TITLE'] as const;
+
+function rowOf(task: Shown): string[] {
+  return [text(task.id), text(task.status), text(task.phase), holderOf(task), text(task.title)];
+}
+
+/** A list that ends early says so. */
+function restOf(result: unknown, shown: number): string[] {
+  const total = typeof result === 'object' && result !== null && 'total' in result ? Number(result.total) : shown;
+  return total > shown ? ['', `${shown} of ${total} tasks; see more with --limit N (at most 1000) or --after N`] : [];
 }
 
 export function showTask(result: unknown): string {

@@ -13,9 +13,11 @@ import { toBuffer, type Parameter } from './statement.ts';
  */
 export async function append(connection: Connection, project: number, commit: Commit): Promise<Appended> {
   requireNumbered(commit);
-  const statement = commit.tiles.length === 0 ? APPEND : APPEND_WITH_TILES;
+  const commitId = randomUUID();
   try {
-    const [row] = await connection.query(statement, parametersOf(project, commit));
+    if (await appendOne(connection, project, commit, commitId)) return { ok: true, head: headAfter(commit) };
+    const statement = commit.tiles.length === 0 ? APPEND : APPEND_WITH_TILES;
+    const [row] = await connection.query(statement, parametersOf(project, commit, commitId));
     const conflict = row?.['conflict'];
     return typeof conflict === 'string'
       ? { ok: false, conflict: parseHead(conflict) }
@@ -26,6 +28,37 @@ export async function append(connection: Connection, project: number, commit: Co
   }
 }
 
+/**
+ * Most commits are one entry, and need no function: the same comparison in one plain INSERT costs the server a third
+ * less. It says whether the commit is in. Where it is not (somebody was first, this very commit has landed before, the
+ * session would not wait for the disk) the function is asked, which tells these apart.
+ */
+async function appendOne(connection: Connection, project: number, commit: Commit, commitId: string): Promise<boolean> {
+  const { after, entries, tiles, checkpoint } = commit;
+  const [{ hash, bytes }] = entries;
+  if (entries.length > 1 || tiles.length > 0 || after.size === 0) return false;
+  const count = await connection.insert(APPEND_ONE, [
+    project,
+    after.size,
+    toBuffer(after.hash),
+    toBuffer(hash),
+    checkpoint.note,
+    commitId,
+    toBuffer(bytes),
+  ]);
+  return count === 1;
+}
+
+const APPEND_ONE = {
+  name: 'append_one',
+  text: `
+    INSERT INTO baton.entry (project, seq, hash, note, commit_id, bytes)
+      SELECT $1, $2::bigint + 1, $4, $5, $6::uuid, $7
+      WHERE current_setting('synchronous_commit') IN ('on', 'remote_apply')
+        AND EXISTS (SELECT FROM baton.entry e WHERE e.project = $1 AND e.seq = $2 AND e.hash = $3)
+      ON CONFLICT DO NOTHING`,
+};
+
 const APPEND = { name: 'append', text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7) AS conflict' };
 
 /** Most commits complete no tile, and are spared three parameters. */
@@ -34,12 +67,13 @@ const APPEND_WITH_TILES = {
   text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS conflict',
 };
 
-function parametersOf(project: number, { after, entries, tiles, checkpoint }: Commit): Parameter[] {
+function parametersOf(project: number, commit: Commit, commitId: string): Parameter[] {
+  const { after, entries, tiles, checkpoint } = commit;
   const parameters = [
     project,
     after.size,
     toBuffer(after.hash),
-    randomUUID(),
+    commitId,
     encodeByteaArray(entries.map(({ hash }) => hash)),
     encodeByteaArray(entries.map(({ bytes }) => bytes)),
     checkpoint.note,

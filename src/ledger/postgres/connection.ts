@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { closed, isConnectionLoss, isUnavailable, toProblem, unavailable } from './problems.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
-import type { Parameter, Row, Statement } from './statement.ts';
+import type { Answer, Parameter, Row, Statement } from './statement.ts';
 
 export interface ConnectionOptions extends SessionOptions {
   /** How long a statement waits for a server that is away, before it is answered with a problem. */
@@ -16,6 +16,8 @@ export interface Connection {
    * statement must be harmless when it happens twice.
    */
   query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>;
+  /** The same for an INSERT: how many rows it made. */
+  insert(statement: Statement, values: readonly Parameter[]): Promise<number>;
   /** Lets what was sent be answered, and ends. */
   close(): Promise<void>;
 }
@@ -42,25 +44,28 @@ export function makeConnection(options: ConnectionOptions): Connection {
     return session;
   };
 
-  return {
-    async query(statement, values = []) {
-      const deadline = performance.now() + options.patienceMs;
-      for (;;) {
-        if (closing.signal.aborted) throw closed();
-        const session = connected(deadline);
-        try {
-          return await (await session).send(statement, values);
-        } catch (error) {
-          // Somebody who had waited longer gave up on the server; whoever came later has patience left.
-          const isLost = isUnavailable(error) || isConnectionLoss(error);
-          if (!isLost) throw toProblem(error);
-          drop(session);
-          if (performance.now() >= deadline) throw isUnavailable(error) ? error : unavailable(error);
-          // A server that takes connections and refuses every statement must not be asked without a pause.
-          await delay(FIRST_PAUSE_MS);
-        }
+  const send = async (statement: Statement, values: readonly Parameter[]): Promise<Answer> => {
+    const deadline = performance.now() + options.patienceMs;
+    for (;;) {
+      if (closing.signal.aborted) throw closed();
+      const session = connected(deadline);
+      try {
+        return await (await session).send(statement, values);
+      } catch (error) {
+        // Somebody who had waited longer gave up on the server; whoever came later has patience left.
+        const isLost = isUnavailable(error) || isConnectionLoss(error);
+        if (!isLost) throw toProblem(error);
+        drop(session);
+        if (performance.now() >= deadline) throw isUnavailable(error) ? error : unavailable(error);
+        // A server that takes connections and refuses every statement must not be asked without a pause.
+        await delay(FIRST_PAUSE_MS);
       }
-    },
+    }
+  };
+
+  return {
+    query: async (statement, values = []) => (await send(statement, values)).rows,
+    insert: async (statement, values) => (await send(statement, values)).count,
 
     async close() {
       closing.abort();

@@ -47,7 +47,7 @@ interface Chain {
  * and so never makes a writer wait.
  */
 export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase {
-  const { url, patienceMs = 15_000, silenceMs = 60_000, wakeEveryMs = 5, catchUpMs = 1_000 } = options;
+  const { url, patienceMs = 15_000, silenceMs = 60_000, wakeEveryMs = 10, catchUpMs = 1_000 } = options;
   const common = { url, patienceMs, silenceMs };
   const chains = new Map<string, Set<Chain>>();
   const lookAt = (some: Iterable<Chain>): void => {

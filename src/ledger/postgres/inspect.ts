@@ -16,7 +16,7 @@ const INSPECT: Statement = {
       SELECT count(*) AS rows, min(seq) AS lowest, max(seq) AS highest FROM baton.entry WHERE project = $1
     )
     SELECT format('the trigger append_only on baton.%s is missing or switched off', tab) AS finding
-      FROM unnest('{project,entry,tile,checkpoint,blob}'::text[]) AS tab
+      FROM unnest('{project,entry,tile,blob}'::text[]) AS tab
       WHERE NOT EXISTS (
         SELECT FROM pg_trigger t
         WHERE t.tgrelid = to_regclass('baton.' || tab) AND t.tgname = 'append_only' AND t.tgenabled = 'A'
@@ -29,9 +29,5 @@ const INSPECT: Statement = {
       FROM baton.tile x, tip t
       WHERE x.project = $1
         AND (x.level NOT IN (8, 16, 24, 32, 40, 48) OR x.index < 0
-          OR (x.index + 1)::numeric * power(2::numeric, x.level) > coalesce(t.highest, 0))
-    UNION ALL
-    SELECT format('there is a checkpoint of %s entries, and only %s are there', c.size, coalesce(t.highest, 0))
-      FROM baton.checkpoint c, tip t
-      WHERE c.project = $1 AND (c.size < 1 OR c.size > coalesce(t.highest, 0))`,
+          OR (x.index + 1)::numeric * power(2::numeric, x.level) > coalesce(t.highest, 0))`,
 };

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { Continuity } from './continuity.ts';
 import { inspect } from './inspect.ts';
 import { findBlob, findSnapshot, putBlob, readSnapshotNames, saveSnapshot } from './keep.ts';
-import { findCheckpoint, readBlobs, readCheckpoints, readEntries, readHashes, readHead, readTiles } from './read.ts';
+import { findCheckpoint, readBlobs, readEntries, readHashes, readHead, readTiles } from './read.ts';
 import type { Watch } from './watch.ts';
 
 export interface Parts {
@@ -37,7 +37,6 @@ export function makeProjectStore({ project, writer, reader, continuity, watch, a
     hashes: (range) => readHashes(reader, project, range),
     tiles: (level, range) => readTiles(reader, project, level, range),
     findCheckpoint: (size) => findCheckpoint(reader, project, size),
-    checkpoints: () => readCheckpoints(reader, project),
     // An entry that names a blob must find it there after a crash: blobs are written by the session that waits.
     putBlob: (hash, bytes) => putBlob(writer, project, hash, bytes),
     findBlob: (hash) => findBlob(reader, project, hash),

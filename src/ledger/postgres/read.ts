@@ -20,6 +20,7 @@ export async function* readEntries(
       seq: requireNumber(row, 'seq'),
       hash: requireBytes(row, 'hash'),
       bytes: requireBytes(row, 'bytes'),
+      note: row['note'] === null ? undefined : requireText(row, 'note'),
     }));
   }
 }
@@ -50,16 +51,7 @@ export async function findCheckpoint(
   size?: number,
 ): Promise<StoredCheckpoint | undefined> {
   const [row] = await connection.query(CHECKPOINT, [project, size ?? HIGHEST]);
-  return row && toCheckpoint(row);
-}
-
-export async function* readCheckpoints(
-  connection: Connection,
-  project: number,
-): AsyncGenerator<readonly StoredCheckpoint[]> {
-  for await (const rows of readBySeq(connection, CHECKPOINTS, project, {})) {
-    yield rows.map(toCheckpoint);
-  }
+  return row && { size: requireNumber(row, 'seq'), note: requireText(row, 'note') };
 }
 
 export async function* readBlobs(connection: Connection, project: number): AsyncGenerator<readonly StoredBlob[]> {
@@ -77,7 +69,7 @@ async function* readBySeq(
   connection: Connection,
   statement: Statement,
   project: number,
-  { from = LOWEST, to = HIGHEST }: { from?: Bound; to?: Bound },
+  { from, to = HIGHEST }: { from: Bound; to?: Bound },
 ): AsyncGenerator<readonly Row[]> {
   const ask = (first: Bound): Promise<readonly Row[]> => {
     const answer = connection.query(statement, [project, first, to]);
@@ -96,13 +88,8 @@ async function* readBySeq(
   }
 }
 
-function toCheckpoint(row: Row): StoredCheckpoint {
-  return { size: requireNumber(row, 'seq'), note: requireText(row, 'note') };
-}
-
-/** Numbers beyond 2^53 travel as text; these two are the ends of a `bigint`. */
+/** Numbers beyond 2^53 travel as text; this is the end of a `bigint`. */
 type Bound = number | string;
-const LOWEST = '-9223372036854775808';
 const HIGHEST = '9223372036854775807';
 
 const HEAD = {
@@ -115,10 +102,10 @@ const HEAD = {
 const ENTRIES = {
   name: 'entries',
   text: `
-    SELECT seq, hash, bytes FROM (
-      SELECT seq, hash, bytes, sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before
+    SELECT seq, hash, note, bytes FROM (
+      SELECT seq, hash, note, bytes, sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before
       FROM (
-        SELECT seq, hash, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
+        SELECT seq, hash, note, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
         ORDER BY seq LIMIT ${LIMITS.entriesPerBatch}
       ) AS page
     ) AS counted WHERE before < ${LIMITS.bytesPerCommit} ORDER BY seq`,
@@ -138,18 +125,12 @@ const TILES = {
     ORDER BY index`,
 };
 
+// Every commit ends with a note, so this never goes back further than one commit is long.
 const CHECKPOINT = {
   name: 'checkpoint',
   text: `
-    SELECT size AS seq, note FROM baton.checkpoint WHERE project = $1 AND size <= $2
-    ORDER BY size DESC LIMIT 1`,
-};
-
-const CHECKPOINTS = {
-  name: 'checkpoints',
-  text: `
-    SELECT size AS seq, note FROM baton.checkpoint WHERE project = $1 AND size >= $2 AND size <= $3
-    ORDER BY size LIMIT ${LIMITS.entriesPerBatch}`,
+    SELECT seq, note FROM baton.entry WHERE project = $1 AND seq <= $2 AND note IS NOT NULL
+    ORDER BY seq DESC LIMIT 1`,
 };
 
 const NEXT_BLOB = {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
-import { bind, type Parameter, type Row, type Statement } from './statement.ts';
+import { bind, PARSERS, type Answer, type Parameter, type Statement } from './statement.ts';
 
 export interface SessionOptions {
   readonly url: string;
@@ -14,7 +14,7 @@ export interface SessionOptions {
 
 /** A connection as long as it lasts. Once anything goes wrong on it, it is not used again. */
 export interface Session {
-  send(statement: Statement, values: readonly Parameter[]): Promise<readonly Row[]>;
+  send(statement: Statement, values: readonly Parameter[]): Promise<Answer>;
   /** Lets what was sent be answered, and ends. */
   close(): Promise<void>;
   /** Ends at once. */
@@ -33,6 +33,7 @@ export async function openSession(
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    types: PARSERS,
     stream: () => socket,
   });
   // A client without a listener would end the process; whoever waits for an answer learns of the loss by its rejection.
@@ -55,13 +56,17 @@ export async function openSession(
 function makeSession(client: Client, socket: Socket, silenceMs: number): Session {
   let last: Promise<unknown> = Promise.resolve();
 
-  const sendNow = async (statement: Statement, values: readonly Parameter[]): Promise<readonly Row[]> => {
+  const sendNow = (statement: Statement, values: readonly Parameter[]): Promise<Answer> => {
     const giveUp = statement.isSlow ? undefined : giveUpAfter(socket, silenceMs);
-    try {
-      return (await client.query<Row>(bind(statement, values))).rows;
-    } finally {
-      clearTimeout(giveUp);
-    }
+    return new Promise((resolve, reject) => {
+      client.query(
+        bind(statement, values, (error, answer) => {
+          clearTimeout(giveUp);
+          if (error) reject(error);
+          else resolve(answer);
+        }),
+      );
+    });
   };
 
   return {

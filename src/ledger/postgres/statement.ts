@@ -1,4 +1,4 @@
-import type { QueryConfig } from 'pg';
+import { Query } from 'pg';
 
 /** What a column of an answer can be: the types that the ledger's tables are made of. */
 export type Value = number | string | boolean | Buffer | null;
@@ -15,8 +15,25 @@ export interface Statement {
   readonly isSlow?: true;
 }
 
-export function bind(statement: Statement, values: readonly Parameter[]): QueryConfig {
-  return { name: `baton_${statement.name}`, text: statement.text, values: [...values], types: PARSERS };
+/** What the server said: rows of a SELECT, or how many rows an INSERT made. */
+export interface Answer {
+  readonly rows: readonly Row[];
+  readonly count: number;
+}
+
+/**
+ * The statement as the driver sends it, which calls back once. Made from a text and a name: an object with both would be
+ * copied field by field, which costs as much as everything else that the driver does.
+ */
+export function bind(
+  { name, text }: Statement,
+  values: readonly Parameter[],
+  onAnswer: (error: Error | undefined, answer: Answer) => void,
+): Query {
+  const query = new Query<Row>(text, [...values], (error, result) =>
+    onAnswer(error, { rows: result?.rows ?? [], count: result?.rowCount ?? 0 }),
+  );
+  return Object.assign(query, { name: `baton_${name}` });
 }
 
 /** What a column must be. A mismatch is a mistake in a statement, not something that can happen in operation. */
@@ -40,13 +57,13 @@ export function requireBytes(row: Row, column: string): Buffer {
 
 /** A view of the same memory that the driver sends in binary form; a plain Uint8Array it would turn into text. */
 export function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 const TYPES = { bool: 16, bytea: 17, int8: 20, int4: 23 } as const;
 
 // The driver's own parsers make text of 64-bit integers; sequence numbers stay far below 2^53.
-const PARSERS = {
+export const PARSERS = {
   getTypeParser: (type: number) => {
     if (type === TYPES.int8 || type === TYPES.int4) return Number;
     if (type === TYPES.bool) return (text: string) => text === 't';

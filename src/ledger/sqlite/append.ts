@@ -16,7 +16,6 @@ export class Appender {
   readonly #commit: StatementSync;
   readonly #entry: StatementSync;
   readonly #tile: StatementSync;
-  readonly #checkpoint: StatementSync;
   #head: Head;
 
   constructor(db: DatabaseSync, path: string, reader: Reader) {
@@ -26,19 +25,16 @@ export class Appender {
     this.#head = reader.head();
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
-    this.#entry = db.prepare('INSERT INTO entry (seq, hash, bytes) VALUES (?, ?, ?)');
+    this.#entry = db.prepare('INSERT INTO entry (seq, hash, note, bytes) VALUES (?, ?, ?, ?)');
     this.#tile = db.prepare('INSERT INTO tile (level, "index", hash) VALUES (?, ?, ?)');
-    this.#checkpoint = db.prepare('INSERT INTO checkpoint (size, note) VALUES (?, ?)');
   }
 
   append(commit: Commit): Appended {
     if (!isSame(this.#head, commit.after)) return { ok: false, conflict: this.#head };
     try {
-      this.#begin.run();
-      for (const { seq, hash, bytes } of commit.entries) this.#entry.run(seq, hash, bytes);
-      for (const { level, index, hash } of commit.tiles) this.#tile.run(level, index, hash);
-      this.#checkpoint.run(commit.checkpoint.size, commit.checkpoint.note);
-      this.#commit.run();
+      // A statement alone is a transaction of its own, and most commits are one entry.
+      if (commit.entries.length === 1 && commit.tiles.length === 0) this.#insert(commit);
+      else this.#insertTogether(commit);
     } catch (error) {
       // A commit that failed leaves its transaction open, and with it the lock.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
@@ -50,6 +46,17 @@ export class Appender {
     const last = commit.entries.at(-1) ?? commit.entries[0];
     this.#head = { size: last.seq, hash: last.hash };
     return { ok: true, head: this.#head };
+  }
+
+  #insert({ entries, checkpoint: { size, note } }: Commit): void {
+    for (const { seq, hash, bytes } of entries) this.#entry.run(seq, hash, seq === size ? note : null, bytes);
+  }
+
+  #insertTogether(commit: Commit): void {
+    this.#begin.run();
+    this.#insert(commit);
+    for (const { level, index, hash } of commit.tiles) this.#tile.run(level, index, hash);
+    this.#commit.run();
   }
 }
 

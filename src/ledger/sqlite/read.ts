@@ -11,18 +11,21 @@ export class Reader {
   readonly #hashes: StatementSync;
   readonly #tiles: StatementSync;
   readonly #checkpoint: StatementSync;
-  readonly #checkpoints: StatementSync;
   readonly #blobs: StatementSync;
 
   constructor(db: DatabaseSync) {
     this.#head = db.prepare('SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1');
-    this.#entries = db.prepare('SELECT seq, hash, bytes FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?');
+    this.#entries = db.prepare(
+      'SELECT seq, hash, note, bytes FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?',
+    );
     this.#hashes = db.prepare('SELECT seq, hash FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?');
     this.#tiles = db.prepare(
       'SELECT hash FROM tile WHERE level = ? AND "index" >= ? AND "index" <= ? ORDER BY "index"',
     );
-    this.#checkpoint = db.prepare('SELECT size, note FROM checkpoint WHERE size <= ? ORDER BY size DESC LIMIT 1');
-    this.#checkpoints = db.prepare('SELECT size, note FROM checkpoint WHERE size > ? ORDER BY size LIMIT ?');
+    // Every commit ends with a note, so this never goes back further than one commit is long.
+    this.#checkpoint = db.prepare(
+      'SELECT seq, note FROM entry WHERE note IS NOT NULL AND seq <= ? ORDER BY seq DESC LIMIT 1',
+    );
     this.#blobs = db.prepare('SELECT hash, bytes FROM blob WHERE hash > ? ORDER BY hash LIMIT 1');
   }
 
@@ -39,6 +42,7 @@ export class Reader {
         seq: numberOf(row, 'seq'),
         hash: bytesOf(row, 'hash'),
         bytes: bytesOf(row, 'bytes'),
+        note: row['note'] === null ? undefined : textOf(row, 'note'),
       }));
       const last = batch.at(-1);
       if (!last) return;
@@ -63,18 +67,7 @@ export class Reader {
 
   findCheckpoint(size = Number.MAX_SAFE_INTEGER): StoredCheckpoint | undefined {
     const row = this.#checkpoint.get(size);
-    return row && { size: numberOf(row, 'size'), note: textOf(row, 'note') };
-  }
-
-  async *checkpoints(): AsyncGenerator<readonly StoredCheckpoint[]> {
-    for (let after = Number.MIN_SAFE_INTEGER; ;) {
-      const rows = this.#checkpoints.all(after, LIMITS.entriesPerBatch);
-      const batch = rows.map((row) => ({ size: numberOf(row, 'size'), note: textOf(row, 'note') }));
-      const last = batch.at(-1);
-      if (!last) return;
-      yield batch;
-      after = last.size;
-    }
+    return row && { size: numberOf(row, 'seq'), note: textOf(row, 'note') };
   }
 
   async *blobs(): AsyncGenerator<readonly StoredBlob[]> {

@@ -29,7 +29,7 @@ describe('the file of a ledger', () => {
     await ledger.close();
   });
 
-  it.each(['entry', 'checkpoint', 'tile', 'blob'])('refuses to change or delete a row of %s', async (table) => {
+  it.each(['entry', 'tile', 'blob'])('refuses to change or delete a row of %s', async (table) => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(
@@ -113,7 +113,7 @@ describe('somebody who writes past the lock', () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     const db = new DatabaseSync(folder.ledger);
-    db.exec(`INSERT INTO entry VALUES (2, zeroblob(32), zeroblob(9))`);
+    db.exec(`INSERT INTO entry VALUES (2, zeroblob(32), NULL, zeroblob(9))`);
     db.close();
     // The entry has no checkpoint, so there is nothing to catch up with, and nothing goes on.
     for (let i = 0; i < 2; i += 1) expect((await ledger.append([testDraft(i)])).ok).toBe(false);
@@ -228,7 +228,8 @@ describe('the outside checkpoint', () => {
       await record(ledger, [testDraft(i)]);
       expect(readFileSync(folder.outside, 'utf8')).toBe((await ledger.store.findCheckpoint())?.note);
     }
-    expect((await all(ledger.store.checkpoints())).length).toBe(13);
+    const entries = await all(ledger.store.entries({ from: 1 }));
+    expect(entries.filter(({ note }) => note !== undefined)).toHaveLength(13);
     await ledger.close();
   });
 });

@@ -135,10 +135,6 @@ export class SqliteStore implements Store {
     return this.#reader.findCheckpoint(size);
   }
 
-  checkpoints(): ReturnType<Reader['checkpoints']> {
-    return this.#reader.checkpoints();
-  }
-
   async putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void> {
     this.#keeper.putBlob(hash, bytes);
   }

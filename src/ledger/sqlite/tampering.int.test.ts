@@ -37,7 +37,6 @@ beforeAll(async () => {
   await ledger.store.saveSnapshot('tasks', sealSnapshot(sha256, 'tasks', ledger.head, Buffer.from('{"tasks":[]}')));
   rows = {
     entries: await all(ledger.store.entries({ from: 1 })),
-    checkpoints: await all(ledger.store.checkpoints()),
     tiles: [{ level: 8, index: 0, hash: (await ledger.store.tiles(8, { from: 0 }))[0] ?? new Uint8Array(0) }],
   };
   await ledger.close();
@@ -70,14 +69,13 @@ describe('verify', () => {
 
   it('finds every changed character of every checkpoint, and names it', async () => {
     const misses: string[] = [];
-    for (const [i, { size, note }] of rows.checkpoints.entries()) {
+    for (const { seq, note } of checkpointed()) {
       const bytes = Buffer.from(note);
       for (const [at, byte] of bytes.entries()) {
         const changed = Buffer.from(bytes);
         changed[at] = byte ^ (1 << (at % 7));
-        const checkpoints = rows.checkpoints.with(i, { size, note: changed.toString('utf8') });
-        const result = await verifyLedger(memoryOf({ ...rows, checkpoints }), options);
-        if (placeOf(result) !== size) misses.push(`${size} at ${at}: ${describeResult(result)}`);
+        const result = await verifyLedger(memoryOf(withNote(seq, changed.toString('utf8'))), options);
+        if (placeOf(result) !== seq) misses.push(`${seq} at ${at}: ${describeResult(result)}`);
       }
     }
     expect(misses).toEqual([]);
@@ -110,7 +108,9 @@ describe('verify', () => {
         tamper.run(table, `DELETE FROM ${table} WHERE ${key} = ?`, row);
         const result = await tamper.verify();
         tamper.restore();
-        if (result.ok || (table === 'entry' && placeOf(result) !== row)) misses.push(`${table} ${String(row)}`);
+        // The checkpoint goes with the last entry: then nothing speaks for the rest of its commit.
+        const first = row === ENTRIES ? (checkpointed().at(-2)?.seq ?? 0) + 1 : row;
+        if (result.ok || (table === 'entry' && placeOf(result) !== first)) misses.push(`${table} ${String(row)}`);
       }
     }
     expect(misses).toEqual([]);
@@ -127,33 +127,38 @@ describe('verify', () => {
     expect(misses).toEqual([]);
   });
 
-  it('finds an end that was cut off, with and without its checkpoints', async () => {
+  it('finds an end that was cut off', async () => {
     const outside = readFileSync(folder.outside, 'utf8');
     for (let size = 0; size < ENTRIES; size += 1) {
       const entries = rows.entries.slice(0, size);
-      const checkpoints = rows.checkpoints.filter((checkpoint) => checkpoint.size <= size);
       const tiles = size < 256 ? [] : rows.tiles;
-      const clean = size === (checkpoints.at(-1)?.size ?? 0);
-      const alone = await verifyLedger(memoryOf({ ...rows, entries }), options);
-      expect(placeOf(alone)).toBe(size + 1);
-      const cut = await verifyLedger(memoryOf({ entries, checkpoints, tiles }), { ...options, outside });
+      const isClean = size === 0 || entries.at(-1)?.note !== undefined;
+      const cut = await verifyLedger(memoryOf({ entries, tiles }), { ...options, outside });
       expect(cut.ok).toBe(false);
       // Only somebody who remembers how long it was notices a cut right behind a commit.
-      expect((await verifyLedger(memoryOf({ entries, checkpoints, tiles }), options)).ok).toBe(clean);
+      expect((await verifyLedger(memoryOf({ entries, tiles }), options)).ok).toBe(isClean);
     }
   }, 60_000);
+
+  it('finds every checkpoint that was taken away, and one that was put where none belongs', async () => {
+    for (const { seq, note } of checkpointed()) {
+      expect((await verifyLedger(memoryOf(withNote(seq, undefined)), options)).ok).toBe(false);
+      for (const other of [seq - 1, seq + 1].filter((each) => each >= 1 && each <= ENTRIES)) {
+        expect(placeOf(await verifyLedger(memoryOf(withNote(other, note)), options))).toBe(other);
+      }
+    }
+  });
 
   it('finds an added row in every table', async () => {
     const stranger = signCheckpoint(sha256, 'demo', { size: 10, root: sha256(Buffer.of(1)) }, 1, testSigner(9));
     const hash = sha256(Buffer.of(1));
     const added: readonly (readonly [string, ...(string | number | Uint8Array)[]])[] = [
-      ['INSERT INTO entry VALUES (?, ?, ?)', 0, hash, Buffer.of(1)],
-      ['INSERT INTO entry VALUES (?, ?, ?)', -7, hash, Buffer.of(1)],
-      ['INSERT INTO entry VALUES (?, ?, ?)', ENTRIES + 1, hash, Buffer.of(1)],
-      ['INSERT INTO entry VALUES (?, ?, ?)', ENTRIES + 2, hash, Buffer.of(1)],
-      ['INSERT INTO checkpoint VALUES (?, ?)', 0, stranger],
-      ['INSERT INTO checkpoint VALUES (?, ?)', 10, stranger],
-      ['INSERT INTO checkpoint VALUES (?, ?)', ENTRIES + 1, stranger],
+      ['INSERT INTO entry VALUES (?, ?, NULL, ?)', 0, hash, Buffer.of(1)],
+      ['INSERT INTO entry VALUES (?, ?, NULL, ?)', -7, hash, Buffer.of(1)],
+      ['INSERT INTO entry VALUES (?, ?, NULL, ?)', ENTRIES + 1, hash, Buffer.of(1)],
+      ['INSERT INTO entry VALUES (?, ?, NULL, ?)', ENTRIES + 2, hash, Buffer.of(1)],
+      ['INSERT INTO entry VALUES (?, ?, ?, ?)', 0, hash, stranger, Buffer.of(1)],
+      ['INSERT INTO entry VALUES (?, ?, ?, ?)', ENTRIES + 1, hash, stranger, Buffer.of(1)],
       ['INSERT INTO tile VALUES (?, ?, ?)', 8, 1, hash],
       ['INSERT INTO tile VALUES (?, ?, ?)', 7, 0, hash],
       ['INSERT INTO tile VALUES (?, ?, ?)', 16, -1, hash],
@@ -171,16 +176,17 @@ describe('verify', () => {
   });
 
   it('finds replaced signatures: of another key, of another checkpoint, of another ledger', async () => {
-    for (const [i, { size, note }] of rows.checkpoints.entries()) {
+    for (const { seq: size, note } of checkpointed()) {
       const text = note.slice(0, note.indexOf('\n\n') + 2);
       const signatures = [
-        ...rows.checkpoints.filter((other) => other.size !== size).map((other) => other.note),
+        ...checkpointed()
+          .filter(({ seq }) => seq !== size)
+          .map((other) => other.note),
         signCheckpoint(sha256, 'demo', { size, root: sha256(Buffer.of(1)) }, 0, testSigner()),
         signCheckpoint(sha256, 'other', { size, root: sha256(Buffer.of(1)) }, 0, testSigner()),
       ].map((other) => other.slice(other.indexOf('\n\n') + 2));
       for (const signature of signatures) {
-        const checkpoints = rows.checkpoints.with(i, { size, note: text + signature });
-        expect(placeOf(await verifyLedger(memoryOf({ ...rows, checkpoints }), options))).toBe(size);
+        expect(placeOf(await verifyLedger(memoryOf(withNote(size, text + signature)), options))).toBe(size);
       }
     }
   });
@@ -209,8 +215,7 @@ describe('verify', () => {
 });
 
 const TABLES: readonly (readonly [table: string, key: string, columns: readonly string[]])[] = [
-  ['entry', 'seq', ['seq', 'hash', 'bytes']],
-  ['checkpoint', 'size', ['size', 'note']],
+  ['entry', 'seq', ['seq', 'hash', 'note', 'bytes']],
   ['tile', '"index"', ['level', '"index"', 'hash']],
   ['blob', 'rowid', ['hash', 'bytes']],
   ['snapshot', 'name', ['name', 'size', 'hash', 'bytes']],
@@ -252,7 +257,9 @@ class Tamper implements Disposable {
         ? value ^ 0x4000
         : typeof value === 'string'
           ? flip(Buffer.from(value)).toString('utf8')
-          : flip(value instanceof Uint8Array ? value : new Uint8Array(1));
+          : value instanceof Uint8Array
+            ? flip(value)
+            : 'a note where none belongs';
     this.run(table, `UPDATE ${table} SET ${column} = ? WHERE ${key} = ?`, changed, row);
   }
 
@@ -288,6 +295,15 @@ class Tamper implements Disposable {
     for (const { sql } of triggers) this.#db.exec(String(sql));
     this.#db.exec('COMMIT');
   }
+}
+
+/** The entries that end a commit. */
+function checkpointed(): { seq: number; note: string }[] {
+  return rows.entries.flatMap(({ seq, note }) => (note === undefined ? [] : [{ seq, note }]));
+}
+
+function withNote(seq: number, note: string | undefined): MemoryRows {
+  return { ...rows, entries: rows.entries.map((entry) => (entry.seq === seq ? { ...entry, note } : entry)) };
 }
 
 function flip(bytes: Uint8Array): Buffer {

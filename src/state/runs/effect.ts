@@ -1,4 +1,6 @@
+import type { Phase } from '../../protocol/phase.ts';
 import type { AgentError, HandlerName } from '../../protocol/run-plan.ts';
+import type { CheckPlan, MergeMethod } from '../workflow/workflow-event.ts';
 
 /** Whom a command or a timer is for. */
 export type Subject =
@@ -24,6 +26,10 @@ export type TimerPurpose =
   | { readonly kind: 'step'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
   /** A step is to be tried again. */
   | { readonly kind: 'retry'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
+  /** A task has stayed in a phase for long. */
+  | { readonly kind: 'stall'; readonly task_id: string; readonly phase: Phase; readonly since: number }
+  /** A recoverable error is to be tried again. */
+  | { readonly kind: 'unblock'; readonly task_id: string; readonly since: number }
   /** An agent that nobody waits for has not left by itself. */
   | { readonly kind: 'leave'; readonly agent_id: string };
 
@@ -63,6 +69,27 @@ export type Effect =
       readonly timerId: string;
       readonly due: string;
       readonly purpose: TimerPurpose;
+    }
+  | {
+      readonly kind: 'run-checks';
+      readonly key: string;
+      readonly checksId: string;
+      readonly taskId: string;
+      readonly head: string;
+      readonly checks: readonly CheckPlan[];
+    }
+  | {
+      readonly kind: 'merge';
+      readonly key: string;
+      readonly mergeId: string;
+      readonly taskId: string;
+      readonly head: string;
+      readonly branch: string;
+      /** Empty: the repository's main branch. */
+      readonly into: string;
+      readonly method: MergeMethod;
+      readonly checks: readonly CheckPlan[];
+      readonly message: string;
     }
   | {
       readonly kind: 'notify';

@@ -11,6 +11,8 @@ export const keyOf = {
   workspace: (pipelineId: string, step: string) => `workspace:${pipelineId}:${step}`,
   timer: (timerId: string) => `timer:${timerId}`,
   notification: (id: string) => `notification:${id}`,
+  checks: (id: string) => `checks:${id}`,
+  merge: (id: string) => `merge:${id}`,
 } as const;
 
 /** What is owed after this entry, and what is no longer. */
@@ -55,6 +57,18 @@ function effectOf({ type, data }: Event): Effect | undefined {
       const key = keyOf.notification(notificationId);
       return { kind: 'notify', key, notificationId, about, title, message, decisionId };
     }
+    case 'ChecksRequested': {
+      const { checks_id: checksId, task_id: taskId, head, checks } = data;
+      // What others run is only waited for.
+      const own = checks.filter(({ run }) => run !== undefined);
+      return own.length === 0
+        ? undefined
+        : { kind: 'run-checks', key: keyOf.checks(checksId), checksId, taskId, head, checks: own };
+    }
+    case 'MergeRequested': {
+      const { merge_id: mergeId, task_id: taskId, handoff: _, ...rest } = data;
+      return { kind: 'merge', key: keyOf.merge(mergeId), mergeId, taskId, ...rest };
+    }
     default:
       return undefined;
   }
@@ -87,9 +101,23 @@ function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event):
       return [keyOf.timer(data.timer_id)];
     case 'NotificationSent':
       return [keyOf.notification(data.notification_id)];
+    case 'ChecksFinished':
+      return [keyOf.checks(data.checks_id)];
+    case 'ChecksRequested':
+      return otherChecksOf(effects, data.task_id, data.checks_id);
+    case 'MergeFinished':
+      return [keyOf.merge(data.merge_id)];
     default:
       return [];
   }
+}
+
+/** Only the newest head of a task is of interest. */
+function otherChecksOf(effects: ReadonlyMap<string, Effect>, taskId: string, checksId: string): string[] {
+  return keysWhere(
+    effects,
+    (effect) => effect.kind === 'run-checks' && effect.taskId === taskId && effect.checksId !== checksId,
+  );
 }
 
 function startsOf(effects: ReadonlyMap<string, Effect>, agentId: string): string[] {

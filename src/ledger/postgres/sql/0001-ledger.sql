@@ -11,10 +11,15 @@ CREATE TABLE baton.project (
   name baton.filled_text NOT NULL UNIQUE
 );
 
+-- The last entry of each commit has a `note`, the signed checkpoint of the tree that ends there, and a `commit_id`, made
+-- anew for every commit: whoever lost the connection asks by it whether its own commit landed. Entries alone do not
+-- tell, since two daemons may have made the same ones. In a table of their own they would double what a commit costs.
 CREATE TABLE baton.entry (
   project integer NOT NULL,
   seq baton.seq NOT NULL,
   hash baton.hash NOT NULL,
+  note baton.filled_text,
+  commit_id uuid,
   bytes baton.entry_bytes NOT NULL,
   PRIMARY KEY (project, seq)
 );
@@ -27,16 +32,6 @@ CREATE TABLE baton.tile (
   index bigint NOT NULL CHECK (index >= 0),
   hash baton.hash NOT NULL,
   PRIMARY KEY (project, level, index)
-);
-
--- `commit_id` is made anew for every commit. Whoever lost the connection asks by it whether its own commit landed:
--- entries alone do not tell, since two daemons may have made the same ones.
-CREATE TABLE baton.checkpoint (
-  project integer NOT NULL,
-  size baton.seq NOT NULL,
-  note baton.filled_text NOT NULL,
-  commit_id uuid NOT NULL,
-  PRIMARY KEY (project, size)
 );
 
 CREATE TABLE baton.blob (
@@ -68,8 +63,6 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON baton.entry
   FOR EACH STATEMENT EXECUTE FUNCTION baton.refuse();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON baton.tile
   FOR EACH STATEMENT EXECUTE FUNCTION baton.refuse();
-CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON baton.checkpoint
-  FOR EACH STATEMENT EXECUTE FUNCTION baton.refuse();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON baton.blob
   FOR EACH STATEMENT EXECUTE FUNCTION baton.refuse();
 
@@ -77,7 +70,6 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON baton.blob
 ALTER TABLE baton.project ENABLE ALWAYS TRIGGER append_only;
 ALTER TABLE baton.entry ENABLE ALWAYS TRIGGER append_only;
 ALTER TABLE baton.tile ENABLE ALWAYS TRIGGER append_only;
-ALTER TABLE baton.checkpoint ENABLE ALWAYS TRIGGER append_only;
 ALTER TABLE baton.blob ENABLE ALWAYS TRIGGER append_only;
 
 -- One commit in one round trip. The last entry is the head: it is compared, and the primary key lets exactly one commit
@@ -102,8 +94,9 @@ BEGIN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
 
-  INSERT INTO baton.entry (project, seq, hash, bytes)
-    SELECT in_project, after_size + 1, hashes[1], entries[1]
+  INSERT INTO baton.entry (project, seq, hash, note, commit_id, bytes)
+    SELECT in_project, after_size + 1, hashes[1],
+      CASE count WHEN 1 THEN in_note END, CASE count WHEN 1 THEN in_commit END, entries[1]
     WHERE CASE after_size
       WHEN 0 THEN after_hash = '\x0000000000000000000000000000000000000000000000000000000000000000'::bytea
       ELSE EXISTS (
@@ -111,8 +104,8 @@ BEGIN
       END
     ON CONFLICT DO NOTHING;
   IF NOT FOUND THEN
-    PERFORM FROM baton.checkpoint c
-      WHERE c.project = in_project AND c.size = after_size + count AND c.commit_id = in_commit;
+    PERFORM FROM baton.entry e
+      WHERE e.project = in_project AND e.seq = after_size + count AND e.commit_id = in_commit;
     IF FOUND THEN
       RETURN NULL;
     END IF;
@@ -123,8 +116,9 @@ BEGIN
   END IF;
 
   IF count > 1 THEN
-    INSERT INTO baton.entry (project, seq, hash, bytes)
-      SELECT in_project, after_size + e.n, e.hash, e.bytes
+    INSERT INTO baton.entry (project, seq, hash, note, commit_id, bytes)
+      SELECT in_project, after_size + e.n, e.hash,
+        CASE e.n WHEN count THEN in_note END, CASE e.n WHEN count THEN in_commit END, e.bytes
       FROM unnest(hashes, entries) WITH ORDINALITY AS e (hash, bytes, n) WHERE e.n > 1;
   END IF;
   IF cardinality(tile_levels) > 0 THEN
@@ -132,8 +126,6 @@ BEGIN
       SELECT in_project, t.level, t.index, t.hash
       FROM unnest(tile_levels, tile_indexes, tile_hashes) AS t (level, index, hash);
   END IF;
-  INSERT INTO baton.checkpoint (project, size, note, commit_id)
-    VALUES (in_project, after_size + count, in_note, in_commit);
   RETURN NULL;
 END $$;
 

@@ -1,14 +1,12 @@
 -- One file is one chain. Everything but `snapshot` only ever grows: triggers refuse the rest.
 
+-- `note` is the signed checkpoint of the tree that ends here: the last entry of each commit has one. In a table of its
+-- own it would make every commit write another page. It stands before `bytes`, which may go on in other pages.
 CREATE TABLE entry (
   seq INTEGER PRIMARY KEY CHECK (seq >= 1),
   hash BLOB NOT NULL CHECK (length(hash) = 32),
+  note TEXT CHECK (note <> ''),
   bytes BLOB NOT NULL CHECK (length(bytes) BETWEEN 1 AND 65535)
-) STRICT;
-
-CREATE TABLE checkpoint (
-  size INTEGER PRIMARY KEY CHECK (size >= 1),
-  note TEXT NOT NULL CHECK (note <> '')
 ) STRICT;
 
 CREATE TABLE tile (
@@ -35,10 +33,6 @@ CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry
 BEGIN SELECT raise(ABORT, 'the ledger is append-only: UPDATE on entry is refused'); END;
 CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry
 BEGIN SELECT raise(ABORT, 'the ledger is append-only: DELETE on entry is refused'); END;
-CREATE TRIGGER checkpoint_no_update BEFORE UPDATE ON checkpoint
-BEGIN SELECT raise(ABORT, 'the ledger is append-only: UPDATE on checkpoint is refused'); END;
-CREATE TRIGGER checkpoint_no_delete BEFORE DELETE ON checkpoint
-BEGIN SELECT raise(ABORT, 'the ledger is append-only: DELETE on checkpoint is refused'); END;
 CREATE TRIGGER tile_no_update BEFORE UPDATE ON tile
 BEGIN SELECT raise(ABORT, 'the ledger is append-only: UPDATE on tile is refused'); END;
 CREATE TRIGGER tile_no_delete BEFORE DELETE ON tile
@@ -51,9 +45,6 @@ BEGIN SELECT raise(ABORT, 'the ledger is append-only: DELETE on blob is refused'
 -- INSERT OR REPLACE deletes without firing the triggers above, unless recursive_triggers is on, as in every connection
 -- of Baton. Where it costs nothing the tables are guarded against it here, too; on entries it would cost a third of an
 -- insert.
-CREATE TRIGGER checkpoint_only_at_the_end BEFORE INSERT ON checkpoint
-WHEN NEW.size <= (SELECT coalesce(max(size), 0) FROM checkpoint)
-BEGIN SELECT raise(ABORT, 'the ledger is append-only: a checkpoint is only added at the end'); END;
 CREATE TRIGGER tile_only_once BEFORE INSERT ON tile
 WHEN EXISTS (SELECT 1 FROM tile WHERE level = NEW.level AND "index" = NEW."index")
 BEGIN SELECT raise(ABORT, 'the ledger is append-only: a tile is only added once'); END;

@@ -1,0 +1,17 @@
+import { findStateDir, readDaemonRecord } from '../api/state-folder.ts';
+import type { Io } from './command.ts';
+
+/** A daemon that is busy, or stopped with a signal, says nothing: after a few seconds people hear whom they are waiting for. */
+export function sayWhenSlow(io: Io, afterMs = SLOW_MS): Disposable {
+  const timer = setTimeout(() => {
+    const pid = readDaemonRecord(findStateDir(io.env))?.pid;
+    const who = pid === undefined ? 'the daemon' : `the daemon (process ${pid})`;
+    io.err(
+      `Waiting for ${who}, which has not answered yet. Ctrl-C gives up; daemon.log in the state folder may say more.\n`,
+    );
+  }, afterMs);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+const SLOW_MS = 3000;

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { makeCleanCheckout, removeCleanCheckout } from '../git/merge/clean-checkout.ts';
+import type { CheckPlan } from '../state/workflow/workflow-event.ts';
+import { commandFiles } from '../supervisor/contract.ts';
+import { superviseCommand, type CommandEnd } from './supervise-command.ts';
+import type { World } from './world.ts';
+
+export interface CommitCheck {
+  /** What the commands' ids begin with: the same commit under the same id is checked once. */
+  readonly id: string;
+  readonly sha: string;
+  readonly checks: readonly CheckPlan[];
+}
+
+export interface CheckEnd extends CommandEnd {
+  readonly name: string;
+  readonly passed: boolean;
+  /** Where the whole log is. */
+  readonly logPath: string;
+}
+
+/** Runs checks on one commit, in a checkout of nothing but it, one after the other until one fails. Undefined where it was called off. */
+export async function checkCommit(
+  { id, sha, checks }: CommitCheck,
+  world: World,
+  signal: AbortSignal,
+  onEnd?: (end: CheckEnd) => Promise<void>,
+): Promise<readonly CheckEnd[] | undefined> {
+  const folder = join(world.stateDir, 'checkouts', id);
+  const ends: CheckEnd[] = [];
+  let isMade = false;
+  try {
+    for (const [i, { name, run = 'false', timeout_ms: timeoutMs = null }] of checks.entries()) {
+      const commandId = `${id}.${i}`;
+      const prepare = async () => {
+        const made = isMade ? { ok: true as const } : await makeCleanCheckout(world.path, sha, folder);
+        isMade = true;
+        if (!made.ok) return { ok: false, reason: made.problem.message } as const;
+        return {
+          ok: true,
+          shell: { command: run, cwd: folder, env: { BATON_CHECK: name, CI: 'true' }, timeoutMs },
+        } as const;
+      };
+      const end = await superviseCommand(commandId, prepare, world, signal);
+      if (end === undefined) return undefined;
+      const whole = { ...end, name, passed: end.exitCode === 0, logPath: commandFiles(world.stateDir, commandId).log };
+      ends.push(whole);
+      await onEnd?.(whole);
+      if (!whole.passed) break;
+    }
+    return ends;
+  } finally {
+    // A check that goes on without us still needs its files.
+    if (!signal.aborted) await removeCleanCheckout(world.path, folder);
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { isAncestor } from '../git/commits.ts';
+import { advanceBranch } from '../git/merge/advance-branch.ts';
+import { combine } from '../git/merge/combine.ts';
+import { findMainBranch, findSha } from '../git/repository.ts';
+import { gitLines } from '../git/run-git.ts';
+import type { Command } from '../state/decide.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import { writebacks } from '../state/task.ts';
+import type { FinishMerge } from '../state/workflow/merge.ts';
+import { WRITEBACK_REQUIRED } from '../state/writeback.ts';
+import { checkCommit } from './check-commit.ts';
+import type { World } from './world.ts';
+
+type Merge = Extract<Effect, { kind: 'merge' }>;
+type Ended = Pick<FinishMerge, 'outcome'> & Partial<FinishMerge>;
+
+/**
+ * Merges one task at a time: the commit is made beside everything, checked whole in a checkout of its own, and only then does the main
+ * branch move, if it is still where it was. Where it is not, the merge is made and checked anew.
+ */
+export async function mergeTask(effect: Merge, world: World, signal: AbortSignal): Promise<readonly Command[]> {
+  return world.merges.pass(async () => {
+    if (signal.aborted) return [];
+    const ended = await merge(effect, world, signal);
+    if (ended === undefined) return [];
+    const { mergeId, method } = effect;
+    const nothing = { base: null, merge_sha: null, reason: null, files: [], output: null };
+    return [{ kind: 'finish-merge', command: { mergeId, method, newId: randomUUID(), ...nothing, ...ended } }];
+  });
+}
+
+async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<Ended | undefined> {
+  const { head, into, method, message, checks } = effect;
+  const { path } = world;
+  const missing = await findMissingRecord(effect, world);
+  if (missing !== undefined) return { outcome: 'failed', reason: missing };
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const main = await findMainBranch(path, into === '' ? undefined : into);
+    if (!main.ok) return { outcome: 'refused', reason: main.problem.message };
+    const onto = await findSha(path, `refs/heads/${main.value.name}`);
+    if (onto === null) return { outcome: 'refused', reason: `there is no branch ${main.value.name} here` };
+    const done = await findEarlier(path, head, onto);
+    if (done !== undefined) return { outcome: 'merged', base: null, merge_sha: done };
+    const combined = await combine(path, { head, onto, method, message });
+    if (!combined.ok) return { outcome: 'refused', base: onto, reason: combined.problem.message };
+    const { value } = combined;
+    if (value.kind === 'conflict') return { outcome: 'conflict', base: onto, reason: 'conflict', files: value.files };
+    const own = checks.filter(({ run }) => run !== undefined);
+    const id = `${effect.mergeId}.${value.sha.slice(0, 12)}`;
+    const checked =
+      value.kind === 'nothing' ? [] : await checkCommit({ id, sha: value.sha, checks: own }, world, signal);
+    if (checked === undefined) return undefined;
+    const failed = checked.find(({ passed }) => !passed);
+    if (failed !== undefined) {
+      const reason = `check failed on the merged tree: ${failed.name}`;
+      return { outcome: 'failed', base: onto, reason, output: failed.output };
+    }
+    const advanced = await advanceBranch(path, { branch: main.value.name, from: onto, to: value.sha });
+    if (!advanced.ok) return { outcome: 'refused', base: onto, reason: advanced.problem.message };
+    if (advanced.value === 'advanced') return { outcome: 'merged', base: onto, merge_sha: value.sha };
+  }
+  return { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };
+}
+
+const MOST_TRIES = 20;
+
+/** An earlier daemon may have moved the branch and died before it could say so: its commit names the head. */
+async function findEarlier(path: string, head: string, onto: string): Promise<string | undefined> {
+  const asked = ['log', '--max-count=1', '--format=%H', '--fixed-strings', `--grep=Baton-Head: ${head}`, onto, '--'];
+  const found = await gitLines(asked, { cwd: path });
+  return found.ok ? found.value[0] : undefined;
+}
+
+/** What is merged was written down: the record names the head, or a commit with nothing but Baton's own after it. */
+async function findMissingRecord({ taskId, head }: Merge, { path, read }: World): Promise<string | undefined> {
+  const records = await read((state) => {
+    const task = state.tasks.get(taskId);
+    return task === undefined ? [] : writebacks(task).map(({ commitSha }) => commitSha.toLowerCase());
+  });
+  if (records === undefined || records.includes(head)) return undefined;
+  for (const sha of records.toReversed()) {
+    const ancestor = await isAncestor(path, sha, head);
+    if (!ancestor.ok || !ancestor.value) continue;
+    const later = await gitLines(['log', '--format=%ce', `${sha}..${head}`, '--'], { cwd: path });
+    if (later.ok && later.value.every((email) => email === 'baton@localhost')) return undefined;
+  }
+  return WRITEBACK_REQUIRED;
+}

@@ -1,0 +1,120 @@
+import { mkdirSync } from 'node:fs';
+import { batonShim } from '../agents/prepare-agent.ts';
+import { writeWhole } from '../api/write-whole.ts';
+import { commandFiles, type Exit, type Launch } from '../supervisor/contract.ts';
+import type { Programs } from '../supervisor/programs.ts';
+import { untilEnded, untilStarted } from './follow-start.ts';
+import { ownerFile } from './owner-file.ts';
+import { markOfCommand, settleLost } from './settle-lost.ts';
+import { spawnSupervisor, type Spawned } from './spawn-supervisor.ts';
+import { findSupervised } from './supervised.ts';
+import type { World } from './world.ts';
+
+/** A command for the shell, ready to be run. */
+export interface ShellCommand {
+  readonly command: string;
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number | null;
+}
+
+export interface CommandEnd {
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  readonly output: string | null;
+}
+
+export type Prepared =
+  | { readonly ok: true; readonly shell: ShellCommand }
+  | { readonly ok: false; readonly reason: string };
+
+/** Commands are started once: there is no second try under the same id. */
+export const ONLY_START = 1;
+
+/**
+ * Runs a shell command under a supervisor, so that it is run once however often the daemon is started meanwhile, and so that it holds
+ * nothing up. `prepare` is asked only where it has not been started yet. Undefined where nobody wants to know any more.
+ */
+export async function superviseCommand(
+  id: string,
+  prepare: () => Promise<Prepared | undefined>,
+  world: World,
+  signal: AbortSignal,
+): Promise<CommandEnd | undefined> {
+  const files = commandFiles(world.stateDir, id);
+  let spawned: Spawned | undefined;
+  if (findSupervised(files, ONLY_START).kind === 'untaken') {
+    const started = await start(id, prepare, world, signal);
+    if (started === undefined || 'exitCode' in started) return started;
+    spawned = started;
+  }
+  const settling = await untilEnded({ files, start: ONLY_START, spawned, signal });
+  if (settling === undefined) return undefined;
+  const { found, words } = settling;
+  if (found.kind === 'ended') return endOf(found.exit);
+  if (found.kind === 'untaken') return failed(`the supervisor did not start: ${words ?? 'it has gone'}`);
+  const exit = await settleLost({ files, start: ONLY_START, mark: markOfCommand(id) });
+  return endOf({ ...exit, output: exit.output ?? 'its supervisor was killed' });
+}
+
+/** Starts it, and waits until it runs; or says why that is not possible. */
+async function start(
+  id: string,
+  prepare: () => Promise<Prepared | undefined>,
+  world: World,
+  signal: AbortSignal,
+): Promise<Spawned | CommandEnd | undefined> {
+  const files = commandFiles(world.stateDir, id);
+  const programs = await world.programs();
+  return world.starts.pass(async () => {
+    const wanted = await prepare();
+    if (wanted === undefined || signal.aborted) return undefined;
+    if (!wanted.ok) return failed(wanted.reason);
+    mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+    writeWhole(ownerFile(files.folder), world.projectId);
+    const spawned = spawnSupervisor(files, launchOf(id, wanted.shell, world, programs), { programs, env: world.env });
+    await untilStarted({ files, start: ONLY_START, spawned, signal }, world.times.startMs);
+    return spawned;
+  });
+}
+
+function failed(output: string): CommandEnd {
+  return { exitCode: null, timedOut: false, output };
+}
+
+function endOf({ code, timed_out, output }: Exit): CommandEnd {
+  return { exitCode: code, timedOut: timed_out, output };
+}
+
+function launchOf(
+  id: string,
+  { command, cwd, env = {}, timeoutMs }: ShellCommand,
+  { stateDir, times, supervisorToken }: World,
+  programs: Programs,
+): Launch {
+  const files = commandFiles(stateDir, id);
+  return {
+    v: 1,
+    kind: 'command',
+    id,
+    start: ONLY_START,
+    argv: ['/bin/sh', '-c', command],
+    cwd,
+    env,
+    output: 'text',
+    input: 'none',
+    prompt: null,
+    timeout_ms: timeoutMs,
+    kill_after_ms: times.killAfterMs,
+    idle_ms: null,
+    renew_ms: null,
+    log_bytes: times.logBytes,
+    finds_exit_signals: false,
+    token: supervisorToken(id),
+    // What a person's runbook runs, it runs for them.
+    agent_token: '',
+    owes: [],
+    state_dir: stateDir,
+    files: [batonShim(files.bin, programs)],
+  };
+}

@@ -1,0 +1,13 @@
+import { event, type Event } from '../state/event.ts';
+import type { Task } from '../state/task.ts';
+import { writebacks } from '../state/task.ts';
+import type { World } from './world.ts';
+
+/** A task has come to CI: its required checks are wanted, on exactly the commit that it was left at. */
+export function ciGate({ rules, newId }: World, task: Task): Event[] {
+  const { checks = [], ciGate: isOn } = rules;
+  if (!isOn || checks.length === 0 || task.phase !== 'CI_PENDING') return [];
+  const head = task.flow.head ?? writebacks(task).at(-1)?.commitSha;
+  if (head === undefined) return [];
+  return [event('ChecksRequested', { checks_id: newId(), task_id: task.id, head, checks })];
+}

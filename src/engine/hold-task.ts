@@ -1,0 +1,46 @@
+import { moveTo } from '../state/end-claim.ts';
+import { event, type Event } from '../state/event.ts';
+import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
+import { firstOf } from '../state/runs/last-of.ts';
+import type { Task } from '../state/task.ts';
+import { notifyAttention } from './notify.ts';
+import type { World } from './world.ts';
+
+export interface Hold {
+  readonly source: DecisionSource;
+  /** What waits: `ready for review`. */
+  readonly stage: string;
+  readonly context: string;
+  /** The first is recommended. */
+  readonly options: readonly { readonly label: string; readonly action: DecisionAction }[];
+}
+
+/** Nobody claims the task until a person has answered. One that is held already is not asked about twice. */
+export function holdTask(world: World, task: Task, { source, stage, context, options }: Hold): Event[] {
+  if (task.flow.held !== null) return [];
+  const decision_id = world.newId();
+  const title = `Task needs attention: ${task.id} ${stage}`;
+  const listed: DecisionOption[] = options.map((option, i) => ({ ...option, recommended: i === 0 }));
+  return [
+    event('DecisionOpened', {
+      decision_id,
+      source,
+      title,
+      context: firstOf(context),
+      options: listed,
+      agent_id: null,
+      pipeline_id: null,
+      task_id: task.id,
+    }),
+    notifyAttention(world, title, context, decision_id),
+    event('TaskHeld', { task_id: task.id, decision_id, stage }),
+  ];
+}
+
+/** What the person chose: the task goes on, or it is blocked with their reason. */
+export function freeTask(task: Task, action: DecisionAction, message: string | null): Event[] {
+  const freed = event('TaskFreed', { task_id: task.id });
+  if (action !== 'deny' && action !== 'cancel') return [freed];
+  const why = message === null ? `decision: ${action}` : `decision: ${action}: ${message}`;
+  return [freed, moveTo(task, 'BLOCKED', why)];
+}

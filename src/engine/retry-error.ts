@@ -1,0 +1,31 @@
+import { parseHandoff } from '../protocol/handoff/index.ts';
+import { HANDOFF_EDGES } from '../protocol/handoff/index.ts';
+import { moveTo } from '../state/end-claim.ts';
+import { event, type Event, type EventOf } from '../state/event.ts';
+import type { Task } from '../state/task.ts';
+import type { World } from './world.ts';
+
+const WAITS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));
+
+/** An error handoff blocks its task. Where the error may go away by itself, the same role tries again, a few times. */
+export function retryError({ state, newId, at }: World, handoff: EventOf<'HandoffDelivered'>['data']): Event[] {
+  const task = state.tasks.get(handoff.task_id);
+  if (handoff.to !== 'orchestrator' || task === undefined || !isRecoverable(handoff.xml)) return [];
+  const waitMs = WAITS[task.flow.retries - 1];
+  if (waitMs === undefined) return [];
+  const due = new Date(Date.parse(at) + waitMs).toISOString();
+  const purpose = { kind: 'unblock', task_id: task.id, since: task.epoch } as const;
+  return [event('TimerSet', { timer_id: newId(), due, purpose })];
+}
+
+/** On the timer: unless somebody has looked after it meanwhile. */
+export function afterError(task: Task | undefined, since: number): Event[] {
+  if (task === undefined || task.blocked === null || task.epoch !== since) return [];
+  return [moveTo(task, task.blocked.from, 'tried again after a recoverable error')];
+}
+
+function isRecoverable(xml: string): boolean {
+  const parsed = parseHandoff(xml);
+  const error = parsed.ok && parsed.value.kind === 'handoff' ? parsed.value['error'] : undefined;
+  return typeof error === 'object' && 'recoverable' in error && error.recoverable === true;
+}

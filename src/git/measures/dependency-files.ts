@@ -1,0 +1,62 @@
+import { basename } from 'node:path';
+import { readBunLock, readNpmLock, readPackageJson, readPnpmLock, readYarnLock } from './javascript-dependencies.ts';
+import { readCargoLock, readCargoToml, readGoMod, readGoSum } from './native-dependencies.ts';
+import { readPipfile, readPipfileLock, readPyproject, readRequirements, readTomlLock } from './python-dependencies.ts';
+
+/** What says which foreign code a project uses, and how each such file is read. */
+export interface DependencyFile {
+  readonly ecosystem: 'npm' | 'python' | 'cargo' | 'go';
+  /** The names of what it asks for or holds. Throws where the text is not such a file. */
+  readonly read: (text: string) => Set<string>;
+}
+
+/** The kind of a file, by its name; undefined for all that have nothing to do with dependencies. */
+export function findDependencyFile(path: string): DependencyFile | undefined {
+  // What lies inside an installed package is that package's own business.
+  if (/(?:^|\/)(?:node_modules|vendor|\.venv|target)\//.test(path)) return undefined;
+  const name = basename(path);
+  return BY_NAME.get(name) ?? (isRequirements(name, path) ? REQUIREMENTS : undefined);
+}
+
+const REQUIREMENTS: DependencyFile = { ecosystem: 'python', read: readRequirements };
+
+/** requirements.txt, requirements-dev.txt, dev-requirements.in, requirements/test.txt. */
+function isRequirements(name: string, path: string): boolean {
+  return (
+    /^[\w.-]*requirements[\w.-]*\.(?:txt|in)$/.test(name) || /(?:^|\/)requirements\/[\w.-]+\.(?:txt|in)$/.test(path)
+  );
+}
+
+const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
+  ...files('npm', {
+    'package.json': readPackageJson,
+    'package-lock.json': readNpmLock,
+    'npm-shrinkwrap.json': readNpmLock,
+    'pnpm-lock.yaml': readPnpmLock,
+    'yarn.lock': readYarnLock,
+    'bun.lock': readBunLock,
+    'bun.lockb': readNothing,
+  }),
+  ...files('python', {
+    'pyproject.toml': readPyproject,
+    'uv.lock': readTomlLock,
+    'poetry.lock': readTomlLock,
+    'pdm.lock': readTomlLock,
+    Pipfile: readPipfile,
+    'Pipfile.lock': readPipfileLock,
+  }),
+  ...files('cargo', { 'Cargo.toml': readCargoToml, 'Cargo.lock': readCargoLock }),
+  ...files('go', { 'go.mod': readGoMod, 'go.sum': readGoSum }),
+]);
+
+function files(
+  ecosystem: DependencyFile['ecosystem'],
+  readers: Readonly<Record<string, DependencyFile['read']>>,
+): [string, DependencyFile][] {
+  return Object.entries(readers).map(([name, read]) => [name, { ecosystem, read }]);
+}
+
+/** Binary: only bun itself can read it. */
+function readNothing(): never {
+  throw new TypeError('it is binary; a bun.lock can be read');
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { findNewDependencies } from './find-new-dependencies.ts';
+
+/** One manifest or lock file of each ecosystem: as it was, and with `left-pad` or its like brought in. */
+const CASES: readonly {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+  readonly adds: string;
+}[] = [
+  {
+    path: 'package.json',
+    before: '{"dependencies":{"react":"^19.0.0"}}',
+    after: '{"dependencies":{"react":"^19.1.0"},"devDependencies":{"left-pad":"1.3.0"}}',
+    adds: 'npm left-pad',
+  },
+  {
+    path: 'app/package-lock.json',
+    before: '{"lockfileVersion":3,"packages":{"":{"name":"x"},"node_modules/react":{"version":"19.0.0"}}}',
+    after:
+      '{"lockfileVersion":3,"packages":{"":{"name":"x"},"node_modules/react":{},"node_modules/react/node_modules/@scope/left-pad":{}}}',
+    adds: 'npm @scope/left-pad',
+  },
+  {
+    path: 'package-lock.json',
+    before: '{"lockfileVersion":1,"dependencies":{"a":{"version":"1.0.0"}}}',
+    after:
+      '{"lockfileVersion":1,"dependencies":{"a":{"version":"1.0.0","dependencies":{"left-pad":{"version":"1.3.0"}}}}}',
+    adds: 'npm left-pad',
+  },
+  {
+    path: 'pnpm-lock.yaml',
+    before: "lockfileVersion: '9.0'\npackages:\n  react@19.0.0:\n    resolution: {integrity: sha512-x}\n",
+    after:
+      "lockfileVersion: '9.0'\npackages:\n  react@19.1.0:\n    resolution: {integrity: sha512-y}\n  '@scope/left-pad@1.0.0(react@19.1.0)':\n    resolution: {integrity: sha512-z}\n",
+    adds: 'npm @scope/left-pad',
+  },
+  {
+    path: 'yarn.lock',
+    before: '# yarn lockfile v1\n\nreact@^19.0.0:\n  version "19.0.0"\n',
+    after:
+      '# yarn lockfile v1\n\n"@scope/left-pad@^1.0.0", "@scope/left-pad@~1.1.0":\n  version "1.1.0"\n\nreact@^19.0.0:\n  version "19.0.0"\n  dependencies:\n    other "^1"\n',
+    adds: 'npm @scope/left-pad',
+  },
+  {
+    path: 'bun.lock',
+    before: '{"lockfileVersion":1,"workspaces":{"":{"name":"x",},},"packages":{"react":["react@19.0.0","",{},"sha"],}}',
+    after:
+      '{"lockfileVersion":1,"packages":{"react":["react@19.0.0","",{},"sha"],"left-pad":["left-pad@1.3.0","",{},"sha"],"x":["x@workspace:packages/x"],}}',
+    adds: 'npm left-pad',
+  },
+  {
+    path: 'pyproject.toml',
+    before: '[project]\ndependencies = ["Flask_Login>=1"]\n',
+    after: '[project]\ndependencies = ["flask-login>=2", "requests[socks]>=2; python_version < \\"4\\""]\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'pyproject.toml',
+    before: '[tool.poetry.dependencies]\npython = "^3.12"\n',
+    after: '[tool.poetry.dependencies]\npython = "^3.13"\n[tool.poetry.group.dev.dependencies]\nrequests = "^2"\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'requirements-dev.txt',
+    before: 'flask==3.0 # web\n-r base.txt\n',
+    after: 'flask==3.1\n-r base.txt\n--hash=sha256:00\n-e git+https://example.org/r.git#egg=requests\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'uv.lock',
+    before: 'version = 1\n[[package]]\nname = "app"\nsource = { virtual = "." }\n',
+    after:
+      'version = 1\n[[package]]\nname = "app"\nsource = { virtual = "." }\n[[package]]\nname = "requests"\nversion = "2.0"\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'poetry.lock',
+    before: '[[package]]\nname = "flask"\n',
+    after: '[[package]]\nname = "flask"\n[[package]]\nname = "requests"\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'Cargo.toml',
+    before: '[dependencies]\nserde = "1"\n',
+    after:
+      '[dependencies]\nserde = { version = "1", features = ["derive"] }\n[target."cfg(unix)".dev-dependencies]\nio = { package = "tokio", version = "1" }\n',
+    adds: 'cargo tokio',
+  },
+  {
+    path: 'Cargo.lock',
+    before: '[[package]]\nname = "mine"\nversion = "0.1.0"\n',
+    after:
+      '[[package]]\nname = "mine"\nversion = "0.1.0"\n[[package]]\nname = "tokio"\nversion = "1.0.0"\nsource = "registry+https://example.org"\n',
+    adds: 'cargo tokio',
+  },
+  {
+    path: 'go.mod',
+    before: 'module example.org/x\n\ngo 1.24\n\nrequire example.org/a v1.0.0\n',
+    after:
+      'module example.org/x\n\ngo 1.24\n\nrequire (\n\texample.org/a v1.1.0\n\texample.org/b v1.0.0 // indirect\n)\nreplace example.org/a => ./a\n',
+    adds: 'go example.org/b',
+  },
+  {
+    path: 'go.sum',
+    before: 'example.org/a v1.0.0 h1:x=\n',
+    after: 'example.org/a v1.1.0 h1:x=\nexample.org/b v1.0.0/go.mod h1:y=\n',
+    adds: 'go example.org/b',
+  },
+];
+
+describe('what a change brings in', () => {
+  it.each(CASES)('$path: $adds, and nothing else', ({ path, before, after, adds }) => {
+    const { added, unreadable } = findNewDependencies([{ path, before, after }]);
+    expect(unreadable).toEqual([]);
+    expect(added.map(({ ecosystem, name }) => `${ecosystem} ${name}`)).toEqual([adds]);
+    expect(findNewDependencies([{ path, before: after, after }]).added, 'an old one is not new').toEqual([]);
+    expect(findNewDependencies([{ path, before: after, after: before }]).added, 'what goes is not new').toEqual([]);
+  });
+
+  it('knows a dependency that moved from one manifest to another', () => {
+    const whole = '{"dependencies":{"react":"1"}}';
+    const moved = [
+      { path: 'package.json', before: whole, after: '{}' },
+      { path: 'packages/a/package.json', before: undefined, after: whole },
+    ];
+    expect(findNewDependencies(moved).added).toEqual([]);
+  });
+
+  it('names every file in which it appears', () => {
+    const changes = [
+      { path: 'package.json', before: '{}', after: '{"dependencies":{"left-pad":"1"}}' },
+      { path: 'package-lock.json', before: '{}', after: '{"packages":{"node_modules/left-pad":{}}}' },
+    ];
+    expect(findNewDependencies(changes).added).toEqual([
+      { ecosystem: 'npm', name: 'left-pad', paths: ['package.json', 'package-lock.json'] },
+    ]);
+  });
+
+  it('does not vouch for what it cannot read', () => {
+    const changes = [
+      { path: 'package.json', before: '{}', after: '{"dependencies":' },
+      { path: 'bun.lockb', before: undefined, after: '\u0000' },
+    ];
+    expect(findNewDependencies(changes).unreadable.map(({ path }) => path)).toEqual(['package.json', 'bun.lockb']);
+  });
+
+  it('looks at nothing else', () => {
+    const changes = [
+      { path: 'src/index.js', before: undefined, after: 'import "left-pad"' },
+      { path: 'node_modules/x/package.json', before: undefined, after: '{"dependencies":{"left-pad":"1"}}' },
+    ];
+    expect(findNewDependencies(changes)).toEqual({ added: [], unreadable: [] });
+  });
+});

@@ -1,0 +1,57 @@
+import type { Mission } from '../../protocol/mission.ts';
+import type { Result } from '../../protocol/result.ts';
+import type { Measured } from './measure-change.ts';
+
+/** Every way in which what was measured breaks the mission, or is not what the result says; empty where all is well. */
+export function findViolations(
+  constraints: NonNullable<Mission['constraints']>,
+  measured: Measured,
+  result: Result | null,
+): string[] {
+  return [
+    ...tooManyFiles(constraints, measured),
+    ...commits(constraints, measured),
+    ...newDependencies(constraints, measured),
+    ...(result === null ? [] : falseClaims(result, measured)),
+  ];
+}
+
+function tooManyFiles({ max_files }: Mission['constraints'] & object, { files }: Measured): string[] {
+  if (max_files === undefined || files.length <= max_files) return [];
+  return [`max_files: ${files.length} files differ from the base, ${max_files} allowed`];
+}
+
+function commits({ no_git_commit }: Mission['constraints'] & object, measured: Measured): string[] {
+  const { commits: made, base, head } = measured;
+  if (no_git_commit !== true || head === base) return [];
+  return [`no_git_commit: HEAD is ${made} commit${made === 1 ? '' : 's'} ahead of the base`];
+}
+
+function newDependencies({ no_new_deps }: Mission['constraints'] & object, { dependencies }: Measured): string[] {
+  if (no_new_deps !== true) return [];
+  return [
+    ...dependencies.added.map(
+      ({ ecosystem, name, paths }) => `no_new_deps: ${ecosystem} ${name} (${paths.join(', ')})`,
+    ),
+    ...dependencies.unreadable.map(({ path, why }) => `no_new_deps: ${path} changed and cannot be read: ${why}`),
+  ];
+}
+
+/** What the agent lists against what git sees. */
+function falseClaims({ files_modified: claimed }: Result, { files }: Measured): string[] {
+  const real = new Map(files.map(({ path, action }) => [path, action]));
+  const named = new Set(claimed.map(({ path }) => path));
+  const unchanged = claimed.filter(({ path }) => !real.has(path)).map(({ path }) => path);
+  const unnamed = files.filter(({ path }) => !named.has(path)).map(({ path }) => path);
+  return [
+    ...(unchanged.length === 0 ? [] : [`files_modified: named but not changed: ${list(unchanged)}`]),
+    ...(unnamed.length === 0 ? [] : [`files_modified: changed but not named: ${list(unnamed)}`]),
+  ];
+}
+
+const MOST_NAMED = 20;
+
+function list(paths: readonly string[]): string {
+  const rest = paths.length - MOST_NAMED;
+  return paths.slice(0, MOST_NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}

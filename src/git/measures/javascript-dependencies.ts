@@ -1,0 +1,80 @@
+import { parse as parseYaml } from 'yaml';
+import { isTable, namesIn, type Table } from './table.ts';
+
+/** package.json: what it asks for itself. Workspaces' own files are read each by itself. */
+export function readPackageJson(text: string): Set<string> {
+  const manifest = parseJson(text);
+  return new Set(FIELDS.flatMap((field) => namesIn(manifest[field])));
+}
+
+const FIELDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
+
+/** package-lock.json and npm-shrinkwrap.json, of npm 7 on (`packages`) and before (`dependencies`). */
+export function readNpmLock(text: string): Set<string> {
+  const lock = parseJson(text);
+  const names = Object.entries(isTable(lock['packages']) ? lock['packages'] : {}).flatMap(([path, found]) => {
+    const at = path.lastIndexOf('node_modules/');
+    if (at < 0) return [];
+    // An alias is installed under one name and is another package.
+    const alias = isTable(found) && typeof found['name'] === 'string' ? [found['name']] : [];
+    return [path.slice(at + 'node_modules/'.length), ...alias];
+  });
+  return new Set([...names, ...nestedNames(lock['dependencies'])]);
+}
+
+function nestedNames(dependencies: unknown): string[] {
+  if (!isTable(dependencies)) return [];
+  return Object.entries(dependencies).flatMap(([name, found]) => [
+    name,
+    ...(isTable(found) ? nestedNames(found['dependencies']) : []),
+  ]);
+}
+
+/** pnpm-lock.yaml: keys such as `/name/1.0.0`, `/@scope/name@1.0.0(peer@2)`, `name@1.0.0`. */
+export function readPnpmLock(text: string): Set<string> {
+  const lock: unknown = parseYaml(text);
+  if (!isTable(lock)) throw new TypeError('not a pnpm lock file');
+  return new Set(namesIn(lock['packages']).map((key) => pnpmName(key)));
+}
+
+function pnpmName(key: string): string {
+  const bare = key.replace(/^\//, '').replace(/\(.*$/, '');
+  const at = bare.indexOf('@', 1);
+  if (at > 0) return bare.slice(0, at);
+  const parts = bare.split('/');
+  return bare.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? bare);
+}
+
+/** yarn.lock, classic and of later versions: `"name@^1.0.0", "name@npm:^1.1.0":` at the beginning of a line. */
+export function readYarnLock(text: string): Set<string> {
+  const names = new Set<string>();
+  for (const line of text.split('\n')) {
+    if (!/^["@\w].*:\s*$/.test(line) || line.startsWith('__metadata')) continue;
+    for (const specifier of line.trim().replace(/:$/, '').split(',')) {
+      const bare = specifier.trim().replaceAll('"', '');
+      const at = bare.indexOf('@', 1);
+      // Packages of the repository itself are no dependencies.
+      if (at > 0 && !bare.slice(at).startsWith('@workspace:')) names.add(bare.slice(0, at));
+    }
+  }
+  return names;
+}
+
+/** bun.lock: JSON with trailing commas, `packages` by the path under which each is installed. */
+export function readBunLock(text: string): Set<string> {
+  const lock = parseJson(text.replaceAll(/,(\s*[}\]])/g, '$1'));
+  const packages: Table = isTable(lock['packages']) ? lock['packages'] : {};
+  return new Set(
+    Object.values(packages).flatMap((found) => {
+      const specifier: unknown = Array.isArray(found) ? found[0] : undefined;
+      if (typeof specifier !== 'string' || specifier.includes('@workspace:')) return [];
+      return [specifier.slice(0, specifier.indexOf('@', 1))];
+    }),
+  );
+}
+
+function parseJson(text: string): Table {
+  const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+  if (!isTable(value)) throw new TypeError('not a JSON object');
+  return value;
+}

@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { Scratch, valueOf } from '../scratch.cases.ts';
+import { findViolations } from './find-violations.ts';
+import { measureChange } from './measure-change.ts';
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const RESULT = { version: '1', task_id: 'T001', status: 'completed', log: [], completed_at: '' } as const;
+
+describe('what a session has really done', () => {
+  it('counts what is committed, staged, changed, new and deleted, each file once', async () => {
+    const repo = scratch.repository('all');
+    const base = scratch.commit(repo, { a: '1', b: '1', c: '1', 'wéird "name"': '1', '.gitignore': 'ignored\n' });
+    scratch.commit(repo, { a: '2', committed: '1' });
+    scratch.write(repo, { a: '3', b: '2', new: '1', ignored: '1', 'wéird "name"': '2' });
+    scratch.git(repo, 'rm', '--quiet', 'c');
+    scratch.write(repo, { staged: '1' });
+    scratch.git(repo, 'add', 'staged');
+    const measured = valueOf(await measureChange(repo, base));
+    expect(Object.fromEntries(measured.files.map(({ path, action }) => [path, action]))).toEqual({
+      a: 'modified',
+      b: 'modified',
+      c: 'deleted',
+      committed: 'created',
+      new: 'created',
+      staged: 'created',
+      'wéird "name"': 'modified',
+    });
+    expect(measured.commits).toBe(1);
+  });
+
+  it('counts nothing where nothing was done, and where it was undone', async () => {
+    const repo = scratch.repository('nothing');
+    const base = scratch.git(repo, 'rev-parse', 'HEAD');
+    scratch.commit(repo, { a: '1' });
+    scratch.git(repo, 'revert', '--no-edit', 'HEAD');
+    const measured = valueOf(await measureChange(repo, base));
+    expect(measured.files).toEqual([]);
+    expect(findViolations({ max_files: 0 }, measured, null)).toEqual([]);
+    expect(findViolations({ no_git_commit: true }, measured, null)).toEqual([
+      'no_git_commit: HEAD is 2 commits ahead of the base',
+    ]);
+  });
+
+  it('finds the eleventh file, the commit and the new dependency behind a result that claims success', async () => {
+    const repo = scratch.repository('breaks');
+    const base = scratch.commit(repo, {
+      'package.json': '{"dependencies":{"a":"1"}}',
+      'lib/package.json': '{"dependencies":{"b":"1"}}',
+    });
+    const files = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`f${i}`, 'x']));
+    scratch.commit(repo, { ...files, 'package.json': '{"dependencies":{"a":"1","b":"1","left-pad":"1"}}' });
+    const measured = valueOf(await measureChange(repo, base));
+    const claimed = {
+      ...RESULT,
+      files_modified: [
+        { path: 'f0', action: 'created' },
+        { path: 'f99', action: 'created' },
+      ],
+    } as const;
+    expect(findViolations({ max_files: 10, no_git_commit: true, no_new_deps: true }, measured, claimed)).toEqual([
+      'max_files: 11 files differ from the base, 10 allowed',
+      'no_git_commit: HEAD is 1 commit ahead of the base',
+      'no_new_deps: npm left-pad (package.json)',
+      'files_modified: named but not changed: f99',
+      'files_modified: changed but not named: f1, f2, f3, f4, f5, f6, f7, f8, f9, package.json',
+    ]);
+  });
+});

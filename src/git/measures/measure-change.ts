@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { git, gitLines, gitText, type GitResult } from '../run-git.ts';
+import { findDependencyFile } from './dependency-files.ts';
+import { findNewDependencies, type ChangedText, type DependencyFindings } from './find-new-dependencies.ts';
+
+/** What a session has really done in its worktree, whatever it says about itself. */
+export interface Measured {
+  /** Where it began, and where it stands. */
+  readonly base: string;
+  readonly head: string;
+  /** Everything that differs from the base: committed, staged, changed or new. Ignored files are not looked at. */
+  readonly files: readonly MeasuredFile[];
+  /** Commits on top of the base. */
+  readonly commits: number;
+  readonly dependencies: DependencyFindings;
+}
+
+export interface MeasuredFile {
+  readonly path: string;
+  readonly action: 'created' | 'modified' | 'deleted';
+}
+
+/** Measures a worktree against the commit that the session began at. It only reads. */
+export async function measureChange(worktree: string, base: string): Promise<GitResult<Measured>> {
+  const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: worktree });
+  if (!head.ok) return head;
+  const files = await readFiles(worktree, base);
+  if (!files.ok) return files;
+  const commits = await gitText(['rev-list', '--count', `${base}..HEAD`, '--'], { cwd: worktree });
+  if (!commits.ok) return commits;
+  const texts = await readDependencyTexts(worktree, base, files.value);
+  if (!texts.ok) return texts;
+  const dependencies = findNewDependencies(texts.value);
+  return {
+    ok: true,
+    value: { base, head: head.value, files: files.value, commits: Number(commits.value), dependencies },
+  };
+}
+
+/** The worktree against the base, not HEAD against the base: what is not committed counts as well. */
+async function readFiles(worktree: string, base: string): Promise<GitResult<MeasuredFile[]>> {
+  const asked = [
+    'diff',
+    '--name-status',
+    '-z',
+    '--no-renames',
+    '--no-ext-diff',
+    '--ignore-submodules=none',
+    base,
+    '--',
+  ];
+  const diff = await git(asked, { cwd: worktree });
+  if (!diff.ok) return diff;
+  const untracked = await git(['ls-files', '--others', '--exclude-standard', '-z'], { cwd: worktree });
+  if (!untracked.ok) return untracked;
+  const files = new Map<string, MeasuredFile['action']>();
+  const words = fields(diff.value.stdout);
+  for (let i = 0; i + 1 < words.length; i += 2) files.set(words[i + 1] ?? '', ACTIONS[words[i] ?? ''] ?? 'modified');
+  for (const path of fields(untracked.value.stdout)) {
+    // Deleted in the index and there again: the file is as new as it looks to git, and yet only modified.
+    files.set(path, files.get(path) === 'deleted' ? 'modified' : 'created');
+  }
+  return { ok: true, value: [...files].map(([path, action]) => ({ path, action })) };
+}
+
+const ACTIONS: Readonly<Record<string, MeasuredFile['action']>> = { A: 'created', D: 'deleted' };
+
+/** All that named dependencies at the base, and what names them now: only then is it known which are new. */
+async function readDependencyTexts(
+  worktree: string,
+  base: string,
+  files: readonly MeasuredFile[],
+): Promise<GitResult<ChangedText[]>> {
+  const changed = new Map(files.filter(({ path }) => findDependencyFile(path)).map((file) => [file.path, file]));
+  if (changed.size === 0) return { ok: true, value: [] };
+  const tree = await gitLines(['ls-tree', '-r', '--name-only', base], { cwd: worktree });
+  if (!tree.ok) return tree;
+  const before = tree.value.filter((path) => findDependencyFile(path)).slice(0, MOST_FILES);
+  const texts = new Map<string, string>();
+  for (const path of before) {
+    const text = await git(['cat-file', 'blob', `${base}:${path}`], { cwd: worktree, maxBytes: MOST_BYTES });
+    if (text.ok) texts.set(path, text.value.stdout);
+  }
+  const paths = new Set([...before, ...changed.keys()]);
+  const value = await Promise.all(
+    [...paths].map(async (path): Promise<ChangedText> => {
+      const isChanged = changed.has(path);
+      const now = isChanged ? await readNow(join(worktree, path)) : undefined;
+      return { path, before: texts.get(path), after: now };
+    }),
+  );
+  return { ok: true, value };
+}
+
+const MOST_FILES = 500;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+async function readNow(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
+}
+
+function fields(output: string): string[] {
+  return output.split('\0').filter((field) => field !== '');
+}

@@ -1,0 +1,64 @@
+import { parse as parseToml } from 'smol-toml';
+import { isTable, type Table } from './table.ts';
+
+/** Cargo.toml: dependencies of every kind, also those of one target only and those of the workspace. */
+export function readCargoToml(text: string): Set<string> {
+  const manifest: Table = parseToml(text);
+  const targets = isTable(manifest['target']) ? Object.values(manifest['target']).filter(isTable) : [];
+  const places = [manifest, manifest['workspace'], ...targets].filter(isTable);
+  return new Set(places.flatMap((place) => CARGO_KINDS.flatMap((kind) => cratesIn(place[kind]))));
+}
+
+const CARGO_KINDS = [
+  'dependencies',
+  'dev-dependencies',
+  'dev_dependencies',
+  'build-dependencies',
+  'build_dependencies',
+];
+
+/** A crate may be used under another name than its own. */
+function cratesIn(dependencies: unknown): string[] {
+  if (!isTable(dependencies)) return [];
+  return Object.entries(dependencies).map(([name, found]) =>
+    isTable(found) && typeof found['package'] === 'string' ? found['package'] : name,
+  );
+}
+
+/** Cargo.lock: packages that come from somewhere; those without a source are the repository's own. */
+export function readCargoLock(text: string): Set<string> {
+  const packages = parseToml(text)['package'];
+  if (!Array.isArray(packages)) return new Set();
+  return new Set(
+    packages.flatMap((found) =>
+      isTable(found) && typeof found['name'] === 'string' && 'source' in found ? [found['name']] : [],
+    ),
+  );
+}
+
+/** go.mod: `require` and `replace`, in lines and in blocks; tools since Go 1.24. */
+export function readGoMod(text: string): Set<string> {
+  const names = new Set<string>();
+  let block: string | undefined;
+  for (const raw of text.split('\n')) {
+    const line = raw.replace(/\/\/.*$/, '').trim();
+    if (line === ')') block = undefined;
+    const opened = /^(?<word>\w+)\s*\($/.exec(line)?.groups?.['word'];
+    if (opened !== undefined) {
+      block = opened;
+      continue;
+    }
+    const [word, ...rest] = block === undefined ? line.split(/\s+/) : [block, ...line.split(/\s+/)];
+    const name = word === 'replace' ? rest[rest.indexOf('=>') + 1] : rest[0];
+    const counts = word === 'require' || word === 'replace' || word === 'tool';
+    // A replacement by a folder of the repository brings nothing in.
+    if (counts && name !== undefined && name !== '' && name !== ')' && !/^\.{0,2}\//.test(name))
+      names.add(name.replaceAll('"', ''));
+  }
+  return names;
+}
+
+/** go.sum: one module and version a line. It also lists what was only looked at, so a module counts by name alone. */
+export function readGoSum(text: string): Set<string> {
+  return new Set(text.split('\n').flatMap((line) => line.split(' ')[0] || []));
+}

@@ -1,0 +1,80 @@
+import { parse as parseToml } from 'smol-toml';
+import { isTable, namesIn, textsIn, type Table } from './table.ts';
+
+/** pyproject.toml: of the standard (`project`, `dependency-groups`), of poetry, uv, pdm and hatch; and what building needs. */
+export function readPyproject(text: string): Set<string> {
+  const manifest: Table = parseToml(text);
+  const project = table(manifest['project']);
+  const tool = table(manifest['tool']);
+  const poetry = table(tool['poetry']);
+  const specifiers = [
+    ...textsIn(project['dependencies']),
+    ...Object.values(table(project['optional-dependencies'])).flatMap((extra) => textsIn(extra)),
+    ...Object.values(table(manifest['dependency-groups'])).flatMap((group) => textsIn(group)),
+    ...textsIn(table(manifest['build-system'])['requires']),
+    ...textsIn(table(tool['uv'])['dev-dependencies']),
+    ...Object.values(table(table(tool['pdm'])['dev-dependencies'])).flatMap((group) => textsIn(group)),
+    ...Object.values(table(table(tool['hatch'])['envs'])).flatMap((env) => textsIn(table(env)['dependencies'])),
+  ];
+  const named = [
+    ...namesIn(poetry['dependencies']),
+    ...namesIn(poetry['dev-dependencies']),
+    ...Object.values(table(poetry['group'])).flatMap((group) => namesIn(table(group)['dependencies'])),
+  ].filter((name) => name !== 'python');
+  return new Set([...specifiers.flatMap(nameOfSpecifier), ...named.map(normalized)]);
+}
+
+/** requirements.txt and its like: one requirement a line; options, comments and hashes aside. */
+export function readRequirements(text: string): Set<string> {
+  const lines = text.replaceAll(/\\\r?\n/g, ' ').split('\n');
+  return new Set(lines.flatMap((line) => requirement(line.replace(/(^|\s)#.*$/, '').trim())));
+}
+
+function requirement(line: string): string[] {
+  const editable = /^(?:-e|--editable)[\s=]+(?<what>.+)$/.exec(line)?.groups?.['what'];
+  const what = editable ?? line;
+  if (what === '' || (editable === undefined && what.startsWith('-'))) return [];
+  // A URL or a path names a package by its `#egg=`, or else by itself.
+  if (/^(?:[a-z+]+:\/\/|\.{0,2}\/)/i.test(what))
+    return [normalized(/[#&]egg=(?<egg>[\w.-]+)/.exec(what)?.groups?.['egg'] ?? what)];
+  return nameOfSpecifier(what);
+}
+
+/** uv.lock, poetry.lock and pdm.lock: `[[package]]` with a name. */
+export function readTomlLock(text: string): Set<string> {
+  const packages = parseToml(text)['package'];
+  if (!Array.isArray(packages)) return new Set();
+  return new Set(
+    packages.flatMap((found) => {
+      if (!isTable(found) || typeof found['name'] !== 'string') return [];
+      // The project itself is in uv's list, with itself as its source.
+      const source = table(found['source']);
+      return 'virtual' in source || source['editable'] === '.' ? [] : [normalized(found['name'])];
+    }),
+  );
+}
+
+export function readPipfile(text: string): Set<string> {
+  const manifest: Table = parseToml(text);
+  return new Set([...namesIn(manifest['packages']), ...namesIn(manifest['dev-packages'])].map(normalized));
+}
+
+export function readPipfileLock(text: string): Set<string> {
+  const lock: unknown = JSON.parse(text);
+  if (!isTable(lock)) throw new TypeError('not a Pipfile.lock');
+  return new Set([...namesIn(lock['default']), ...namesIn(lock['develop'])].map(normalized));
+}
+
+function nameOfSpecifier(specifier: string): string[] {
+  const name = /^[A-Za-z0-9][\w.-]*/.exec(specifier.trim())?.[0];
+  return name === undefined ? [] : [normalized(name)];
+}
+
+/** `Flask_Login` and `flask-login` are one package. */
+function normalized(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
+}
+
+function table(value: unknown): Table {
+  return isTable(value) ? value : {};
+}

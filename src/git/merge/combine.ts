@@ -1,0 +1,129 @@
+import { findSha } from '../repository.ts';
+import { failed, git, gitText, type GitResult } from '../run-git.ts';
+import { findMergeBase } from '../commits.ts';
+
+export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
+export type MergeMethod = (typeof MERGE_METHODS)[number];
+
+export interface CombineRequest {
+  /** The commit that is to be merged. */
+  readonly head: string;
+  /** The commit it is merged onto: where the main branch stands now. */
+  readonly onto: string;
+  readonly method: MergeMethod;
+  /** Of the merge commit; a rebase keeps the messages there are. */
+  readonly message: string;
+}
+
+/** The commit that would be the new main branch, or the files in which the two cannot be joined. */
+export type Combined =
+  | { readonly kind: 'combined'; readonly sha: string }
+  | { readonly kind: 'nothing'; /** The main branch has all of it already. */ readonly sha: string }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] };
+
+/**
+ * Makes the commit that a merge would leave, beside everything: no branch moves, no worktree is touched. The same request made again,
+ * after a crash, makes a commit that nobody refers to; git collects it.
+ */
+export async function combine(repository: string, request: CombineRequest): Promise<GitResult<Combined>> {
+  const { head, onto, method } = request;
+  const base = await findMergeBase(repository, head, onto);
+  if (!base.ok) return base;
+  if (base.value === null) {
+    return failed('git/unrelated', `${head} and ${onto} have no history in common`, 'Make the branch anew from main.');
+  }
+  if (base.value === head) return { ok: true, value: { kind: 'nothing', sha: onto } };
+  return method === 'rebase' ? replay(repository, request, base.value) : join(repository, request);
+}
+
+async function join(repository: string, request: CombineRequest): Promise<GitResult<Combined>> {
+  const { head, onto, method, message } = request;
+  const tree = await mergeTrees(repository, onto, head);
+  if (!tree.ok) return tree;
+  if (tree.value.kind === 'conflict') return { ok: true, value: tree.value };
+  const parents = method === 'squash' ? [onto] : [onto, head];
+  if (method === 'squash' && tree.value.tree === (await treeOf(repository, onto))) {
+    return { ok: true, value: { kind: 'nothing', sha: onto } };
+  }
+  return commitTree(repository, { tree: tree.value.tree, parents, message, like: head });
+}
+
+/** One commit after the other on top of the main branch; merges inside the branch are left out, as `git rebase` does. */
+async function replay(repository: string, { head, onto }: CombineRequest, base: string): Promise<GitResult<Combined>> {
+  const asked = ['rev-list', '--reverse', '--topo-order', '--no-merges', '--end-of-options', head, `^${onto}`, '--'];
+  const commits = await gitText(asked, { cwd: repository });
+  if (!commits.ok) return commits;
+  let tip = onto;
+  for (const commit of commits.value.split('\n').filter((line) => line !== '')) {
+    const parent = (await findSha(repository, `${commit}^1`)) ?? base;
+    const tree = await applyTo(repository, tip, commit, parent);
+    if (!tree.ok) return tree;
+    if (tree.value.kind === 'conflict') return { ok: true, value: tree.value };
+    if (tree.value.tree === (await treeOf(repository, tip))) continue;
+    const message = await gitText(['log', '-1', '--format=%B', commit, '--'], { cwd: repository });
+    if (!message.ok) return message;
+    const made = await commitTree(repository, {
+      tree: tree.value.tree,
+      parents: [tip],
+      message: message.value,
+      like: commit,
+    });
+    if (!made.ok) return made;
+    tip = made.value.sha;
+  }
+  return { ok: true, value: { kind: tip === onto ? 'nothing' : 'combined', sha: tip } };
+}
+
+type Trees = { readonly kind: 'merged'; readonly tree: string } | Extract<Combined, { kind: 'conflict' }>;
+
+/** What one commit did, done to the tip: a merge of the two that have the commit's own parent in common. */
+async function applyTo(repository: string, tip: string, commit: string, parent: string): Promise<GitResult<Trees>> {
+  const tree = await treeOf(repository, tip);
+  const stand = await commitTree(repository, { tree: tree ?? tip, parents: [parent], message: 'tip', like: tip });
+  return stand.ok ? mergeTrees(repository, stand.value.sha, commit) : stand;
+}
+
+async function mergeTrees(repository: string, ours: string, theirs: string): Promise<GitResult<Trees>> {
+  const asked = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
+  const merged = await git(asked, { cwd: repository, answers: [1] });
+  if (!merged.ok) return merged;
+  const [tree = '', ...files] = merged.value.stdout.split('\0').filter((field) => field !== '');
+  return {
+    ok: true,
+    value: merged.value.code === 0 ? { kind: 'merged', tree } : { kind: 'conflict', files: [...new Set(files)] },
+  };
+}
+
+async function treeOf(repository: string, commit: string): Promise<string | null> {
+  const tree = await gitText(['rev-parse', '--verify', `${commit}^{tree}`], { cwd: repository });
+  return tree.ok ? tree.value : null;
+}
+
+interface NewCommit {
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly message: string;
+  /** Whose author and date it keeps. */
+  readonly like: string;
+}
+
+/** The author is who did the work. Who commits is the user, or Baton where git knows no user. */
+async function commitTree(
+  repository: string,
+  commit: NewCommit,
+): Promise<GitResult<{ kind: 'combined'; sha: string }>> {
+  const author = await gitText(['log', '-1', '--format=%an%x00%ae%x00%aI', commit.like, '--'], { cwd: repository });
+  if (!author.ok) return author;
+  const [name = '', email = '', date = ''] = author.value.split('\0');
+  const known = await git(['var', 'GIT_COMMITTER_IDENT'], { cwd: repository, answers: [128] });
+  const committer =
+    known.ok && known.value.code === 0 ? [] : ['-c', 'user.name=Baton', '-c', 'user.email=baton@localhost'];
+  const parents = commit.parents.flatMap((parent) => ['-p', parent]);
+  const asked = [...committer, 'commit-tree', ...parents, '-F', '-', commit.tree];
+  const sha = await git(asked, {
+    cwd: repository,
+    input: commit.message,
+    env: { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+  });
+  return sha.ok ? { ok: true, value: { kind: 'combined', sha: sha.value.stdout.trim() } } : sha;
+}

@@ -1,0 +1,61 @@
+import { moveTo } from '../end-claim.ts';
+import { event, type Event } from '../event.ts';
+import { decided, type Outcome } from '../outcome.ts';
+import { lastOf } from '../runs/last-of.ts';
+import type { State } from '../state.ts';
+import type { Task } from '../task.ts';
+import type { Checks } from './flow.ts';
+import { toFixer } from './gate-handoffs.ts';
+import type { CheckOutcome } from './workflow-event.ts';
+
+/** How one required check of one commit went: run by Baton, or reported by whoever runs it. */
+export interface FinishCheck {
+  readonly checksId: string;
+  readonly name: string;
+  readonly outcome: CheckOutcome;
+  readonly exitCode: number | null;
+  readonly log: string | null;
+  readonly output: string | null;
+  /** For the handoff that a failure leads to. */
+  readonly handoffId: string;
+}
+
+/**
+ * The CI gate. All passed: the task is ready for review. One failed: it goes to the fixer, with the end of the log. One cancelled: it
+ * stays where it is until that check is run again. What is told twice, or about checks that nobody waits for, changes nothing.
+ */
+export function decideFinishCheck(state: State, command: FinishCheck): Outcome<null> {
+  const task = findChecked(state, command.checksId);
+  const checks = task?.flow.checks;
+  if (task === undefined || !checks || checks.outcome !== null) return decided([], null);
+  const { name, outcome, exitCode: exit_code, log, output } = command;
+  const before = checks.outcomes[name];
+  if (!checks.plans.some((plan) => plan.name === name) || before === 'passed' || before === 'failed')
+    return decided([], null);
+  const about = { checks_id: checks.id, task_id: task.id, head: checks.head };
+  const said = output === null ? null : lastOf(output);
+  const finished = event('CheckFinished', { ...about, name, outcome, exit_code, log, output: said });
+  const whole = outcomeOf(checks, name, outcome);
+  if (whole === null) return decided([finished], null);
+  const settled = event('ChecksFinished', { ...about, outcome: whole });
+  return decided([finished, settled, ...afterChecks(task, whole, command)], null);
+}
+
+export function findChecked(state: State, checksId: string): Task | undefined {
+  return [...state.tasks.values()].find(({ flow }) => flow.checks?.id === checksId);
+}
+
+/** Null while it is open: something has not been told yet, or was cancelled. */
+function outcomeOf({ plans, outcomes }: Checks, name: string, outcome: CheckOutcome): CheckOutcome | null {
+  if (outcome === 'failed') return 'failed';
+  const all = { ...outcomes, [name]: outcome };
+  return plans.every((plan) => all[plan.name] === 'passed') ? 'passed' : null;
+}
+
+/** Where somebody has moved the task meanwhile, its checks are a matter of record only. */
+function afterChecks(task: Task, outcome: CheckOutcome, { name, output, handoffId }: FinishCheck): Event[] {
+  if (task.phase !== 'CI_PENDING') return [];
+  if (outcome === 'passed') return [moveTo(task, 'READY_FOR_REVIEW', 'all required checks passed')];
+  const handoff = toFixer(task, 'ci-gate', [{ type: name, text: output ?? '' }], handoffId);
+  return [event('HandoffDelivered', handoff), moveTo(task, 'IMPLEMENTATION', `check failed: ${name}`, 'fixer')];
+}

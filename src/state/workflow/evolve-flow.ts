@@ -1,0 +1,86 @@
+import type { Event, EventOf } from '../event.ts';
+import type { Task } from '../task.ts';
+import { findingsIn } from './findings.ts';
+import { NO_FLOW, type Flow } from './flow.ts';
+
+/** (flow, entry) → flow. `before` is the task as it was: what a session did is known by the claim that it had then. */
+export function evolveFlow(flow: Flow, recorded: Event & { readonly seq: number }, before: Pick<Task, 'claim'>): Flow {
+  switch (recorded.type) {
+    case 'PhaseMoved':
+      return { ...flow, movedAt: recorded.seq };
+    case 'WorkflowStarted':
+      return { ...flow, mode: recorded.data.mode };
+    case 'TaskHeld':
+      return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
+    case 'TaskFreed':
+      return { ...flow, held: null };
+    case 'TaskClaimed':
+      return isAuthor(recorded.data.role) ? { ...flow, authors: withName(flow.authors, recorded.data.holder) } : flow;
+    case 'SessionPrepared': {
+      const { workspace, branch, base, port } = recorded.data;
+      return { ...flow, place: { workspace, branch, base, port } };
+    }
+    case 'SessionMeasured':
+      return measured(flow, recorded.data.head);
+    case 'HandoffDelivered':
+      return delivered(flow, recorded.data, before);
+    case 'ChecksRequested': {
+      const { checks_id: id, head, checks: plans } = recorded.data;
+      return { ...flow, checks: { id, head, plans, outcomes: {}, outcome: null } };
+    }
+    case 'CheckFinished': {
+      const { name, outcome } = recorded.data;
+      const { checks } = flow;
+      if (checks?.id !== recorded.data.checks_id) return flow;
+      return { ...flow, checks: { ...checks, outcomes: { ...checks.outcomes, [name]: outcome } } };
+    }
+    case 'ChecksFinished': {
+      const { checks } = flow;
+      return checks?.id === recorded.data.checks_id
+        ? { ...flow, checks: { ...checks, outcome: recorded.data.outcome } }
+        : flow;
+    }
+    case 'MergeRequested': {
+      const { merge_id: id, head, handoff } = recorded.data;
+      return { ...flow, merge: { id, head, handoff } };
+    }
+    case 'MergeFinished':
+      return { ...flow, merge: null, mergeSha: recorded.data.merge_sha ?? flow.mergeSha };
+    case 'TaskReinstated':
+      return { ...NO_FLOW, mode: flow.mode, place: flow.place, authors: flow.authors };
+    default:
+      return flow;
+  }
+}
+
+/** Whoever changes the work does not approve it. */
+function isAuthor(role: string | null): boolean {
+  return role === 'implementer' || role === 'fixer';
+}
+
+function withName(names: readonly string[], name: string): readonly string[] {
+  return names.includes(name) ? names : [...names, name].slice(-KEPT_NAMES);
+}
+
+const KEPT_NAMES = 50;
+
+/** A new commit voids an approval. */
+function measured(flow: Flow, head: string): Flow {
+  const { approval } = flow;
+  const stands = approval === null || approval.head === null || approval.head === head;
+  return { ...flow, head, approval: stands ? approval : null };
+}
+
+function delivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], { claim }: Pick<Task, 'claim'>): Flow {
+  const after = { ...flow, handoff };
+  if (handoff.to === 'orchestrator') return { ...after, retries: flow.retries + 1 };
+  if (handoff.to === 'fixer-agent') {
+    const found = findingsIn(handoff.xml);
+    const findings = Object.fromEntries(found.map((each) => [each, (flow.findings[each] ?? 0) + 1]));
+    return { ...after, retries: 0, approval: null, rounds: flow.rounds + 1, findings };
+  }
+  if (handoff.to === 'validator-agent') {
+    return { ...after, retries: 0, approval: { head: flow.head, by: claim?.holder ?? 'operator' } };
+  }
+  return { ...after, retries: 0 };
+}

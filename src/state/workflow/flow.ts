@@ -1,0 +1,64 @@
+import type { CheckOutcome, CheckPlan, HandoffRef, WorkflowMode } from './workflow-event.ts';
+
+/** How a task stands in its workflow: what no session holds, because it is there between them. */
+export interface Flow {
+  /** How much of it people want to see; null where it is no workflow. */
+  readonly mode: WorkflowMode | null;
+  /** Nobody may claim it before a person has spoken. */
+  readonly held: { readonly decisionId: string; readonly stage: string } | null;
+  /** Where its sessions work. */
+  readonly place: Place | null;
+  /** The commit that the newest session left its branch at, as it was measured. */
+  readonly head: string | null;
+  /** The newest handoff that was delivered: what the next role is given. */
+  readonly handoff: HandoffRef | null;
+  /** Who implemented or fixed it, by name: they do not approve it. */
+  readonly authors: readonly string[];
+  /** A review that found nothing against this commit. */
+  readonly approval: { readonly head: string | null; readonly by: string } | null;
+  /** How often it went back to the fixer. */
+  readonly rounds: number;
+  /** What was found the last time, and in how many rounds running. */
+  readonly findings: Readonly<Record<string, number>>;
+  /** How often a recoverable error was tried again, since something last went well. */
+  readonly retries: number;
+  readonly checks: Checks | null;
+  readonly merge: { readonly id: string; readonly head: string; readonly handoff: HandoffRef | null } | null;
+  /** The entry that brought it into its phase. */
+  readonly movedAt: number;
+  /** What Baton's own merge made of it. */
+  readonly mergeSha: string | null;
+}
+
+export interface Place {
+  readonly workspace: string;
+  readonly branch: string;
+  /** Where the newest session began. */
+  readonly base: string;
+  readonly port: number | null;
+}
+
+export interface Checks {
+  readonly id: string;
+  readonly head: string;
+  readonly plans: readonly CheckPlan[];
+  readonly outcomes: Readonly<Record<string, CheckOutcome>>;
+  readonly outcome: CheckOutcome | null;
+}
+
+export const NO_FLOW: Flow = {
+  mode: null,
+  held: null,
+  place: null,
+  head: null,
+  handoff: null,
+  authors: [],
+  approval: null,
+  rounds: 0,
+  findings: {},
+  retries: 0,
+  checks: null,
+  merge: null,
+  movedAt: 0,
+  mergeSha: null,
+};

@@ -1,0 +1,135 @@
+import type { Mission } from '../../protocol/mission.ts';
+import type { Phase } from '../../protocol/phase.ts';
+
+/**
+ * What happens to a task between its sessions, and what Baton sees of a session without asking it. As with runs, what must be done
+ * outside is an entry (`…Requested`) that is owed until another tells how it went.
+ */
+export interface WorkflowEvents {
+  /** The place of a session, and what it was asked to do: written before the agent is started. */
+  SessionPrepared: {
+    readonly agent_id: string;
+    readonly task_id: string;
+    readonly epoch: number;
+    readonly workspace: string;
+    readonly branch: string;
+    /** The commit the session began at: it is measured against this one. */
+    readonly base: string;
+    readonly port: number | null;
+    readonly mission: Mission;
+  };
+  /** What a session really did; recorded in the transaction that ends it. */
+  SessionMeasured: {
+    readonly task_id: string;
+    readonly epoch: number;
+    readonly session_id: string;
+    readonly base: string;
+    readonly head: string;
+    readonly commits: number;
+    readonly file_count: number;
+    /** The first of them. */
+    readonly files: readonly { readonly path: string; readonly action: string }[];
+    readonly new_dependencies: readonly string[];
+    readonly violations: readonly string[];
+  };
+  /** What a session has used so far; the newest counts. */
+  SessionUsed: {
+    readonly agent_id: string;
+    readonly conversation_id: string | null;
+    readonly model: string | null;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly cached_tokens: number;
+    readonly cost_millicents: number | null;
+    readonly turns: number;
+    /** Tokens that were used while the agent had nothing to do but wait. */
+    readonly waiting_tokens: number;
+  };
+
+  /** The required checks of a task's head commit, in a clean checkout of it. */
+  ChecksRequested: {
+    readonly checks_id: string;
+    readonly task_id: string;
+    readonly head: string;
+    readonly checks: readonly CheckPlan[];
+  };
+  CheckFinished: {
+    readonly checks_id: string;
+    readonly task_id: string;
+    readonly head: string;
+    readonly name: string;
+    readonly outcome: CheckOutcome;
+    readonly exit_code: number | null;
+    /** The whole log, as a blob. */
+    readonly log: string | null;
+    /** Its end. */
+    readonly output: string | null;
+  };
+  ChecksFinished: {
+    readonly checks_id: string;
+    readonly task_id: string;
+    readonly head: string;
+    readonly outcome: CheckOutcome;
+  };
+
+  /** One at a time, on the main branch as it stands then; the checks are run again on what comes of it. */
+  MergeRequested: {
+    readonly merge_id: string;
+    readonly task_id: string;
+    readonly head: string;
+    readonly branch: string;
+    readonly into: string;
+    readonly method: MergeMethod;
+    readonly checks: readonly CheckPlan[];
+    readonly message: string;
+    /** What is delivered once it is merged: the validator's handoff to the closer. */
+    readonly handoff: HandoffRef | null;
+  };
+  MergeFinished: {
+    readonly merge_id: string;
+    readonly task_id: string;
+    readonly outcome: 'merged' | 'conflict' | 'failed' | 'refused';
+    readonly head: string;
+    /** Where main stood before. */
+    readonly base: string | null;
+    readonly merge_sha: string | null;
+    readonly reason: string | null;
+    readonly files: readonly string[];
+    readonly output: string | null;
+  };
+
+  /** Nobody may claim the task until a person has said so: a checkpoint of the mode it runs in. */
+  TaskHeld: { readonly task_id: string; readonly decision_id: string; readonly stage: string };
+  TaskFreed: { readonly task_id: string };
+  /** A workflow began, and how much of it people want to see. */
+  WorkflowStarted: { readonly task_id: string; readonly mode: WorkflowMode };
+  /** A delivery of a webhook that was taken into account, so that a second one is not. */
+  WebhookReceived: { readonly delivery_id: string; readonly source: 'github'; readonly event: string };
+}
+
+export interface CheckPlan {
+  readonly name: string;
+  /** Left out: somebody else runs it and reports. */
+  readonly run?: string;
+  readonly timeout_ms?: number;
+}
+
+export type MergeMethod = 'squash' | 'merge' | 'rebase';
+
+export type CheckOutcome = 'passed' | 'failed' | 'cancelled';
+
+export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
+export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
+
+/** A handoff as it is written: what it says, and where it takes its task. */
+export interface HandoffRef {
+  readonly handoff_id: string;
+  readonly task_id: string;
+  readonly from: string;
+  readonly to: string | null;
+  /** Where it takes the task; null where it moves nothing. */
+  readonly phase: Phase | null;
+  readonly next_role: string | null;
+  /** The message itself, as XML: what the receiver gets. */
+  readonly xml: string;
+}
