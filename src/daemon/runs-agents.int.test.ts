@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findFence } from '../git/install-fence.ts';
 import { findMarked } from '../effects/reap.ts';
 import { RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
@@ -69,6 +72,31 @@ describe('an agent', () => {
     expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
   });
 
+  it('that dies is resumed with what the runbook says, filled in', async () => {
+    world.write(`
+      [agents.forgetful]
+      run = "head -n 1 >> told.txt; test $BATON_START = 2 && ${COMPLETE}"
+      prompt = "start \${var.what}"
+      on_dead = { action = "resume", message = "go on with \${var.what}" }
+      [pipelines.p]
+      vars = { what = "it" }
+      steps = [{ name = "work", run = { agent = "forgetful" } }]`);
+    await world.start();
+    expect(await world.pipeline(await world.run('p', '--what', 'that'))).toMatchObject({ status: 'done' });
+    expect(world.lines('told.txt')).toEqual(['start that', 'go on with that']);
+  });
+
+  it('that cannot be started because the disk does not let it is no reason for the daemon to fail', async () => {
+    world.write(`
+      [agents.a]
+      run = "true"`);
+    await world.start();
+    writeFileSync(join(world.stateDir, 'agents'), 'not a folder');
+    const shown = await world.agent(await world.run('a'));
+    expect(shown.status).toBe('failed');
+    expect(shown.reason).toMatch(/ENOTDIR|EEXIST/);
+  });
+
   it('that dies is judged by a gate, which is tried as often as the runbook says', async () => {
     world.write(`
       [agents.worker]
@@ -104,6 +132,23 @@ describe('a worker', () => {
     expect(claims.map(({ data }) => data['holder'])).toEqual(['w', 'w']);
     expect(entries.filter(({ type }) => type === 'AgentRequested')).toHaveLength(2);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
+  });
+
+  it('keeps the claim of a pipeline whose command takes longer than a claim lasts, in a worktree that only that claim may write', async () => {
+    world.write(`
+      [pipelines.slow]
+      steps = [{ name = "s", run = "git commit -q --allow-empty -m one; sleep 1.5", workspace = { branch = "feature/\${task.id}" } }]
+      [workers.w]
+      run = { pipeline = "slow" }`);
+    const git = { GIT_AUTHOR_NAME: 't', GIT_AUTHOR_EMAIL: 't@t', GIT_COMMITTER_NAME: 't', GIT_COMMITTER_EMAIL: 't@t' };
+    await world.start({ BATON_CLAIM_EXPIRY_MS: '600', BATON_RENEWAL_MS: '100', ...git });
+    await world.ask('task_create', { task_id: 'T1', title: 'One' });
+    await until(async () => (await world.types()).includes('PipelineFinished'), 'the pipeline is over');
+    const entries = await world.entries();
+    expect(entries.find(({ type }) => type === 'PipelineFinished')?.data).toMatchObject({ outcome: 'done' });
+    expect(entries.filter(({ type }) => type === 'ClaimExpired')).toEqual([]);
+    const fence = await findFence(join(world.repository, '.worktrees', 't1').replace('t1', 'T1'));
+    expect(fence).toMatchObject({ ok: true, value: { taskId: 'T1', epoch: 1 } });
   });
 
   it('is configured anew when the runbook changes, and not when it does not', async () => {

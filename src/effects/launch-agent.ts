@@ -7,6 +7,7 @@ import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
+import { fillMessage } from './handler-message.ts';
 import { within } from './workplace.ts';
 import type { World } from './world.ts';
 
@@ -99,14 +100,21 @@ function fillIn({ run, context }: StartedAgent, hasConversation: boolean, path: 
   if (!prompt.ok) return prompt;
   const said = prompt.text === null ? null : fill(prompt.text);
   if (reasons.length > 0) return { ok: false, reason: reasons.join('; ') };
-  return { ok: true, plan, prompt: tell(run, said, hasConversation) };
+  const message = run.resume?.message ?? null;
+  const told = message === null ? null : fillMessage(run.plan, message, context);
+  return { ok: true, plan, prompt: tell(run, said, told, hasConversation) };
 }
 
 /** What the process is told first. Where there is a conversation to go on with, the prompt has been said in it. */
-function tell({ resume }: AgentRun, prompt: string | null, hasConversation: boolean): string | null {
+function tell(
+  { resume }: AgentRun,
+  prompt: string | null,
+  message: string | null,
+  hasConversation: boolean,
+): string | null {
   if (resume === null) return prompt;
-  if (resume.message === null) return hasConversation ? null : prompt;
-  return resume.append && prompt !== null ? `${prompt}\n\n${resume.message}` : resume.message;
+  if (message === null) return hasConversation ? null : prompt;
+  return resume.append && prompt !== null ? `${prompt}\n\n${message}` : message;
 }
 
 function readPrompt(plan: AgentPlan, path: string): { readonly ok: true; readonly text: string | null } | Refused {

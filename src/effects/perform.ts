@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { renderTemplate } from '../protocol/render-template.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import type { Exit } from '../supervisor/contract.ts';
-import { controlAgent } from './control-agent.ts';
+import { fillMessage } from './handler-message.ts';
 import { killAgent } from './kill-agent.ts';
+import { makeWorkspace } from './make-workspace.ts';
 import { mergeTask } from './merge-task.ts';
 import { notify } from './notify.ts';
-import { prepareWorkspace, type WorkspaceRequest } from './prepare-workspace.ts';
 import { runChecks } from './run-checks.ts';
 import { runCommand } from './run-command.ts';
+import { sendMessage } from './send-message.ts';
 import { startAgent } from './start-agent.ts';
-import { contextOfStep } from './template-context.ts';
+import { contextOfAgent } from './template-context.ts';
 import { wait } from './wait.ts';
 import type { World } from './world.ts';
 
@@ -44,10 +44,21 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
         ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
         : [];
     case 'notify': {
-      const told = await notify(effect, { stateDir: world.stateDir, channels: world.channels(effect.about) });
+      const message = await world.read((state) => messageOf(effect, state));
+      if (message === undefined) return [];
+      const told = await notify(
+        { ...effect, message },
+        { stateDir: world.stateDir, channels: world.channels(effect.about) },
+      );
       return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, ...told } }];
     }
   }
+}
+
+/** What a handler of the runbook wants a person to be told may hold templates. */
+function messageOf({ decisionId, message }: Extract<Effect, { kind: 'notify' }>, state: State): string {
+  const run = state.agents.get(state.decisions.get(decisionId ?? '')?.agentId ?? '');
+  return run === undefined ? message : fillMessage(run.plan, message, contextOfAgent(state, run, undefined));
 }
 
 /** What is to be said where doing it failed in a way that nobody foresaw. */
@@ -101,46 +112,4 @@ async function startCommands(
       return { kind: 'report-start-failed', command: { agentId, start, reason: outcome.reason } };
     return { kind: 'report-agent', command: { agentId, report: { ...outcome, start } } };
   });
-}
-
-async function sendMessage(
-  { agentId, messageId, text }: Extract<Effect, { kind: 'send-message' }>,
-  world: World,
-): Promise<readonly Command[]> {
-  const start = (await world.read((state) => state.agents.get(agentId)?.start)) ?? 1;
-  const said = { kind: 'send', message_id: messageId, text } as const;
-  const answer = await controlAgent({ agentId, start }, said, world, world.times.controlMs);
-  const reason = answer.ok ? null : answer.reason;
-  return [{ kind: 'deliver-message', command: { messageId, ok: answer.ok, reason } }];
-}
-
-async function makeWorkspace(
-  effect: Extract<Effect, { kind: 'prepare-workspace' }>,
-  world: World,
-): Promise<readonly Command[]> {
-  const { pipelineId, step } = effect;
-  const request = await world.read((state) => fillIn(state, effect, world.env));
-  if (request === undefined) return [];
-  const made = 'reason' in request ? request : await prepareWorkspace(request, world);
-  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
-  return [{ kind: 'prepare-workspace', command: { pipelineId, step, path: made.path, branch: made.branch } }];
-}
-
-function fillIn(
-  state: State,
-  { pipelineId, step, branch, base }: Extract<Effect, { kind: 'prepare-workspace' }>,
-  env: World['env'],
-): WorkspaceRequest | { readonly ok: false; readonly reason: string } | undefined {
-  const pipeline = state.pipelines.get(pipelineId);
-  if (pipeline === undefined) return undefined;
-  const context = contextOfStep(state, pipeline, step, env);
-  const [name, from] = [branch, base ?? ''].map((text) => renderTemplate(text, context, { quote: 'none' }));
-  for (const each of [name, from])
-    if (each?.ok === false) return { ok: false, reason: each.problems.map(({ message }) => message).join('; ') };
-  return {
-    pipelineId,
-    step,
-    branch: name?.ok ? name.value : branch,
-    base: base !== null && from?.ok ? from.value : base,
-  };
 }
