@@ -20,6 +20,13 @@ export interface Command {
   readonly run: (given: Given, io: Io) => number | Promise<number>;
 }
 
+/** What help and completion need to know of a command before it is loaded. */
+export interface ListedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
 export interface Argument {
   /** As help shows it: `KIND`, `FILE|-`. */
   readonly name: string;
