@@ -30,14 +30,20 @@ export class Standings {
   }
 
   #push(run: AgentRun, standing: Standing): void {
-    const told = this.#told.get(run.id) ?? { text: '', underWay: undefined };
-    const text = JSON.stringify({ start: run.start, standing });
-    if (told.text === text || told.underWay !== undefined) return;
+    const told = this.#told.get(run.id) ?? { text: '', next: undefined, underWay: undefined };
     this.#told.set(run.id, told);
-    told.underWay = this.#send(run, standing).then((isHeard) => {
-      told.underWay = undefined;
-      if (isHeard) told.text = text;
-    });
+    told.next = { run, standing, text: JSON.stringify({ start: run.start, standing }) };
+    if (told.next.text !== told.text) told.underWay ??= this.#tell(told);
+  }
+
+  /** Until it has heard the newest. One that does not hear is left alone until the next look. */
+  async #tell(told: Told): Promise<void> {
+    while (told.next !== undefined && told.next.text !== told.text) {
+      const { run, standing, text } = told.next;
+      if (!(await this.#send(run, standing))) break;
+      told.text = text;
+    }
+    told.underWay = undefined;
   }
 
   async #send(run: AgentRun, standing: Standing): Promise<boolean> {
@@ -50,5 +56,6 @@ export class Standings {
 interface Told {
   /** What the supervisor heard last. */
   text: string;
+  next: { readonly run: AgentRun; readonly standing: Standing; readonly text: string } | undefined;
   underWay: Promise<void> | undefined;
 }
