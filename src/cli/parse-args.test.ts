@@ -49,3 +49,24 @@ describe('what was typed', () => {
     expect(parseArgs(command, argv)).toEqual({ kind: 'usage', problem });
   });
 });
+
+describe('a command that passes arguments on', () => {
+  const passing = { ...command, args: [{ name: 'NAME', about: '' }], rest: { name: 'ARG', about: '' } };
+
+  it.each([
+    [['ship'], given(['ship'], {})],
+    [['ship', 'a', 'b', '--dry', '--tag=x', '-z', '1'], given(['ship', 'a', 'b', '--dry', '--tag=x', '-z', '1'], {})],
+    [['ship', '--json', '--dry'], given(['ship', '--dry'], { json: '' })],
+    [['ship', '--', '--json', '-h'], given(['ship', '--json', '-h'], {})],
+    [['ship', '-h'], { kind: 'help' }],
+  ])('%j is understood', (argv, expected) => {
+    expect(parseArgs(passing, argv)).toEqual(expected);
+  });
+
+  it.each([
+    [[], 'missing argument: NAME'],
+    [['--jsn', 'ship'], 'unknown option: --jsn (did you mean --json?)'],
+  ])('%j is refused with the reason', (argv, problem) => {
+    expect(parseArgs(passing, argv)).toEqual({ kind: 'usage', problem });
+  });
+});
