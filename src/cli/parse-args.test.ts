@@ -51,7 +51,11 @@ describe('what was typed', () => {
 });
 
 describe('a command that passes arguments on', () => {
-  const passing = { ...command, args: [{ name: 'NAME', about: '' }], rest: { name: 'ARG', about: '' } };
+  const passing = {
+    ...command,
+    args: [{ name: 'NAME', about: '' }],
+    rest: { name: 'ARG', about: '', options: true },
+  } as const;
 
   it.each([
     [['ship'], given(['ship'], {})],
@@ -61,6 +65,12 @@ describe('a command that passes arguments on', () => {
     [['ship', '-h'], { kind: 'help' }],
   ])('%j is understood', (argv, expected) => {
     expect(parseArgs(passing, argv)).toEqual(expected);
+  });
+
+  it('takes more arguments without taking options for them', () => {
+    const listing = { ...command, args: [], rest: { name: 'FILE', about: '' } };
+    expect(parseArgs(listing, ['a', 'b', '--json'])).toEqual(given(['a', 'b'], { json: '' }));
+    expect(parseArgs(listing, ['a', '--jsn'])).toMatchObject({ kind: 'usage' });
   });
 
   it.each([
