@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { daemonEnvironment } from '../api/start-daemon.ts';
 import type { Effects } from '../effects/effects.ts';
 import { Turnstile } from '../effects/turnstile.ts';
 import type { EffectTimes } from '../effects/world.ts';
@@ -29,11 +30,12 @@ export interface ProjectWorldOptions {
 export function projectWorld(options: ProjectWorldOptions): ConstructorParameters<typeof Effects>[0] {
   const { project, services, tokens, settings, env, log, say } = options;
   const { id: projectId, path, stateDir, keeper } = project;
+  const inherited = daemonEnvironment(env);
   return {
     projectId,
     path,
     stateDir,
-    env,
+    env: inherited,
     now: services.now,
     log,
     read: async (look) => {
@@ -46,6 +48,10 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
     agentToken: (run) => agentToken(run, projectId, tokens),
     channels: (about) => channelsFor(about, services, { env, log, say }),
+    fence: async (taskId) => {
+      const claim = await keeper.read(({ state }) => state.tasks.get(taskId)?.claim ?? null);
+      if (claim.ok) project.fences.add(taskId, claim.answer);
+    },
     usesExitSignals: () => services.exitProtocol,
     get times() {
       return timesOf(services, settings);

@@ -62,7 +62,10 @@ export class Projects {
   async begin(effectsFor: EffectsFor): Promise<void> {
     this.#effectsFor = effectsFor;
     for (const { project, services } of this.#open.values()) project.begin(effectsFor(project, services));
-    for (const id of this.#list.ids()) if (!this.#isClosed) await this.find(id);
+    for (const id of this.#list.ids()) {
+      // One whose folder is away, for the moment or for good, would only be told that it has no runbook.
+      if (!this.#isClosed && existsSync(this.#list.pathOf(id) ?? '')) await this.find(id);
+    }
   }
 
   /** The project with this id: what a session's token names. */

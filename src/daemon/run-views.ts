@@ -1,6 +1,6 @@
 import type { Decision } from '../state/runs/decision.ts';
 import { statusOf, type AgentRun } from '../state/runs/agent-run.ts';
-import type { PipelineRun } from '../state/runs/pipeline-run.ts';
+import { planOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import { findOpenDecision, statusOfPipeline } from '../state/runs/steer-pipeline.ts';
 import type { State } from '../state/state.ts';
 import { agentFiles } from '../supervisor/contract.ts';
@@ -30,7 +30,7 @@ export type StepStatus = 'pending' | 'running' | 'waiting' | 'done' | 'failed' |
 
 /** In the order of the runbook; a step that was never entered is pending. */
 function stepViews({ agents }: State, run: PipelineRun) {
-  const plan = run.plan.pipelines[run.name]?.steps ?? [];
+  const plan = planOf(run)?.steps ?? [];
   const own = [...agents.values()].filter(({ owner }) => owner?.pipelineId === run.id);
   const newest = new Map(own.map(({ owner, id }) => [owner?.step, id]));
   return plan.map(({ name, run: what }) => {

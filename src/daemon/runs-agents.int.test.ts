@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findFence } from '../git/install-fence.ts';
 import { findMarked } from '../effects/reap.ts';
 import { RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
@@ -104,6 +106,23 @@ describe('a worker', () => {
     expect(claims.map(({ data }) => data['holder'])).toEqual(['w', 'w']);
     expect(entries.filter(({ type }) => type === 'AgentRequested')).toHaveLength(2);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
+  });
+
+  it('keeps the claim of a pipeline whose command takes longer than a claim lasts, in a worktree that only that claim may write', async () => {
+    world.write(`
+      [pipelines.slow]
+      steps = [{ name = "s", run = "git commit -q --allow-empty -m one; sleep 1.5", workspace = { branch = "feature/\${task.id}" } }]
+      [workers.w]
+      run = { pipeline = "slow" }`);
+    const git = { GIT_AUTHOR_NAME: 't', GIT_AUTHOR_EMAIL: 't@t', GIT_COMMITTER_NAME: 't', GIT_COMMITTER_EMAIL: 't@t' };
+    await world.start({ BATON_CLAIM_EXPIRY_MS: '600', BATON_RENEWAL_MS: '100', ...git });
+    await world.ask('task_create', { task_id: 'T1', title: 'One' });
+    await until(async () => (await world.types()).includes('PipelineFinished'), 'the pipeline is over');
+    const entries = await world.entries();
+    expect(entries.find(({ type }) => type === 'PipelineFinished')?.data).toMatchObject({ outcome: 'done' });
+    expect(entries.filter(({ type }) => type === 'ClaimExpired')).toEqual([]);
+    const fence = await findFence(join(world.repository, '.worktrees', 't1').replace('t1', 'T1'));
+    expect(fence).toMatchObject({ ok: true, value: { taskId: 'T1', epoch: 1 } });
   });
 
   it('is configured anew when the runbook changes, and not when it does not', async () => {

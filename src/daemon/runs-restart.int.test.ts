@@ -118,6 +118,7 @@ describe('a daemon that starts anew', () => {
     await world.restart();
     const pid = Number(world.lines('pid.txt')[0]);
     await until(() => !isAlive(pid), 'it is gone');
+    expect(await world.pipeline(id)).toMatchObject({ status: 'cancelled' });
   });
 });
 

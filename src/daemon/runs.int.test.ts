@@ -101,6 +101,25 @@ describe('a pipeline', () => {
     expect((await world.types()).filter((type) => type === 'TimerFired')).toHaveLength(2);
   });
 
+  it('gives a pipeline inside it what its step says, in words of its own', async () => {
+    world.write(`
+      [pipelines.outer]
+      vars = { name = "x" }
+      steps = [
+        { name = "first", run = "echo said" },
+        { name = "nested", run = { pipeline = "inner", vars = { word = "\${var.name} \${step.first.output}" } } },
+      ]
+      [agents.speaker]
+      run = "echo \${var.word} >> words.txt; ${COMPLETE}"
+      [pipelines.inner]
+      vars = { word = "" }
+      steps = [{ name = "say", run = "echo \${var.word} >> words.txt" }, { name = "ask", run = { agent = "speaker" } }]`);
+    await world.start();
+    const literal = "a $HOME \${env.HOME} 'b'";
+    expect(await world.pipeline(await world.run('outer', '--name', literal))).toMatchObject({ status: 'done' });
+    expect(world.lines('words.txt')).toEqual([`${literal} said`, `${literal} said`]);
+  });
+
   it('works in a worktree of its own where a step asks for one', async () => {
     world.write(`
       [pipelines.apart]

@@ -1,3 +1,4 @@
+import { hasEnded } from '../api/process-identity.ts';
 import { agentFiles, type Control } from '../supervisor/contract.ts';
 import { control, type Controlled } from './control.ts';
 import { readRunning } from './supervised.ts';
@@ -11,6 +12,9 @@ export async function controlAgent(
   timeoutMs: number,
 ): Promise<Controlled> {
   const running = readRunning(agentFiles(stateDir, agentId), start);
-  if (running === undefined) return { ok: false, unheard: true, reason: 'it has no process' };
+  // Somebody else may listen by now where a supervisor that has gone did: they must not hear its token.
+  if (running === undefined || hasEnded(running.supervisor)) return NOBODY;
   return control(said, { port: running.port, token: supervisorToken(agentId), timeoutMs });
 }
+
+const NOBODY: Controlled = { ok: false, unheard: true, reason: 'it has no process' };

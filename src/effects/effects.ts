@@ -27,7 +27,10 @@ export class Effects {
   #isClosed = false;
 
   constructor(world: Omit<World, 'onSpawned'>) {
-    this.#world = { ...world, onSpawned: (agentId, { ended }) => void ended.then(() => this.#liveness.check(agentId)) };
+    this.#world = {
+      ...world,
+      onSpawned: (agentId, { ended }) => this.#run(ended.then(async () => this.#liveness.check(agentId))),
+    };
     this.#standings = new Standings(this.#world);
     this.#liveness = new Liveness(this.#world);
   }

@@ -1,15 +1,12 @@
-import { renderTemplate } from '../protocol/render-template.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
-import type { State } from '../state/state.ts';
 import type { Exit } from '../supervisor/contract.ts';
-import { controlAgent } from './control-agent.ts';
 import { killAgent } from './kill-agent.ts';
+import { makeWorkspace } from './make-workspace.ts';
 import { notify } from './notify.ts';
-import { prepareWorkspace, type WorkspaceRequest } from './prepare-workspace.ts';
 import { runCommand } from './run-command.ts';
+import { sendMessage } from './send-message.ts';
 import { startAgent } from './start-agent.ts';
-import { contextOfStep } from './template-context.ts';
 import { wait } from './wait.ts';
 import type { World } from './world.ts';
 
@@ -88,46 +85,4 @@ async function startCommands(
       return { kind: 'report-start-failed', command: { agentId, start, reason: outcome.reason } };
     return { kind: 'report-agent', command: { agentId, report: { ...outcome, start } } };
   });
-}
-
-async function sendMessage(
-  { agentId, messageId, text }: Extract<Effect, { kind: 'send-message' }>,
-  world: World,
-): Promise<readonly Command[]> {
-  const start = (await world.read((state) => state.agents.get(agentId)?.start)) ?? 1;
-  const said = { kind: 'send', message_id: messageId, text } as const;
-  const answer = await controlAgent({ agentId, start }, said, world, world.times.controlMs);
-  const reason = answer.ok ? null : answer.reason;
-  return [{ kind: 'deliver-message', command: { messageId, ok: answer.ok, reason } }];
-}
-
-async function makeWorkspace(
-  effect: Extract<Effect, { kind: 'prepare-workspace' }>,
-  world: World,
-): Promise<readonly Command[]> {
-  const { pipelineId, step } = effect;
-  const request = await world.read((state) => fillIn(state, effect, world.env));
-  if (request === undefined) return [];
-  const made = 'reason' in request ? request : await prepareWorkspace(request, world);
-  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
-  return [{ kind: 'prepare-workspace', command: { pipelineId, step, path: made.path, branch: made.branch } }];
-}
-
-function fillIn(
-  state: State,
-  { pipelineId, step, branch, base }: Extract<Effect, { kind: 'prepare-workspace' }>,
-  env: World['env'],
-): WorkspaceRequest | { readonly ok: false; readonly reason: string } | undefined {
-  const pipeline = state.pipelines.get(pipelineId);
-  if (pipeline === undefined) return undefined;
-  const context = contextOfStep(state, pipeline, step, env);
-  const [name, from] = [branch, base ?? ''].map((text) => renderTemplate(text, context, { quote: 'none' }));
-  for (const each of [name, from])
-    if (each?.ok === false) return { ok: false, reason: each.problems.map(({ message }) => message).join('; ') };
-  return {
-    pipelineId,
-    step,
-    branch: name?.ok ? name.value : branch,
-    base: base !== null && from?.ok ? from.value : base,
-  };
 }

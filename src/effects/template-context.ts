@@ -1,7 +1,7 @@
 import { branchName } from '../git/branch-name.ts';
-import type { TemplateContext } from '../protocol/render-template.ts';
+import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import type { PipelineRun } from '../state/runs/pipeline-run.ts';
+import { stepPlanOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { TaskRef } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
 
@@ -14,7 +14,7 @@ export function contextOfStep(state: State, pipeline: PipelineRun, step: string,
     { output, exit_code: exitCode },
   ]);
   return {
-    vars: pipeline.vars,
+    vars: varsOf(state, pipeline, env),
     task: taskContext(state, pipeline.task),
     step,
     steps: Object.fromEntries(steps),
@@ -25,9 +25,22 @@ export function contextOfStep(state: State, pipeline: PipelineRun, step: string,
 /** What the texts of an agent, and of its gates, may name. */
 export function contextOfAgent(state: State, run: AgentRun, env: Env): TemplateContext {
   const pipeline = run.owner === null ? undefined : state.pipelines.get(run.owner.pipelineId);
-  const own = { vars: run.vars, task: taskContext(state, run.task), ...(env === undefined ? {} : { env }) };
-  if (pipeline === undefined || run.owner === null) return own;
-  return { ...contextOfStep(state, pipeline, run.owner.step, env), ...own, vars: { ...pipeline.vars, ...run.vars } };
+  if (pipeline !== undefined && run.owner !== null) return contextOfStep(state, pipeline, run.owner.step, env);
+  return { vars: run.vars, task: taskContext(state, run.task), ...(env === undefined ? {} : { env }) };
+}
+
+/** A step gives the pipeline that it runs its variables as templates: those are about the step's own pipeline. */
+function varsOf(state: State, { vars, parent }: PipelineRun, env: Env): Readonly<Record<string, string>> {
+  const outer = parent === null ? undefined : state.pipelines.get(parent.pipelineId);
+  if (parent === null || outer === undefined) return vars;
+  const run = stepPlanOf(outer, parent.step)?.run;
+  if (run?.kind !== 'pipeline') return vars;
+  const context = contextOfStep(state, outer, parent.step, env);
+  const given = Object.entries(run.vars).map(([name, text]) => {
+    const rendered = renderTemplate(text, context, { quote: 'none' });
+    return [name, rendered.ok ? rendered.value : text];
+  });
+  return { ...vars, ...Object.fromEntries(given) };
 }
 
 function taskContext(state: State, ref: TaskRef | null): NonNullable<TemplateContext['task']> | null {

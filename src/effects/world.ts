@@ -29,6 +29,8 @@ export interface World {
   readonly agentToken: (run: AgentRun) => string;
   /** The ways to reach a person about this. */
   readonly channels: (about: 'attention' | 'done' | 'failed') => readonly Channel[];
+  /** Tells git which claim may write where this task is worked on. */
+  readonly fence: (taskId: string) => Promise<void>;
   /** Whether exit signals count in this project. */
   readonly usesExitSignals: () => boolean;
   /** As the runbook has them now. */

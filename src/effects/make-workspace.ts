@@ -1,0 +1,50 @@
+import { installFence } from '../git/install-fence.ts';
+import { renderTemplate } from '../protocol/render-template.ts';
+import type { Command } from '../state/decide.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import type { TaskRef } from '../state/runs/run-event.ts';
+import type { State } from '../state/state.ts';
+import { prepareWorkspace, type Workspace, type WorkspaceRequest } from './prepare-workspace.ts';
+import { contextOfStep } from './template-context.ts';
+import type { World } from './world.ts';
+
+type PrepareWorkspace = Extract<Effect, { kind: 'prepare-workspace' }>;
+
+/** The worktree of a pipeline, fenced where the pipeline works under a claim. */
+export async function makeWorkspace(effect: PrepareWorkspace, world: World): Promise<readonly Command[]> {
+  const { pipelineId, step } = effect;
+  const wanted = await world.read((state) => fillIn(state, effect, world.env));
+  if (wanted === undefined) return [];
+  const made = wanted.ok ? await make(wanted.request, wanted.task, world) : wanted;
+  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
+  return [{ kind: 'prepare-workspace', command: { pipelineId, step, path: made.path, branch: made.branch } }];
+}
+
+async function make(request: WorkspaceRequest, task: TaskRef | null, world: World): Promise<Workspace> {
+  const made = await prepareWorkspace(request, world);
+  if (!made.ok || task === null) return made;
+  const { stateDir, projectId: project } = world;
+  const { task_id: taskId, epoch } = task;
+  const fenced = await installFence(made.path, { stateDir, project, taskId, epoch, branch: made.branch });
+  if (!fenced.ok) return { ok: false, reason: `${fenced.problem.message}. ${fenced.problem.hint}` };
+  // Git took its time. What the fence says is what holds now, not what held when we were asked.
+  await world.fence(taskId);
+  return made;
+}
+
+type Wanted =
+  | { readonly ok: true; readonly request: WorkspaceRequest; readonly task: TaskRef | null }
+  | { readonly ok: false; readonly reason: string };
+
+function fillIn(state: State, effect: PrepareWorkspace, env: World['env']): Wanted | undefined {
+  const { pipelineId, step, branch, base } = effect;
+  const pipeline = state.pipelines.get(pipelineId);
+  if (pipeline === undefined) return undefined;
+  const context = contextOfStep(state, pipeline, step, env);
+  const name = renderTemplate(branch, context, { quote: 'none' });
+  const from = renderTemplate(base ?? '', context, { quote: 'none' });
+  if (!name.ok) return { ok: false, reason: name.problems.map(({ message }) => message).join('; ') };
+  if (!from.ok) return { ok: false, reason: from.problems.map(({ message }) => message).join('; ') };
+  const request = { pipelineId, step, branch: name.value, base: base === null ? null : from.value };
+  return { ok: true, request, task: pipeline.task };
+}
