@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
-import { findAlive } from './process-tree.ts';
+import { endProcesses, findAlive } from './process-tree.ts';
 import { Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
 
 const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script] }) as const;
@@ -153,6 +153,16 @@ describe('a supervised process', () => {
     run.child.kill('SIGKILL');
     await until('the supervisor has gone', () => run.child.signalCode !== null);
     expect(scene.alive()).toContain(pid);
+  });
+
+  it('whose supervisor was killed is ended by whoever knows its mark', async () => {
+    await using scene = new Scene();
+    const run = await scene.start(sh('trap "" TERM PIPE; setsid sleep 600 & while :; do sleep 1; done'));
+    const leader = await run.pid();
+    await until('both run', () => scene.alive().length >= 3);
+    run.child.kill('SIGKILL');
+    await endProcesses({ leader, mark: `BATON_AGENT_ID=${scene.agentId}` }, 100);
+    expect(scene.alive()).toEqual([]);
   });
 
   it('that is killed is reported with the signal', async () => {
