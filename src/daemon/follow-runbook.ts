@@ -11,12 +11,22 @@ import type { Project } from './project.ts';
 /** The rules of a project, as its runbook has them. */
 export function rulesOf(runbook: Runbook | undefined): Rules {
   if (runbook === undefined) return { ciGate: false, mergeGate: false };
-  const { ci, merge, limits } = runbook;
+  const { ci, merge, limits, sameAgentMayReview } = runbook;
+  const checks = ci.required.map(({ name, run, timeoutMs }) => ({
+    name,
+    ...(run === undefined ? {} : { run }),
+    ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
+  }));
   return {
-    ciGate: ci.required.length > 0,
+    ciGate: checks.length > 0,
+    checks,
     mergeGate: merge !== undefined,
+    ...(merge === undefined ? {} : { merge: { method: merge.method, into: merge.into ?? null } }),
     maxAgents: limits.agents,
     leaveMs: limits.leaveMs,
+    reviewRounds: limits.reviewRounds,
+    sameAgentMayReview,
+    stallMs: limits.stallMs,
   };
 }
 

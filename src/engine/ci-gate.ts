@@ -1,3 +1,4 @@
+import { moveTo } from '../state/end-claim.ts';
 import { event, type Event } from '../state/event.ts';
 import type { Task } from '../state/task.ts';
 import { writebacks } from '../state/task.ts';
@@ -8,6 +9,6 @@ export function ciGate({ rules, newId }: World, task: Task): Event[] {
   const { checks = [], ciGate: isOn } = rules;
   if (!isOn || checks.length === 0 || task.phase !== 'CI_PENDING') return [];
   const head = task.flow.head ?? writebacks(task).at(-1)?.commitSha;
-  if (head === undefined) return [];
+  if (head === undefined) return [moveTo(task, 'BLOCKED', 'there is no commit to check: nobody recorded one')];
   return [event('ChecksRequested', { checks_id: newId(), task_id: task.id, head, checks })];
 }

@@ -6,7 +6,14 @@ import { buildLimits } from './build-limits.ts';
 import { buildPipeline, buildRunnable } from './build-pipeline.ts';
 import { readCommandArgs, type CommandArgs } from './command-args.ts';
 import { durationMs } from './duration.ts';
-import { NOTIFICATIONS, type CiCheck, type CommandDefinition, type Runbook, type WorkerDefinition } from './runbook.ts';
+import {
+  NOTIFICATIONS,
+  type CiCheck,
+  type CommandDefinition,
+  type Runbook,
+  type WorkerDefinition,
+  type WorkflowCommands,
+} from './runbook.ts';
 import type { RunbookValue } from './runbook-shape.ts';
 
 /** What the checker has let through, as the other rooms use it: names looked up, times in milliseconds, defaults filled in. */
@@ -21,6 +28,9 @@ export function buildRunbook(value: RunbookValue): Runbook {
     ci: { required: (value.ci?.required ?? []).map(buildCheck) },
     merge: value.merge && { method: value.merge.method ?? 'squash', into: value.merge.into },
     workflow: workflowIn(value),
+    sameAgentMayReview: value.roles?.reviewer?.same_agent ?? false,
+    mode: value.workflow?.mode ?? 'autonomous',
+    workflowCommands: buildCommands(value.workflow ?? {}),
     notify: {
       desktop: value.notify?.desktop ?? true,
       terminal: value.notify?.terminal ?? true,
@@ -60,6 +70,14 @@ function buildCheck({ name, run, timeout }: NonNullable<NonNullable<RunbookValue
     ...(run === undefined ? {} : { run }),
     ...(timeout === undefined ? {} : { timeoutMs: durationMs(timeout) }),
   };
+}
+
+function buildCommands({
+  mode: _,
+  validate = [],
+  ...commands
+}: NonNullable<RunbookValue['workflow']>): WorkflowCommands {
+  return { ...commands, validate: validate.map((check) => ({ ...buildCheck(check), run: check.run })) };
 }
 
 const BUILT_IN: Workflow = { roles: ROLES, edges: EDGES };

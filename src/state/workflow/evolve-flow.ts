@@ -21,7 +21,7 @@ export function evolveFlow(flow: Flow, recorded: Event & { readonly seq: number 
       return { ...flow, place: { workspace, branch, base, port } };
     }
     case 'SessionMeasured':
-      return measured(flow, recorded.data.head);
+      return { ...flow, head: recorded.data.head };
     case 'HandoffDelivered':
       return delivered(flow, recorded.data, before);
     case 'ChecksRequested': {
@@ -47,10 +47,15 @@ export function evolveFlow(flow: Flow, recorded: Event & { readonly seq: number 
     case 'MergeFinished':
       return { ...flow, merge: null, mergeSha: recorded.data.merge_sha ?? flow.mergeSha };
     case 'TaskReinstated':
-      return { ...NO_FLOW, mode: flow.mode, place: flow.place, authors: flow.authors };
+      return startAgain(flow);
     default:
       return flow;
   }
+}
+
+/** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
+function startAgain({ mode, place, authors, head, checks, merge, movedAt }: Flow): Flow {
+  return { ...NO_FLOW, mode, place, authors, head, checks, merge, movedAt };
 }
 
 /** Whoever changes the work does not approve it. */
@@ -63,13 +68,6 @@ function withName(names: readonly string[], name: string): readonly string[] {
 }
 
 const KEPT_NAMES = 50;
-
-/** A new commit voids an approval. */
-function measured(flow: Flow, head: string): Flow {
-  const { approval } = flow;
-  const stands = approval === null || approval.head === null || approval.head === head;
-  return { ...flow, head, approval: stands ? approval : null };
-}
 
 function delivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], { claim }: Pick<Task, 'claim'>): Flow {
   const after = { ...flow, handoff };

@@ -14,7 +14,7 @@ export interface Flow {
   readonly handoff: HandoffRef | null;
   /** Who implemented or fixed it, by name: they do not approve it. */
   readonly authors: readonly string[];
-  /** A review that found nothing against this commit. */
+  /** A review that found nothing against this commit; it says nothing about any other. */
   readonly approval: { readonly head: string | null; readonly by: string } | null;
   /** How often it went back to the fixer. */
   readonly rounds: number;
