@@ -1,53 +1,28 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import type { BuildOptions, Plugin } from 'esbuild';
+import { cpSync, globSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { bundlePrograms, program } from './bundle-programs.ts';
 
-/** The release: a bundle for the command, one for each library that others import, and their types. */
+/** The release: a bundle for the command and each program beside it, one for each library that others import, and their types. */
 const root = join(import.meta.dirname, '..');
-
-const shared: BuildOptions = {
-  absWorkingDir: root,
-  outdir: 'dist',
-  bundle: true,
-  minify: true,
-  // Names of classes and functions stay what they are, in stack traces and in errors.
-  keepNames: true,
-  target: 'node24',
-  logLevel: 'warning',
-};
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 
-/** A bundle is one file in one folder; what asks for its own folder gets the one that it would have in `dist`. */
-const ownFolders: Plugin = {
-  name: 'own-folders',
-  setup: (bundle) => {
-    bundle.onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
-      const folder = JSON.stringify(relative(join(root, 'src'), dirname(path)));
-      const source = readFileSync(path, 'utf8');
-      return { loader: 'ts', contents: source.replaceAll('import.meta.dirname', `(__dirname + '/' + ${folder})`) };
-    });
-  },
-};
-
-// CommonJS files: dynamic imports inside them stay lazy, and Node loads one twice as fast as a dozen ES modules.
-await build({
-  ...shared,
-  entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' },
-  plugins: [ownFolders],
-  format: 'cjs',
-  platform: 'node',
-  outExtension: { '.js': '.cjs' },
-  external: ['pg'],
-});
+await build({ ...program, outdir: 'dist', entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' } });
+await bundlePrograms('dist');
 for (const folder of globSync('src/**/sql', { cwd: root })) {
   cpSync(join(root, folder), join(root, 'dist', relative('src', folder)), { recursive: true });
 }
 
 await build({
-  ...shared,
+  absWorkingDir: root,
+  outdir: 'dist',
+  bundle: true,
+  minify: true,
+  keepNames: true,
+  target: 'node24',
+  logLevel: 'warning',
   entryPoints: { protocol: 'src/protocol/index.ts' },
   format: 'esm',
   platform: 'neutral',

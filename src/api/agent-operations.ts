@@ -1,6 +1,14 @@
 import { agentSignalShape } from '../protocol/agent-signal.ts';
 import { operation } from './operation.ts';
 
+/** Left out: whoever asks. */
+const agentId = {
+  kind: 'text',
+  notEmpty: true,
+  optional: true,
+  about: 'Which agent; your own where left out.',
+} as const;
+
 export const missionGet = operation({
   name: 'mission_get',
   about:
@@ -14,9 +22,28 @@ export const agentSignal = operation({
   name: 'agent_signal',
   about:
     'Say how your run stands: complete ends your phase (where the project uses exit signals, send exit_signal instead), escalate asks for a person, continue says that you are still at work.',
-  access: ['session'],
+  access: ['session', 'agent', 'operator'],
   kind: 'write',
-  shape: agentSignalShape,
+  shape: { ...agentSignalShape, fields: { ...agentSignalShape.fields, agent_id: agentId } },
+});
+
+/** The two events of the command hook, for agents whose supervisor does not hear it. */
+export const agentIdle = operation({
+  name: 'agent_idle',
+  about: 'The agent waits for input, or its stop hook was told to count a stop as that.',
+  access: ['session', 'agent', 'supervisor', 'operator'],
+  kind: 'write',
+  tool: false,
+  shape: { kind: 'object', fields: { agent_id: agentId } },
+});
+
+export const agentStop = operation({
+  name: 'agent_stop',
+  about: 'The agent tried to stop without a signal, and a person is to be told.',
+  access: ['session', 'agent', 'supervisor', 'operator'],
+  kind: 'write',
+  tool: false,
+  shape: { kind: 'object', fields: { agent_id: agentId } },
 });
 
 export const taskWorktree = operation({

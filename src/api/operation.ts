@@ -26,8 +26,11 @@ export interface Operation<I = unknown> {
   readonly tool: boolean;
 }
 
-/** Operator: everything. Worker: reads and claims. Session: what concerns its own claim. */
-export type Access = 'operator' | 'worker' | 'session';
+/**
+ * Operator: everything. Worker: reads and claims. Session: what concerns its own claim. Agent: a run without a claim, for what
+ * concerns that run. Supervisor: what it has seen of its agent.
+ */
+export type Access = 'operator' | 'worker' | 'session' | 'agent' | 'supervisor';
 
 export interface OperationOptions<S extends ObjectShape> {
   readonly name: string;

@@ -3,7 +3,7 @@ import { taskId, TASK_STATUSES } from '../protocol/shared-fields.ts';
 import { blockedNeedsNotes, taskUpdateShape } from '../protocol/task-update.ts';
 import { operation } from './operation.ts';
 
-const ALL = ['operator', 'worker', 'session'] as const;
+const ALL = ['operator', 'worker', 'session', 'agent'] as const;
 const HOLDER = ['operator', 'session'] as const;
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 const waitMs = {

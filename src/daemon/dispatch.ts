@@ -66,7 +66,8 @@ export async function findProject(
 }
 
 function scopeOf({ caller }: Identity): string {
-  return caller.kind === 'session' ? `session/${caller.sessionId}` : caller.kind;
+  if (caller.kind === 'session') return `session/${caller.sessionId}`;
+  return 'agentId' in caller ? `${caller.kind}/${caller.agentId}` : caller.kind;
 }
 
 /** A record that the store refuses is work that would be forgotten: it is kept, and delivered when the store is back. */

@@ -14,7 +14,7 @@ export async function perform(operation: Operation, call: Call): Promise<Answer>
     };
   }
   if (!mayCall(operation, call.caller)) {
-    const message = `${call.caller.kind === 'operator' ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
+    const message = `${/^[ao]/.test(call.caller.kind) ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
     const isForHolders = call.caller.kind === 'worker' && operation.access.includes('session');
     const hint = isForHolders ? 'Claim the task first: task_claim.' : `Only for: ${operation.access.join(', ')}.`;
     return { ok: false, error: { code: 'forbidden', message, hint } };

@@ -8,7 +8,7 @@ import type { State } from '../state/state.ts';
 import { statusOf, writebacks, type Task } from '../state/task.ts';
 import { answerOf, handle } from './handler.ts';
 import type { Project } from './project.ts';
-import { hasEnded } from './process-identity.ts';
+import { hasEnded } from '../api/process-identity.ts';
 
 /** Compares the tasks with git and with processes. With `apply` it ends the claims of the dead; everything else is for people. */
 export const reconcileHandler = handle(reconcileOperation, async ({ input, project }) => {

@@ -7,7 +7,7 @@ import { statusOf, type Task } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { LATER, type View } from './keeper.ts';
 import type { Call } from './call.ts';
-import { identifyProcess } from './process-identity.ts';
+import { identifyProcess } from '../api/process-identity.ts';
 import { expiresAt, taskView } from './task-view.ts';
 
 export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {

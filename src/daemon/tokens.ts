@@ -17,11 +17,18 @@ export interface SessionClaim {
   readonly epoch: number;
 }
 
+export interface RunRef {
+  readonly project: string;
+  /** The agent's id, or the command's. */
+  readonly id: string;
+}
+
 const KEPT_IDENTITIES = 10_000;
 
 /**
- * The three kinds of token. Those of the operator and of workers are random and lie in the state folder. A session's is stateless: it
- * says which session, task and epoch it is for, and an HMAC says that this daemon, or one before it in this folder, made it.
+ * The kinds of token. Those of the operator and of workers are random and lie in the state folder. Those of sessions, of agents without
+ * a claim and of supervisors are stateless: they say whom they are for, and an HMAC says that this daemon, or one before it in this
+ * folder, made them.
  */
 export class Tokens {
   readonly #operator: Buffer;
@@ -43,18 +50,28 @@ export class Tokens {
     return `s.${claim}.${this.#sign(claim).toString('base64url')}`;
   }
 
+  /** For an agent that runs without a claim. */
+  issueAgent(run: RunRef): string {
+    return this.#issueRun('a', run);
+  }
+
+  /** For whoever supervises an agent or a command. */
+  issueSupervisor(run: RunRef): string {
+    return this.#issueRun('v', run);
+  }
+
   identify(token: string): Identity | undefined {
-    if (token.startsWith('s.')) return this.#identifySession(token);
+    if (/^[sav]\./.test(token)) return this.#identifySigned(token);
     const given = Buffer.from(token);
     if (isSame(given, this.#operator)) return this.#operatorIdentity;
     return isSame(given, this.#worker) ? WORKER : undefined;
   }
 
   /** Checking a signature costs more than a small request; the same session asks again and again. */
-  #identifySession(token: string): Identity | undefined {
+  #identifySigned(token: string): Identity | undefined {
     const known = this.#known.get(token);
     if (known !== undefined) return known;
-    const identity = this.#readSession(token);
+    const identity = token.startsWith('s.') ? this.#readSession(token) : this.#readRun(token);
     if (this.#known.size >= KEPT_IDENTITIES) this.#known.clear();
     if (identity !== undefined) this.#known.set(token, identity);
     return identity;
@@ -73,6 +90,19 @@ export class Tokens {
     return { caller: { kind: 'session', sessionId, taskId, epoch }, project };
   }
 
+  /** The kind is signed too: no token can be made into one of another kind. */
+  #issueRun(kind: 'a' | 'v', { project, id }: RunRef): string {
+    const run = `${kind}.${Buffer.from(JSON.stringify({ p: project, r: id })).toString('base64url')}`;
+    return `${run}.${this.#sign(run).toString('base64url')}`;
+  }
+
+  #readRun(token: string): Identity | undefined {
+    const [kind = '', run = '', signature = '', ...rest] = token.split('.');
+    if (rest.length > 0 || !isSame(Buffer.from(signature, 'base64url'), this.#sign(`${kind}.${run}`))) return undefined;
+    const { p: project, r: agentId } = JSON.parse(Buffer.from(run, 'base64url').toString()) as SignedRun; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return { caller: { kind: kind === 'a' ? 'agent' : 'supervisor', agentId }, project };
+  }
+
   #sign(claim: string): Buffer {
     return createHmac('sha256', this.#secret).update(claim).digest();
   }
@@ -83,6 +113,11 @@ interface SignedClaim {
   readonly s: string;
   readonly t: string;
   readonly e: number;
+}
+
+interface SignedRun {
+  readonly p: string;
+  readonly r: string;
 }
 
 const WORKER: Identity = { caller: { kind: 'worker', name: 'worker' } };

@@ -6,11 +6,17 @@ export type Caller =
   | { readonly kind: 'operator'; readonly name: string }
   | { readonly kind: 'worker'; readonly name: string }
   | { readonly kind: 'session'; readonly sessionId: string; readonly taskId: string; readonly epoch: number }
+  /** An agent that runs without a claim. One that has a claim is its session. */
+  | { readonly kind: 'agent'; readonly agentId: string }
+  /** The supervisor of an agent, or of a command. */
+  | { readonly kind: 'supervisor'; readonly agentId: string }
   | { readonly kind: 'system'; readonly name: string };
 
 /** The caller as the ledger names it. A worker is not yet anybody: it becomes a session by claiming. */
 export function actorOf(caller: Caller): string {
   if (caller.kind === 'session') return `session:${caller.sessionId}`;
+  if (caller.kind === 'agent') return `session:${caller.agentId}`;
+  if (caller.kind === 'supervisor') return `system:supervisor/${caller.agentId}`;
   return `${caller.kind === 'system' ? 'system' : 'operator'}:${caller.name}`;
 }
 

@@ -32,7 +32,7 @@ export interface Events extends RunEvents {
     readonly role: string | null;
     /** What the session owes before it may complete. */
     readonly requires: readonly Requirement[];
-    /** The process whose end is the end of the session, where one is known: see `daemon/process-identity`. */
+    /** The process whose end is the end of the session, where one is known: see `api/process-identity`. */
     readonly process?: string;
   };
   PhaseMoved: {

@@ -27,6 +27,8 @@ function filesIn(folder: string) {
     running: (start: number) => join(folder, `running-${start}.json`),
     /** `Exit`: written when the process has gone, before anybody is told. */
     exit: (start: number) => join(folder, `exit-${start}.json`),
+    /** The client's own id of the conversation, as it last said it; what a resume goes on with. */
+    conversation: join(folder, 'conversation'),
     /** Everything the process printed, capped. */
     log: join(folder, 'output.log'),
     /** `baton` for the agent's PATH. */
@@ -77,6 +79,17 @@ export interface Launch {
   readonly owes: readonly string[];
   /** Absolute; the daemon is found through it. */
   readonly state_dir: string;
+  /** Written before the process starts: settings with hooks, the `baton` of its PATH. */
+  readonly files?: readonly LaunchFile[];
+}
+
+export interface LaunchFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Only the supervisor knows where it listens: `${BATON_URL}` is filled in. */
+  readonly content: string;
+  /** Left out: 0600. */
+  readonly mode?: number;
 }
 
 export interface Running {

@@ -1,0 +1,39 @@
+import type { AgentPlan } from '../protocol/run-plan.ts';
+import type { agentFiles, Launch } from '../supervisor/contract.ts';
+import type { Programs } from '../supervisor/programs.ts';
+
+/** What an agent is started with, apart from its plan: everything is settled, no template is left. */
+export interface AgentContext {
+  readonly agentId: string;
+  /** The how-manieth process, from 1. */
+  readonly start: number;
+  /** What it is told: the prompt at the first start; later what the conversation goes on with, or null. */
+  readonly prompt: string | null;
+  /** It goes on in the conversation that an earlier process of the same agent had. */
+  readonly isResume: boolean;
+  /** The client's own id of that conversation, as it was last heard; null where there is none. */
+  readonly conversation: string | null;
+  readonly stateDir: string;
+  /** Where it works, absolute. */
+  readonly cwd: string;
+  /** What paths in a runbook are relative to, absolute. */
+  readonly projectDir: string;
+  readonly programs: Programs;
+}
+
+/** The part of a launch that depends on the client; who starts it fills in the rest. */
+export type LaunchParts = Required<
+  Pick<Launch, 'argv' | 'env' | 'output' | 'input' | 'prompt' | 'finds_exit_signals' | 'files'>
+>;
+
+export type Prepared =
+  | { readonly ok: true; readonly launch: LaunchParts }
+  /** It cannot be started, and why. */
+  | { readonly ok: false; readonly reason: string };
+
+/** One kind of client: how it is started and resumed, and how it gets its hooks. Nothing here touches the disk or the user's own settings. */
+export interface Adapter {
+  /** Whether this `run` of a runbook means it. */
+  readonly runs: (run: string) => boolean;
+  readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => Prepared;
+}

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import type { AgentPlan } from '../protocol/run-plan.ts';
+import { agentFiles, type LaunchFile } from '../supervisor/contract.ts';
+import type { Programs } from '../supervisor/programs.ts';
+import type { Adapter, AgentContext, Prepared } from './adapter.ts';
+import { command } from './command.ts';
+import { scripted } from './scripted/adapter.ts';
+
+/** Every kind of client; the first that knows a `run` takes it, and any other text is a command for the shell. */
+const ADAPTERS: readonly Adapter[] = [scripted, command];
+
+/** How an agent is started: its command line, how it is spoken to, and the files that must lie there before. */
+export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {
+  const adapter = ADAPTERS.find(({ runs }) => runs(plan.run));
+  if (adapter === undefined) return { ok: false, reason: `there is no agent \`${plan.run}\`` };
+  const files = agentFiles(context.stateDir, context.agentId);
+  const prepared = adapter.prepare(plan, context, files);
+  if (!prepared.ok) return prepared;
+  const { launch } = prepared;
+  return {
+    ok: true,
+    launch: {
+      ...launch,
+      env: { ...plan.env, ...launch.env },
+      files: [...launch.files, batonShim(files.bin, context.programs)],
+    },
+  };
+}
+
+/** `baton` for a PATH: the one that started the agent, whatever else is installed. Shell steps get it too. */
+export function batonShim(bin: string, { baton }: Pick<Programs, 'baton'>): LaunchFile {
+  const content = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(baton)} "$@"\n`;
+  return { path: join(bin, 'baton'), content, mode: 0o755 };
+}
+
+function quote(path: string): string {
+  return `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,37 @@
+import { isAbsolute, join } from 'node:path';
+import type { Adapter } from '../adapter.ts';
+import { claudeSettings } from '../claude-hooks.ts';
+
+/**
+ * `scripted FILE` plays a script; `scripted` alone takes its prompt for the script. It stands for Claude Code in every respect that
+ * matters here: hooks, stream of JSON lines, messages on standard input, a conversation that can be resumed.
+ */
+export const scripted: Adapter = {
+  runs: (run) => /^scripted(?:\s|$)/.test(run),
+  prepare: ({ run }, { agentId, prompt, isResume, projectDir, programs }, { folder }) => {
+    const named = run.slice('scripted'.length).trim();
+    const script = named === '' ? join(folder, 'script.yaml') : isAbsolute(named) ? named : join(projectDir, named);
+    const brings = named === '' && !isResume;
+    if (brings && prompt === null) return { ok: false, reason: NO_SCRIPT };
+    const settings = join(folder, 'settings.json');
+    const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];
+    return {
+      ok: true,
+      launch: {
+        argv: [process.execPath, programs.scripted, '--settings', settings, '--keep', folder, ...conversation, script],
+        env: {},
+        output: 'stream-json',
+        input: 'stream-json',
+        prompt: brings ? null : prompt,
+        finds_exit_signals: true,
+        files: [
+          { path: settings, content: JSON.stringify(claudeSettings(), null, 2) },
+          ...(brings ? [{ path: script, content: prompt ?? '' }] : []),
+        ],
+      },
+    };
+  },
+};
+
+const NO_SCRIPT =
+  'run = "scripted" needs a script: write `run = "scripted FILE.yaml"`, or put the script into `prompt_file`';

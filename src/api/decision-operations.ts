@@ -1,0 +1,42 @@
+import { operation } from './operation.ts';
+
+const PEOPLE = ['operator'] as const;
+const id = { kind: 'text', notEmpty: true, about: 'Of the decision, or the beginning of it.' } as const;
+
+export const decisionList = operation({
+  name: 'decision_list',
+  about: 'What waits for a person, oldest first, each with its numbered options.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: { all: { kind: 'flag', optional: true, about: 'Also those that are settled.' } },
+  },
+});
+
+export const decisionShow = operation({
+  name: 'decision_show',
+  about: 'One decision: what it is about, its options, and who settled it.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: { kind: 'object', fields: { id } },
+});
+
+export const decisionResolve = operation({
+  name: 'decision_resolve',
+  about:
+    'Choose an option. It is done then, once: a second choice is refused, the same one again gets the first answer.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: {
+      id,
+      option: { kind: 'number', min: 1, whole: true, about: 'The number of the option, from 1.' },
+      message: { kind: 'text', optional: true, about: 'Why, or what the agent is told.' },
+    },
+  },
+});

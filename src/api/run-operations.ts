@@ -1,0 +1,149 @@
+import { operation } from './operation.ts';
+
+const PEOPLE = ['operator'] as const;
+const text = (about: string) => ({ kind: 'text', about, optional: true }) as const;
+const id = (about: string) => ({ kind: 'text', notEmpty: true, about }) as const;
+const all = { kind: 'flag', optional: true, about: 'Also those that are over.' } as const;
+const waitMs = {
+  kind: 'number',
+  min: 0,
+  max: 86_400_000,
+  whole: true,
+  optional: true,
+  about: 'Wait at most this long, in milliseconds, until it is over or needs a person; you are woken, never poll.',
+} as const;
+
+const named = {
+  kind: 'object',
+  fields: {
+    name: id('A command, pipeline or agent of the runbook.'),
+    args: { kind: 'list', optional: true, of: { kind: 'text' }, about: 'Its arguments, as they are typed.' },
+  },
+} as const;
+
+export const runStart = operation({
+  name: 'run_start',
+  about:
+    'Start a command, a pipeline or a standalone agent of the runbook by its name. Gives back its kind and its id.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: named,
+});
+
+export const runPlan = operation({
+  name: 'run_plan',
+  about:
+    'What run_start with the same input would do: the plan, and the first things that would happen. Nothing is done.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: named,
+});
+
+export const pipelineList = operation({
+  name: 'pipeline_list',
+  about: 'The pipelines that are under way, oldest first, each with its step.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: { kind: 'object', fields: { all } },
+});
+
+export const pipelineShow = operation({
+  name: 'pipeline_show',
+  about: 'One pipeline with its steps. With wait_ms it answers when the pipeline is over or waits for a person.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: { kind: 'object', fields: { id: id('Of the pipeline, or the beginning of it.'), wait_ms: waitMs } },
+});
+
+export const pipelineCancel = operation({
+  name: 'pipeline_cancel',
+  about: 'End a pipeline. What runs in it is stopped.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: { id: id('Of the pipeline, or the beginning of it.'), reason: text('Why: it is recorded.') },
+  },
+});
+
+export const pipelineRetry = operation({
+  name: 'pipeline_retry',
+  about: 'Try the step again at which a pipeline failed, was cancelled or waits.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: { kind: 'object', fields: { id: id('Of the pipeline, or the beginning of it.') } },
+});
+
+export const pipelineResume = operation({
+  name: 'pipeline_resume',
+  about:
+    'Go on with a pipeline that waits: its agent is woken in the same conversation, with a message where one is given.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: { id: id('Of the pipeline, or the beginning of it.'), message: text('What the agent is told.') },
+  },
+});
+
+export const agentList = operation({
+  name: 'agent_list',
+  about: 'The agents that are at work, oldest first.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: { kind: 'object', fields: { all } },
+});
+
+export const agentShow = operation({
+  name: 'agent_show',
+  about:
+    'One agent: its status, its process, what it has said. With wait_ms it answers when it is over or needs a person.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: { kind: 'object', fields: { id: id('Of the agent, or the beginning of it.'), wait_ms: waitMs } },
+});
+
+export const agentSend = operation({
+  name: 'agent_send',
+  about: 'Say something to an agent, in the conversation it is in.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: {
+      id: id('Of the agent, or the beginning of it.'),
+      text: { kind: 'text', notEmpty: true, about: 'What it is told.' },
+    },
+  },
+});
+
+export const agentKill = operation({
+  name: 'agent_kill',
+  about: 'Stop an agent with everything that it has started.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: { id: id('Of the agent, or the beginning of it.'), reason: text('Why: it is recorded.') },
+  },
+});
+
+export const statusGet = operation({
+  name: 'status_get',
+  about: 'Everything that is happening: what needs a person, pipelines with their steps, agents, tasks by status.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: { kind: 'object', fields: {} },
+});

@@ -1,0 +1,64 @@
+import { AGENT_ERRORS } from '../protocol/run-plan.ts';
+import { operation } from './operation.ts';
+
+/** What supervisors tell the daemon, and ask of it: see `supervisor/contract.ts`. */
+const SUPERVISORS = ['supervisor'] as const;
+const optionalText = { kind: 'text', optional: true } as const;
+const code = { kind: 'number', whole: true, optional: true } as const;
+const start = { kind: 'number', min: 1, whole: true, optional: true } as const;
+const flag = { kind: 'flag', optional: true } as const;
+
+export const agentReport = operation({
+  name: 'agent_report',
+  about: 'What a supervisor has seen of its agent. A repeat counts once.',
+  access: SUPERVISORS,
+  kind: 'write',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: {
+      kind: { kind: 'choice', values: ['started', 'exited', 'idle', 'stop', 'prompted', 'errored'] },
+      start,
+      supervisor: optionalText,
+      process: optionalText,
+      code,
+      signal: optionalText,
+      timed_out: flag,
+      blocks_used: flag,
+      output: optionalText,
+      why: { kind: 'choice', values: ['stop', 'waiting', 'quiet'], optional: true },
+      prompt: optionalText,
+      error: { kind: 'choice', values: AGENT_ERRORS, optional: true },
+      message: optionalText,
+      reset_at: { kind: 'text', format: 'iso-8601', optional: true },
+    },
+  },
+});
+
+export const commandReport = operation({
+  name: 'command_report',
+  about: 'How a shell step or a gate ended. A repeat counts once.',
+  access: SUPERVISORS,
+  kind: 'write',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: {
+      start,
+      code,
+      signal: optionalText,
+      timed_out: flag,
+      blocks_used: flag,
+      output: optionalText,
+    },
+  },
+});
+
+export const agentStanding = operation({
+  name: 'agent_standing',
+  about: 'Whether the agent has signalled, whether anybody waits for it, and what it still owes.',
+  access: SUPERVISORS,
+  kind: 'read',
+  tool: false,
+  shape: { kind: 'object', fields: {} },
+});

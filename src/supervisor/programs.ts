@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Programs that run beside the daemon, as absolute paths; each is one file that Node starts at once. */
+export interface Programs {
+  readonly supervisor: string;
+  /** `baton agent hook stop`, for clients that only have command hooks. */
+  readonly stopHook: string;
+  readonly scripted: string;
+  /** The command itself. */
+  readonly baton: string;
+}
+
+/**
+ * Where those programs are. A release has them as bundles. In a clone they are bundled anew, once a process, into the state folder:
+ * running their source as it stands would cost every supervisor 30 MB for the stripping of types. Where the bundler is missing the
+ * source runs all the same.
+ */
+export async function findPrograms(stateDir: string): Promise<Programs> {
+  if (!existsSync(SOURCE.supervisor)) return programsIn(DIST, '.cjs');
+  bundled ??= bundleInto(join(stateDir, 'cache'));
+  const folder = await bundled;
+  return folder === undefined ? { ...SOURCE, baton: BATON } : programsIn(folder, '.cjs');
+}
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const DIST = join(import.meta.dirname, '..');
+const BATON = join(ROOT, 'bin', 'baton.cjs');
+const SOURCE = {
+  supervisor: join(ROOT, 'src', 'supervisor', 'main.ts'),
+  stopHook: join(ROOT, 'src', 'supervisor', 'hook', 'main.ts'),
+  scripted: join(ROOT, 'src', 'agents', 'scripted', 'main.ts'),
+};
+
+let bundled: Promise<string | undefined> | undefined;
+
+function programsIn(folder: string, extension: string): Programs {
+  return {
+    supervisor: join(folder, `supervisor${extension}`),
+    stopHook: join(folder, `hook-stop${extension}`),
+    scripted: join(folder, `scripted${extension}`),
+    baton: BATON,
+  };
+}
+
+/** In a process of its own, which takes the bundler with it when it ends. The folder is named after what is in it. */
+async function bundleInto(cache: string): Promise<string | undefined> {
+  const draft = join(cache, `programs-draft-${process.pid}`);
+  try {
+    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    await promisify(execFile)(process.execPath, [QUIET, join(ROOT, 'scripts', 'bundle-programs.ts'), draft]);
+    const folder = join(cache, `programs-${contentHash(draft)}`);
+    if (!existsSync(folder)) renameSync(draft, folder);
+    return folder;
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+const QUIET = '--disable-warning=ExperimentalWarning';
+
+function contentHash(folder: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder).toSorted()) hash.update(name).update(readFileSync(join(folder, name)));
+  return hash.digest('hex').slice(0, 16);
+}
