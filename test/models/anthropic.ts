@@ -43,7 +43,11 @@ function messagesOf({ role, content }: Readonly<Record<string, unknown>>): Messa
 
 function send(response: ServerResponse, reply: Answer, asked: Asked, turn: number): void {
   if (reply.kind === 'error') {
-    const body = { type: 'error', error: { type: reply.error, message: reply.message, ...reply.more }, request_id: `req_${turn}` };
+    const body = {
+      type: 'error',
+      error: { type: reply.error, message: reply.message, ...reply.more },
+      request_id: `req_${turn}`,
+    };
     return sendJson(response, reply.status, body, reply.headers);
   }
   sendEvents(response, eventsOf(reply, asked.model, turn));
@@ -51,8 +55,21 @@ function send(response: ServerResponse, reply: Answer, asked: Asked, turn: numbe
 
 function eventsOf(reply: Exclude<Answer, { kind: 'error' }>, model: string, turn: number): object[] {
   const { input, cached, output } = usageOf(reply.usage);
-  const usage = { input_tokens: input, cache_creation_input_tokens: 0, cache_read_input_tokens: cached, output_tokens: 1 };
-  const head = { id: `msg_${turn}`, type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null };
+  const usage = {
+    input_tokens: input,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    output_tokens: 1,
+  };
+  const head = {
+    id: `msg_${turn}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+  };
   const stop = reply.kind === 'tool' ? 'tool_use' : 'end_turn';
   return [
     { type: 'message_start', message: { ...head, usage } },

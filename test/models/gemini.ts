@@ -53,7 +53,8 @@ function send(response: ServerResponse, reply: Answer, asked: Asked, turn: numbe
 function answerOf(reply: Exclude<Answer, { kind: 'error' }>, model: string, turn: number): object {
   const { input, cached, output } = usageOf(reply.usage);
   const said = reply.text === undefined ? [] : [{ text: reply.text }];
-  const call = reply.kind === 'tool' ? [{ functionCall: { id: `call_${turn}`, name: reply.tool, args: reply.input } }] : [];
+  const call =
+    reply.kind === 'tool' ? [{ functionCall: { id: `call_${turn}`, name: reply.tool, args: reply.input } }] : [];
   return {
     candidates: [{ content: { role: 'model', parts: [...said, ...call] }, finishReason: 'STOP', index: 0 }],
     usageMetadata: {

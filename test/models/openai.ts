@@ -18,7 +18,10 @@ const OPENAI: Dialect = {
     /\/models(\?|$)/.test(path) ? { status: 200, body: { object: 'list', data: [], models: [] } } : NOT_FOUND,
 };
 
-const NOT_FOUND = { status: 404, body: { error: { type: 'invalid_request_error', code: 'not_found', message: 'not here' } } };
+const NOT_FOUND = {
+  status: 404,
+  body: { error: { type: 'invalid_request_error', code: 'not_found', message: 'not here' } },
+};
 
 function parse({ method, path, headers, body }: Received): Asked | null {
   if (method !== 'POST' || !/^\/v1\/responses(\?|$)/.test(path)) return null;

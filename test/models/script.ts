@@ -9,7 +9,13 @@ export type Turn = Reply | ((asked: Asked) => Reply);
 
 export type Reply =
   | { readonly kind: 'text'; readonly text: string; readonly usage?: Partial<Usage> }
-  | { readonly kind: 'tool'; readonly tool: string; readonly input: object; readonly text?: string; readonly usage?: Partial<Usage> }
+  | {
+      readonly kind: 'tool';
+      readonly tool: string;
+      readonly input: object;
+      readonly text?: string;
+      readonly usage?: Partial<Usage>;
+    }
   /** An answer with that status, in the words of the API; `more` goes into its error object. */
   | {
       readonly kind: 'error';
