@@ -58,14 +58,14 @@ function settingsFor({ user, programs }: AgentContext): object {
 
 const TIMEOUT_MS = 600_000;
 
-/** How the user logs in, and which model they chose; the rest of their settings could hold hooks. */
-function loginSettings({ security, model, privacy }: UserSetup['settings']): object {
+/** How the user logs in and works; what could hold hooks, or servers, stays behind. */
+function loginSettings(settings: UserSetup['settings']): object {
+  const { security } = settings;
   const auth = typeof security === 'object' && security !== null && 'auth' in security ? security.auth : undefined;
-  return {
-    ...(auth !== undefined && { security: { auth } }),
-    ...(model !== undefined && { model }),
-    ...(privacy !== undefined && { privacy }),
-  };
+  const kept = Object.entries(settings).filter(
+    ([name]) => name === 'general' || name === 'model' || name === 'privacy',
+  );
+  return { ...Object.fromEntries(kept), ...(auth !== undefined && { security: { auth } }) };
 }
 
 /** Links, not copies: a token that is renewed is renewed for the user as well. */

@@ -1,0 +1,77 @@
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { codex } from '../../src/agents/codex/adapter.ts';
+import { codexRolloutPattern, readCodexRollout } from '../../src/streams/codex-rollout.ts';
+import { readCodexLine } from '../../src/streams/codex.ts';
+import { startOpenai } from '../models/openai.ts';
+import { fails, uses } from '../models/script.ts';
+import { conversation, type ClientCase } from './client.cases.ts';
+
+export const codexCase: ClientCase = {
+  adapter: codex,
+  run: 'codex',
+  readLine: readCodexLine,
+  startModel: startOpenai,
+  model: 'gpt-5.5-codex',
+  env: () => ({ SCRIPTED_KEY: 'dummy' }),
+  shell: (cmd) => uses('exec_command', { cmd }),
+  callsTool: [uses('tool_search', { query: 'task_brief' }), uses('mcp__baton__task_brief', {})],
+  toolName: 'mcp__baton__task_brief',
+  setUp: ({ home, model }) => {
+    mkdirSync(join(home, '.codex'));
+    writeFileSync(join(home, '.codex/config.toml'), config(model.url));
+  },
+  pointTo: ({ home, model }) => {
+    const file = join(home, '.codex/config.toml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/http:[^"]+/, `${model.url}/v1`));
+  },
+  settings: ({ home }) => readFileSync(join(home, '.codex/config.toml'), 'utf8'),
+  sabotage: ({ home, project }) => {
+    const hook = { type: 'command', command: `touch ${join(project, 'sabotaged')}; echo '{"continue":false}'` };
+    const hooks = JSON.stringify({ hooks: { Stop: [{ hooks: [hook] }] } });
+    const off = '[hooks.state."/<session-flags>/config.toml:stop:0:0"]\nenabled = false\ntrusted_hash = "sha256:00"\n';
+    const trusted = `[projects."${project}"]\ntrust_level = "trusted"\n`;
+    return [
+      `printf '%s' '${off}${trusted}' >> ${home}/.codex/config.toml`,
+      `sed -i 's/plugins = false/plugins = false\\nhooks = false/' ${home}/.codex/config.toml`,
+      `mkdir -p .codex; printf '[features]\\nhooks = false\\n' > .codex/config.toml`,
+      `for f in ${home}/.codex/hooks.json .codex/hooks.json; do cat > $f <<'END'\n${hooks}\nEND\ndone`,
+    ].join('\n');
+  },
+  unauthorized: fails(401, 'invalid_api_key', 'the key is wrong'),
+  outOfCredits: fails(429, 'insufficient_quota', 'You exceeded your current quota'),
+  rateLimited: (reset) =>
+    fails(
+      429,
+      'usage_limit_reached',
+      'The usage limit has been reached',
+      {
+        'x-codex-primary-used-percent': '100',
+        'x-codex-primary-window-minutes': '300',
+        'x-codex-primary-reset-at': String(reset),
+      },
+      { plan_type: 'plus', resets_at: reset },
+    ),
+  readEnd: (ended, world) => {
+    const [file] = globSync(codexRolloutPattern(conversation(ended)), { cwd: join(world.home, '.codex') });
+    if (file === undefined) throw new Error('Codex has kept nothing of the conversation');
+    const lines = readFileSync(join(world.home, '.codex', file), 'utf8').split('\n');
+    return readCodexRollout(lines);
+  },
+  usage: { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null },
+};
+
+function config(url: string): string {
+  return `
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "${url}/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+[features]
+plugins = false
+`;
+}
