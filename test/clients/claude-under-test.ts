@@ -28,6 +28,7 @@ export const claudeCase: ClientCase = {
     mkdirSync(join(home, '.claude'));
     writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ model: 'opus', disableAllHooks: true }));
   },
+  transcripts: ({ home }) => `${home}/.claude/projects/*/*.jsonl`,
   settings: ({ home }) => readFileSync(join(home, '.claude/settings.json'), 'utf8'),
   sabotage: ({ home, project }) => {
     const hook = { type: 'command', command: `touch ${join(project, 'sabotaged')}; echo '{"continue":false}'` };

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Said, Usage } from '../../src/streams/said.ts';
 import type { Asked, Reply } from '../models/script.ts';
 import { says } from '../models/script.ts';
+import { until } from '../processes/until.ts';
 import { blocks, type Answer } from './door.ts';
 import { keepStream } from './keep-stream.ts';
 import { runAgent, type ClientUnderTest, type Ended, type RunOptions } from './run-agent.ts';
@@ -19,6 +20,8 @@ export interface ClientCase extends ClientUnderTest {
   /** The files of a user who has logged in, and what must be in them afterwards. */
   readonly setUp: (world: World) => void;
   readonly settings: (world: World) => string;
+  /** Where it keeps its conversations, as a pattern. */
+  readonly transcripts: (world: World) => string;
   /** For a client that has the model's address in its settings. */
   readonly pointTo?: (world: World) => void;
   /** A command with which an agent tries to get rid of its hooks. */
@@ -28,6 +31,8 @@ export interface ClientCase extends ClientUnderTest {
   readonly rateLimited: (reset: number) => Reply;
   /** What is known about an error only when the process has gone. */
   readonly readEnd: (ended: Ended, world: World) => readonly Said[];
+  /** Its own record of the conversation, where that says more than its stream. */
+  readonly record?: (ended: Ended, world: World) => readonly string[];
   /** The tokens of a turn that the scripted model was paid for once, as it counts them. */
   readonly usage: Usage;
   readonly model: string;
@@ -44,6 +49,8 @@ export function describeClient(client: ClientCase): void {
     client.pointTo?.(world);
     const ended = await runAgent(client, world, { plan: { model: client.model }, ...options });
     if (name !== undefined) keepStream(client.run, name, ended.lines, world);
+    if (name !== undefined && client.record)
+      keepStream(client.run, `${name}.record`, client.record(ended, world), world);
     return ended;
   };
 
@@ -95,6 +102,32 @@ export function describeClient(client: ClientCase): void {
       expect(stops(again)).toHaveLength(2);
     });
 
+    it('goes on after it was killed in the middle of a turn', async () => {
+      // Clients give their tools process groups of their own: this one ends with the world.
+      await using world: World = await open([() => client.shell(`while [ -d ${world.project} ]; do sleep 0.1; done`)]);
+      // Clients write a moment later than they speak: a conversation that is killed in its first tenth of a second may be lost.
+      const isKept = () =>
+        globSync(client.transcripts(world)).some((file) => readFileSync(file, 'utf8').includes('long thing'));
+      const killed = await run(world, {
+        prompt: 'Do the long thing.',
+        onSaid: ({ kind }, { kill }) => void (kind === 'tool-started' && until('it is kept', isKept).then(kill)),
+      });
+      expect(killed.signal).toBe('SIGKILL');
+      const again = await world.withModel([says('Where was I?')]);
+      await run(again, { prompt: 'Go on.', resume: conversation(killed) });
+      expect(textIn(again.model.asked[0])).toContain('Do the long thing.');
+      expect(textIn(again.model.asked[0])).toContain('Go on.');
+    });
+
+    it('says no conversation where the one to resume is not there', async () => {
+      await using world = await open([]);
+      const resume = '0f0e4c1c-7a53-4d1c-9d6b-0a5c4d3b2a10';
+      const ended = await run(world, { prompt: 'Go on.', resume });
+      expect(ended.code).not.toBe(0);
+      expect(ended.said.filter(({ kind }) => kind === 'conversation')).toEqual([]);
+      expect(world.model.asked).toEqual([]);
+    });
+
     it('lists and calls the tools of the MCP server, with the token of the agent', async () => {
       await using world = await open([...client.callsTool, says('Read.')]);
       const ended = await run(world, { prompt: 'Read your brief.' }, 'mcp');
@@ -124,7 +157,7 @@ export function describeClient(client: ClientCase): void {
 
     it.each(['unauthorized', 'outOfCredits'] as const)('says what kind of error it has: %s', async (kind) => {
       await using world = await open([client[kind]]);
-      const ended = await run(world, { prompt: 'Go.' }, kind);
+      const ended = await run(world, { prompt: 'Go.' }, ERRORS[kind].replaceAll('_', '-'));
       expect(errorOf(client, ended, world)).toMatchObject({ error: ERRORS[kind], isRetrying: false });
       expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: true });
       expect(words(ended)).toBe('');

@@ -6,6 +6,8 @@ import { readCodexLine } from '../../src/streams/codex.ts';
 import { startOpenai } from '../models/openai.ts';
 import { fails, uses } from '../models/script.ts';
 import { conversation, type ClientCase } from './client.cases.ts';
+import type { Ended } from './run-agent.ts';
+import type { World } from './world.ts';
 
 export const codexCase: ClientCase = {
   adapter: codex,
@@ -25,6 +27,7 @@ export const codexCase: ClientCase = {
     const file = join(home, '.codex/config.toml');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/http:[^"]+/, `${model.url}/v1`));
   },
+  transcripts: ({ home }) => `${home}/.codex/sessions/*/*/*/*.jsonl`,
   settings: ({ home }) => readFileSync(join(home, '.codex/config.toml'), 'utf8'),
   sabotage: ({ home, project }) => {
     const hook = { type: 'command', command: `touch ${join(project, 'sabotaged')}; echo '{"continue":false}'` };
@@ -52,12 +55,9 @@ export const codexCase: ClientCase = {
       },
       { plan_type: 'plus', resets_at: reset },
     ),
-  readEnd: (ended, world) => {
-    const [file] = globSync(codexRolloutPattern(conversation(ended)), { cwd: join(world.home, '.codex') });
-    if (file === undefined) throw new Error('Codex has kept nothing of the conversation');
-    const lines = readFileSync(join(world.home, '.codex', file), 'utf8').split('\n');
-    return readCodexRollout(lines);
-  },
+  readEnd: (ended, world) => readCodexRollout(rollout(ended, world)),
+  record: (ended, world) =>
+    rollout(ended, world).filter((line) => /"(turn_context|token_count|task_complete)"/.test(line)),
   usage: { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null },
 };
 
@@ -74,4 +74,11 @@ stream_max_retries = 0
 [features]
 plugins = false
 `;
+}
+
+function rollout(ended: Ended, { home }: World): readonly string[] {
+  const folder = join(home, '.codex');
+  const [file] = globSync(codexRolloutPattern(conversation(ended)), { cwd: folder });
+  if (file === undefined) throw new Error('Codex has kept nothing of the conversation');
+  return readFileSync(join(folder, file), 'utf8').split('\n');
 }

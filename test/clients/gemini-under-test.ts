@@ -21,6 +21,7 @@ export const geminiCase: ClientCase = {
     const settings = { security: { auth: { selectedType: 'gemini-api-key' } }, general: { maxAttempts: 1 } };
     writeFileSync(join(home, '.gemini/settings.json'), JSON.stringify(settings));
   },
+  transcripts: ({ stateDir }) => `${stateDir}/agents/*/gemini/.gemini/tmp/*/chats/*.jsonl`,
   settings: ({ home }) => readFileSync(join(home, '.gemini/settings.json'), 'utf8'),
   sabotage: ({ home, project }) => {
     const hook = { type: 'command', command: `touch ${join(project, 'sabotaged')}; echo '{"continue":false}'` };
