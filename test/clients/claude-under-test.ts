@@ -24,6 +24,7 @@ export const claudeCase: ClientCase = {
   shell: (command) => uses('Bash', { command, description: 'a command' }),
   callsTool: [uses('mcp__baton__task_brief', {})],
   toolName: 'mcp__baton__task_brief',
+  instructions: 'CLAUDE.md',
   setUp: ({ home }) => {
     mkdirSync(join(home, '.claude'));
     writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ model: 'opus', disableAllHooks: true }));
@@ -50,6 +51,6 @@ export const claudeCase: ClientCase = {
     output: 7,
     cacheRead: 20,
     cacheWrite: 0,
-    costMillicents: expect.any(Number) as unknown as number,
+    costMillicents: expect.any(Number),
   },
 };

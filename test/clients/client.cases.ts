@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Said, Usage } from '../../src/streams/said.ts';
@@ -17,6 +17,8 @@ export interface ClientCase extends ClientUnderTest {
   /** The model finds and calls the tool of Baton's MCP server. */
   readonly callsTool: readonly Reply[];
   readonly toolName: string;
+  /** The file in which a project tells it how to work. */
+  readonly instructions: string;
   /** The files of a user who has logged in, and what must be in them afterwards. */
   readonly setUp: (world: World) => void;
   readonly settings: (world: World) => string;
@@ -64,7 +66,7 @@ export function describeClient(client: ClientCase): void {
       await using world = await open(script, blocks(1, 'Write the file.'));
       const before = client.settings(world);
       const ended = await run(world, { prompt: 'Do the task.' }, 'blocked');
-      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended).toMatchObject({ code: 0 });
       expect(textIn(world.model.asked[0])).toContain('Do the task.');
       expect(textIn(world.model.asked[1])).toContain('Write the file. (1)');
       expect(textIn(world.model.asked[2])).toContain('written');
@@ -89,12 +91,28 @@ export function describeClient(client: ClientCase): void {
       expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: false });
     });
 
+    it('is held by more blocks in a row than any client allows by itself', async () => {
+      const script = Array.from({ length: 13 }, (_, n) => says(`Attempt ${n + 1}.`));
+      await using world = await open(script, blocks(12));
+      const ended = await run(world, { prompt: 'Go.' });
+      expect(ended).toMatchObject({ code: 0 });
+      expect(stops(world)).toHaveLength(13);
+      expect(textIn(world.model.asked.at(-1))).toContain('Go on. (12)');
+    });
+
+    it('reads the instructions of the project', async () => {
+      await using world = await open([says('Done.')]);
+      writeFileSync(join(world.project, client.instructions), 'The sign of the project.');
+      await run(world, { prompt: 'Go.' });
+      expect(JSON.stringify(world.model.asked[0]?.body)).toContain('The sign of the project.');
+    });
+
     it('goes on in the same conversation when it is resumed', async () => {
       await using first = await open([says('The first answer.')]);
       const begun = await run(first, { prompt: 'The first question.' });
       const again = await first.withModel([says('The second answer.')]);
       const ended = await run(again, { prompt: 'The second question.', resume: conversation(begun) }, 'resumed');
-      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended).toMatchObject({ code: 0 });
       expect(conversation(ended)).toBe(conversation(begun));
       const seen = textIn(again.model.asked[0]);
       for (const text of ['The first question.', 'The first answer.', 'The second question.'])
@@ -131,9 +149,8 @@ export function describeClient(client: ClientCase): void {
     it('lists and calls the tools of the MCP server, with the token of the agent', async () => {
       await using world = await open([...client.callsTool, says('Read.')]);
       const ended = await run(world, { prompt: 'Read your brief.' }, 'mcp');
-      expect(world.door.mcpCalls, ended.stderr).toEqual([
-        { authorization: 'Bearer token-of-the-agent', tool: 'task_brief' },
-      ]);
+      expect(world.model.asked[client.callsTool.length - 1]?.tools).toContain(client.toolName);
+      expect(world.door.mcpCalls).toEqual([{ authorization: 'Bearer token-of-the-agent', tool: 'task_brief' }]);
       expect(ended.said).toContainEqual(expect.objectContaining({ kind: 'tool-started', tool: client.toolName }));
       expect(textIn(world.model.asked.at(-1))).toContain('the brief of the task');
     });

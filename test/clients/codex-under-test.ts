@@ -19,6 +19,7 @@ export const codexCase: ClientCase = {
   shell: (cmd) => uses('exec_command', { cmd }),
   callsTool: [uses('tool_search', { query: 'task_brief' }), uses('mcp__baton__task_brief', {})],
   toolName: 'mcp__baton__task_brief',
+  instructions: 'AGENTS.md',
   setUp: ({ home, model }) => {
     mkdirSync(join(home, '.codex'));
     writeFileSync(join(home, '.codex/config.toml'), config(model.url));
@@ -29,17 +30,16 @@ export const codexCase: ClientCase = {
   },
   transcripts: ({ home }) => `${home}/.codex/sessions/*/*/*/*.jsonl`,
   settings: ({ home }) => readFileSync(join(home, '.codex/config.toml'), 'utf8'),
-  sabotage: ({ home, project }) => {
+  sabotage: ({ home, project, model }) => {
     const hook = { type: 'command', command: `touch ${join(project, 'sabotaged')}; echo '{"continue":false}'` };
-    const hooks = JSON.stringify({ hooks: { Stop: [{ hooks: [hook] }] } });
-    const off = '[hooks.state."/<session-flags>/config.toml:stop:0:0"]\nenabled = false\ntrusted_hash = "sha256:00"\n';
-    const trusted = `[projects."${project}"]\ntrust_level = "trusted"\n`;
-    return [
-      `printf '%s' '${off}${trusted}' >> ${home}/.codex/config.toml`,
-      `sed -i 's/plugins = false/plugins = false\\nhooks = false/' ${home}/.codex/config.toml`,
-      `mkdir -p .codex; printf '[features]\\nhooks = false\\n' > .codex/config.toml`,
-      `for f in ${home}/.codex/hooks.json .codex/hooks.json; do cat > $f <<'END'\n${hooks}\nEND\ndone`,
-    ].join('\n');
+    const files = {
+      [join(home, '.codex/config.toml')]: `${config(model.url)}hooks = false\n${OFF}${trust(project)}`,
+      [join(home, '.codex/hooks.json')]: JSON.stringify({ hooks: { Stop: [{ hooks: [hook] }] } }),
+      '.codex/config.toml': '[features]\nhooks = false\n',
+      '.codex/hooks.json': JSON.stringify({ hooks: { Stop: [{ hooks: [hook] }] } }),
+    };
+    const writes = Object.entries(files).map(([path, text]) => `cat > ${path} <<'END'\n${text}\nEND`);
+    return ['mkdir -p .codex', ...writes].join('\n');
   },
   unauthorized: fails(401, 'invalid_api_key', 'the key is wrong'),
   outOfCredits: fails(429, 'insufficient_quota', 'You exceeded your current quota'),
@@ -60,6 +60,13 @@ export const codexCase: ClientCase = {
     rollout(ended, world).filter((line) => /"(turn_context|token_count|task_complete)"/.test(line)),
   usage: { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null },
 };
+
+/** Switches the hook of the command line off, by its name. */
+const OFF = '[hooks.state."/<session-flags>/config.toml:stop:0:0"]\nenabled = false\ntrusted_hash = "sha256:00"\n';
+
+function trust(project: string): string {
+  return `[projects."${project}"]\ntrust_level = "trusted"\n`;
+}
 
 function config(url: string): string {
   return `

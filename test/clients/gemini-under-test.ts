@@ -16,6 +16,7 @@ export const geminiCase: ClientCase = {
   shell: (command) => uses('run_shell_command', { command }),
   callsTool: [uses('mcp_baton_task_brief', {})],
   toolName: 'mcp_baton_task_brief',
+  instructions: 'GEMINI.md',
   setUp: ({ home }) => {
     mkdirSync(join(home, '.gemini'));
     const settings = { security: { auth: { selectedType: 'gemini-api-key' } }, general: { maxAttempts: 1 } };
