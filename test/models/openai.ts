@@ -28,7 +28,7 @@ function parse({ method, path, headers, body }: Received): Asked | null {
   return {
     model: String(body['model']),
     messages: listOf(body['input']).map(messageOf),
-    tools: [...listOf(body['tools']), ...foundTools(body)].map((tool) => String(tool['name'] ?? tool['type'])),
+    tools: [...listOf(body['tools']).map((tool) => String(tool['name'] ?? tool['type'])), ...foundTools(body)],
     path,
     headers,
     body,
@@ -36,12 +36,10 @@ function parse({ method, path, headers, body }: Received): Asked | null {
 }
 
 /** What the search tool has found may be used from then on. */
-function foundTools(body: Received['body']): { name: string }[] {
+function foundTools(body: Received['body']): string[] {
   const found = listOf(body['input']).filter(({ type }) => type === 'tool_search_output');
   const spaces = found.flatMap(({ tools }) => listOf(tools));
-  return spaces.flatMap(({ name, tools }) =>
-    listOf(tools).map((tool) => ({ name: `${String(name)}__${String(tool['name'])}` })),
-  );
+  return spaces.flatMap(({ name, tools }) => listOf(tools).map((tool) => `${String(name)}__${String(tool['name'])}`));
 }
 
 function messageOf(item: Readonly<Record<string, unknown>>): Message {
