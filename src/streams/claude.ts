@@ -1,6 +1,7 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 import { fieldsOf, listOf, numberOf, parseFields, textOf, timeOfSeconds, type Fields } from './fields.ts';
 import { errorOfStatus, type ErrorSaid, type Said, type Usage, type UsageSaid } from './said.ts';
+import { plus } from './tally.ts';
 
 /** Reads a line of `claude -p --output-format stream-json --verbose`. */
 export function readClaudeLine(line: string, at: number): readonly Said[] {
@@ -109,15 +110,5 @@ function usageOfModel(model: Fields): Usage {
     cacheRead: numberOf(model['cacheReadInputTokens']),
     cacheWrite: numberOf(model['cacheCreationInputTokens']),
     costMillicents: Math.round(numberOf(model['costUSD']) * 100_000),
-  };
-}
-
-function plus(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    costMillicents: (a.costMillicents ?? 0) + (b.costMillicents ?? 0),
   };
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { claude } from '../../src/agents/claude/adapter.ts';
-import { readClaudeLine } from '../../src/streams/claude.ts';
+import { READERS } from '../../src/streams/reader.ts';
 import { startAnthropic } from '../models/anthropic.ts';
 import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
@@ -10,7 +10,7 @@ import type { ClientCase } from './client.cases.ts';
 export const claudeCase: ClientCase = {
   adapter: claude,
   run: 'claude',
-  readLine: readClaudeLine,
+  reader: READERS['stream-json'],
   startModel: startAnthropic,
   model: 'claude-sonnet-5',
   env: ({ model, temporary }) => ({
@@ -45,7 +45,6 @@ export const claudeCase: ClientCase = {
       'anthropic-ratelimit-unified-reset': String(reset),
       'anthropic-ratelimit-unified-representative-claim': 'five_hour',
     }),
-  readEnd: () => [],
   usage: {
     input: 100,
     output: 7,

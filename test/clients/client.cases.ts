@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Said, Usage } from '../../src/streams/said.ts';
+import type { Usage } from '../../src/streams/said.ts';
 import type { Asked, Reply } from '../models/script.ts';
 import { says } from '../models/script.ts';
 import { until } from '../processes/until.ts';
@@ -31,8 +31,6 @@ export interface ClientCase extends ClientUnderTest {
   readonly unauthorized: Reply;
   readonly outOfCredits: Reply;
   readonly rateLimited: (reset: number) => Reply;
-  /** What is known about an error only when the process has gone. */
-  readonly readEnd: (ended: Ended, world: World) => readonly Said[];
   /** Its own record of the conversation, where that says more than its stream. */
   readonly record?: (ended: Ended, world: World) => readonly string[];
   /** The tokens of a turn that the scripted model was paid for once, as it counts them. */
@@ -82,7 +80,7 @@ export function describeClient(client: ClientCase): void {
     it('says its conversation, its model and what it used', async () => {
       await using world = await open([says('Done.')]);
       const ended = await run(world, { prompt: 'Go.' });
-      const known = [...ended.said, ...client.readEnd(ended, world)];
+      const known = [...ended.said, ...ended.saidAtEnd];
       expect(known.find(({ kind }) => kind === 'conversation')).toMatchObject({
         id: expect.stringMatching(/^[\w-]{36}$/),
       });
@@ -175,7 +173,7 @@ export function describeClient(client: ClientCase): void {
     it.each(['unauthorized', 'outOfCredits'] as const)('says what kind of error it has: %s', async (kind) => {
       await using world = await open([client[kind]]);
       const ended = await run(world, { prompt: 'Go.' }, ERRORS[kind].replaceAll('_', '-'));
-      expect(errorOf(client, ended, world)).toMatchObject({ error: ERRORS[kind], isRetrying: false });
+      expect(errorOf(ended)).toMatchObject({ error: ERRORS[kind], isRetrying: false });
       expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: true });
       expect(words(ended)).toBe('');
     });
@@ -184,7 +182,7 @@ export function describeClient(client: ClientCase): void {
       const reset = Math.floor(Date.now() / 1000) + 3600;
       await using world = await open([client.rateLimited(reset)]);
       const ended = await run(world, { prompt: 'Go.' }, 'rate-limited');
-      const error = errorOf(client, ended, world);
+      const error = errorOf(ended);
       expect(error).toMatchObject({ error: 'rate_limited' });
       expect(Math.abs(Date.parse(error?.resetAt ?? '') / 1000 - reset)).toBeLessThan(30);
     });
@@ -192,7 +190,7 @@ export function describeClient(client: ClientCase): void {
     it('knows that nobody can be reached', async () => {
       await using world = await open([{ kind: 'cut' }, { kind: 'cut' }]);
       const ended = await run(world, { prompt: 'Go.' }, 'no-internet');
-      expect(errorOf(client, ended, world)).toMatchObject({ error: 'no_internet' });
+      expect(errorOf(ended)).toMatchObject({ error: 'no_internet' });
     });
 
     it('takes no words for an error', async () => {
@@ -201,7 +199,7 @@ export function describeClient(client: ClientCase): void {
         says('It said 429 Too Many Requests.'),
       ]);
       const ended = await run(world, { prompt: 'Go.' }, 'words-about-errors');
-      expect(errorOf(client, ended, world)).toBeUndefined();
+      expect(errorOf(ended)).toBeUndefined();
       expect(ended.code).toBe(0);
       expect(words(ended)).toContain('429');
     });
@@ -229,7 +227,7 @@ export function conversation({ said, stderr }: Ended): string {
 }
 
 /** The last error with a kind counts: the stream's, or what the end of the process adds. */
-function errorOf(client: ClientCase, ended: Ended, world: World) {
-  const all = [...ended.said, ...client.readEnd(ended, world)];
+function errorOf({ said, saidAtEnd }: Ended) {
+  const all = [...said, ...saidAtEnd];
   return all.filter((said) => said.kind === 'error').findLast(({ error }) => error !== null);
 }

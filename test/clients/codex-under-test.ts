@@ -1,8 +1,8 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codex } from '../../src/agents/codex/adapter.ts';
-import { codexRolloutPattern, readCodexRollout } from '../../src/streams/codex-rollout.ts';
-import { readCodexLine } from '../../src/streams/codex.ts';
+import { codexRolloutPattern } from '../../src/streams/codex-rollout.ts';
+import { READERS } from '../../src/streams/reader.ts';
 import { startOpenai } from '../models/openai.ts';
 import { fails, uses } from '../models/script.ts';
 import { conversation, type ClientCase } from './client.cases.ts';
@@ -12,7 +12,7 @@ import type { World } from './world.ts';
 export const codexCase: ClientCase = {
   adapter: codex,
   run: 'codex',
-  readLine: readCodexLine,
+  reader: READERS.codex,
   startModel: startOpenai,
   model: 'gpt-5.5-codex',
   env: () => ({ SCRIPTED_KEY: 'dummy' }),
@@ -55,7 +55,6 @@ export const codexCase: ClientCase = {
       },
       { plan_type: 'plus', resets_at: reset },
     ),
-  readEnd: (ended, world) => readCodexRollout(rollout(ended, world)),
   record: (ended, world) =>
     rollout(ended, world).filter((line) => /"(turn_context|token_count|task_complete)"/.test(line)),
   usage: { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null },

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gemini } from '../../src/agents/gemini/adapter.ts';
-import { readGeminiExit, readGeminiLine } from '../../src/streams/gemini.ts';
+import { READERS } from '../../src/streams/reader.ts';
 import { startGemini } from '../models/gemini.ts';
 import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
@@ -9,7 +9,7 @@ import type { ClientCase } from './client.cases.ts';
 export const geminiCase: ClientCase = {
   adapter: gemini,
   run: 'gemini',
-  readLine: readGeminiLine,
+  reader: READERS.gemini,
   startModel: startGemini,
   model: 'gemini-2.5-pro',
   env: ({ model }) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: model.url }),
@@ -42,11 +42,6 @@ export const geminiCase: ClientCase = {
   unauthorized: fails(401, 'UNAUTHENTICATED', 'the key is wrong'),
   outOfCredits: fails(402, 'PAYMENT_REQUIRED', 'pay first'),
   rateLimited: (reset) => fails(429, 'RESOURCE_EXHAUSTED', 'quota', {}, { details: quota(reset) }),
-  readEnd: ({ code, said }) => {
-    const failed = said.find(({ kind }) => kind === 'error');
-    const error = readGeminiExit(code ?? 0, failed?.kind === 'error' ? failed.message : '', Date.now());
-    return error === null ? [] : [error];
-  },
   usage: { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null },
 };
 

@@ -6,6 +6,7 @@ import type { Adapter, LaunchParts } from '../../src/agents/adapter.ts';
 import { readUserSetup } from '../../src/agents/user-setup.ts';
 import type { AgentPlan } from '../../src/protocol/run-plan.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
+import type { Reader } from '../../src/streams/reader.ts';
 import type { Said } from '../../src/streams/said.ts';
 import type { World } from './world.ts';
 
@@ -13,7 +14,7 @@ import type { World } from './world.ts';
 export interface ClientUnderTest {
   readonly adapter: Adapter;
   readonly run: string;
-  readonly readLine: (line: string, at: number) => readonly Said[];
+  readonly reader: Reader;
   /** Dummy keys and the way to the model, as a user would have them in their shell. */
   readonly env: (world: World) => Readonly<Record<string, string>>;
 }
@@ -23,6 +24,8 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly lines: readonly string[];
   readonly said: readonly Said[];
+  /** What only the end of the process has shown. */
+  readonly saidAtEnd: readonly Said[];
   readonly stderr: string;
 }
 
@@ -63,7 +66,7 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
   const onSaid = options.onSaid ?? ((each) => void (each.kind === 'turn-ended' && talk.hangUp()));
   createInterface({ input: child.stdout }).on('line', (line) => {
     lines.push(line);
-    for (const each of client.readLine(line, Date.now())) {
+    for (const each of client.reader.readLine(line, Date.now())) {
       said.push(each);
       onSaid(each, talk);
     }
@@ -76,7 +79,10 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
   clearTimeout(timer);
   // Whatever the client left behind in its group goes too.
   killAll();
-  return { code, signal, lines, said, stderr };
+  const conversation = said.findLast((each) => each.kind === 'conversation')?.id ?? null;
+  const error = said.findLast((each) => each.kind === 'error')?.message ?? null;
+  const saidAtEnd = client.reader.readEnd({ code, at: Date.now(), conversation, error, env });
+  return { code, signal, lines, said, saidAtEnd, stderr };
 }
 
 const DEADLINE_MS = 30_000;
