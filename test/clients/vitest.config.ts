@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/clients/**/*.int.test.ts'],
     reporters: ['default', './scripts/closing-line.ts'],
+    // Mostly they wait, for each other and for their clients.
+    maxWorkers: 3,
     testTimeout: 40_000,
     hookTimeout: 40_000,
   },
