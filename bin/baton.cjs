@@ -11,15 +11,19 @@ if (found[0] < 24 || (found[0] === 24 && found[1] < 11)) {
   );
   process.exit(1);
 }
-require('node:module').enableCompileCache();
-// In a clone the working tree runs as it stands; a released package holds only the bundle.
-var source = require('node:path').join(__dirname, '..', 'src', 'cli', 'main.ts');
-var inClone = require('node:fs').existsSync(source);
-var loaded = inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs'));
-void loaded
-  .then(function (cli) {
-    return cli.main(process.argv.slice(2));
-  })
-  .then(function (code) {
-    process.exitCode = code;
-  });
+// In a clone the working tree runs as it stands; a released package holds only the bundles.
+var inClone = require('node:fs').existsSync(__dirname + '/../src/cli/main.ts');
+// Clients wait for this one at every stop: it is a program of its own, and nothing else is loaded for it.
+var isHook = process.argv.length === 6 && process.argv.slice(2, 5).join(' ') === 'agent hook stop';
+if (isHook && process.argv[5].charAt(0) !== '-') {
+  void (inClone ? import('../src/supervisor/hook/main.ts') : require('../dist/hook-stop.cjs'));
+} else {
+  require('node:module').enableCompileCache();
+  void (inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs')))
+    .then(function (cli) {
+      return cli.main(process.argv.slice(2));
+    })
+    .then(function (code) {
+      process.exitCode = code;
+    });
+}

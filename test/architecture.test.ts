@@ -35,8 +35,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agents',
     'supervisor',
   ],
-  // Of the daemon only its program, for `baton up --foreground`.
-  cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'daemon'],
+  // Of the daemon, the supervisor and the agents only their programs: `baton up --foreground`, `agent hook stop`, `agent play`.
+  cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'daemon', 'supervisor', 'agents'],
 };
 
 const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));

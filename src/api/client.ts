@@ -9,6 +9,8 @@ import { VERSION } from './version.ts';
 
 export interface ClientOptions {
   readonly stateDir: string;
+  /** Where an agent reaches its supervisor. */
+  readonly url?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Who asks: a token, or the one that lies in the state folder for an operator or a worker. */
   readonly token: { readonly given: string } | { readonly ofFolder: 'operator' | 'worker' };
@@ -132,7 +134,7 @@ export class Client {
       if (connection.isOpen) return { ok: true, connection };
     }
     for (;;) {
-      const connection = await findDaemon(this.#options.stateDir);
+      const connection = await findDaemon(this.#options.stateDir, this.#options.url);
       if (connection !== undefined) return { ok: true, connection };
       // One of the calls of this client looks for a daemon, or starts it; the others wait for that.
       if (this.#reaching === undefined) return this.#reach(until);

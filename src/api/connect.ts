@@ -21,7 +21,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
 /** The same without connecting yet. */
 export function createClient({ token, as = 'operator', ...options }: ConnectOptions = {}): Client {
   const env = options.env ?? process.env;
-  const { BATON_TOKEN: ofEnvironment } = env;
+  const { BATON_TOKEN: ofEnvironment, BATON_URL: url } = env;
   // A session never falls back to the operator's token: where there is a token in the environment, no other is read.
   const given = token ?? (ofEnvironment === '' ? undefined : ofEnvironment);
   return new Client({
@@ -29,6 +29,8 @@ export function createClient({ token, as = 'operator', ...options }: ConnectOpti
     env,
     autostart: true,
     reachMs: 15_000,
+    // The supervisor knows its own agent; everybody else goes to the daemon.
+    ...(token === undefined && ofEnvironment && url ? { url } : {}),
     ...options,
     token: given === undefined ? { ofFolder: as } : { given },
   });

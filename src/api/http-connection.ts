@@ -105,19 +105,22 @@ export class HttpConnection {
   }
 }
 
-/** A connection to a Unix socket, or nothing where nobody listens. A crowd at the door is waited for. */
-export async function openConnection(socketPath: string): Promise<HttpConnection | undefined> {
+/** A connection to a Unix socket or a port of this machine, or nothing where nobody listens. A crowd at the door is waited for. */
+export async function openConnection(door: Door): Promise<HttpConnection | undefined> {
   for (let tries = 1; ; tries++) {
-    const found = await tryConnect(socketPath);
+    const found = await tryConnect(door);
     if (found !== 'crowded') return found;
     if (tries === MAX_TRIES) return undefined;
     await pause(10);
   }
 }
 
-async function tryConnect(socketPath: string): Promise<HttpConnection | 'crowded' | undefined> {
+/** The path of a Unix socket, or a port on loopback. */
+export type Door = { readonly path: string } | { readonly host: '127.0.0.1'; readonly port: number };
+
+async function tryConnect(door: Door): Promise<HttpConnection | 'crowded' | undefined> {
   return new Promise((resolve) => {
-    const socket = connect(socketPath);
+    const socket = connect(door);
     const fail = (error: Error): void => resolve('code' in error && error.code === 'EAGAIN' ? 'crowded' : undefined);
     socket.once('error', fail);
     socket.once('connect', () => {

@@ -6,6 +6,8 @@ import { readDaemonRecord } from './state-folder.ts';
 
 export interface ReachOptions {
   readonly stateDir: string;
+  /** Of the supervisor, for those that it started. */
+  readonly url?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether to start a daemon where none answers. */
   readonly autostart: boolean;
@@ -19,9 +21,9 @@ export type Reached =
 
 /** A connection to the daemon of a state folder, which is started where none answers. */
 export async function reachDaemon(options: ReachOptions): Promise<Reached> {
-  const { stateDir, env, autostart, until } = options;
+  const { stateDir, url, env, autostart, until } = options;
   for (;;) {
-    const connection = await findDaemon(stateDir);
+    const connection = await findDaemon(stateDir, url);
     if (connection !== undefined) return { ok: true, connection };
     if (!autostart) return { ok: false, error: AWAY };
     const leftMs = until - performance.now();
@@ -34,15 +36,21 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
   }
 }
 
-/** A connection to the daemon where one runs. */
-export async function findDaemon(stateDir: string): Promise<HttpConnection | undefined> {
+/**
+ * A connection to the daemon where one runs. An agent's goes through its supervisor, which keeps what is said while the daemon is away;
+ * where that one has been killed, to the daemon itself.
+ */
+export async function findDaemon(stateDir: string, url?: string): Promise<HttpConnection | undefined> {
+  const port = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(url ?? '')?.[1];
+  const supervisor = port === undefined ? undefined : await openConnection({ host: '127.0.0.1', port: Number(port) });
+  if (supervisor !== undefined) return supervisor;
   const record = readDaemonRecord(stateDir);
   if (record === undefined || !isOurs(record.socket, stateDir)) return undefined;
-  return openConnection(record.socket);
+  return openConnection({ path: record.socket });
 }
 
 /** A socket outside of the state folder lies where others can make files: theirs must never hear our token. */
-function isOurs(socket: string, stateDir: string): boolean {
+export function isOurs(socket: string, stateDir: string): boolean {
   if (dirname(socket) === stateDir) return true;
   try {
     return lstatSync(socket).uid === process.getuid?.() && lstatSync(dirname(socket)).uid === process.getuid();

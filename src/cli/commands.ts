@@ -94,6 +94,16 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import('./emit.ts')).emitAgentSignal,
   },
   {
+    name: 'agent hook stop',
+    summary: 'Decide whether an agent may end its turn, for its stop hook',
+    load: async () => (await import('./agent-programs.ts')).hookStop,
+  },
+  {
+    name: 'agent play',
+    summary: 'Play the script of a scripted agent',
+    load: async () => (await import('./agent-programs.ts')).agentPlay,
+  },
+  {
     name: 'reconcile',
     summary: 'Compare the tasks with git and with running processes',
     load: async () => (await import('./reconcile.ts')).reconcile,

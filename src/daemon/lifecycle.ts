@@ -18,7 +18,7 @@ import { route, type Exchange } from './route.ts';
 import { Server } from './server.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { Tokens } from './tokens.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeWhole } from '../api/write-whole.ts';
 
 export interface DaemonOptions {
   readonly stateDir?: string;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { writeWhole } from './write-whole.ts';
+import { writeWhole } from '../api/write-whole.ts';
 
 /** Which repository each project is, kept in `projects.json`: a session's token names only the project. */
 export class ProjectList {

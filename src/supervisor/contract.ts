@@ -14,7 +14,8 @@ export function commandFiles(stateDir: string, commandId: string) {
   return filesIn(join(stateDir, 'commands', commandId));
 }
 
-function filesIn(folder: string) {
+/** The same for whoever knows only the folder. */
+export function filesIn(folder: string) {
   return {
     folder,
     /** `HookConfig`: what the stop hook needs when nobody answers. */

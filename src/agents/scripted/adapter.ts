@@ -14,15 +14,27 @@ export const scripted: Adapter = {
     const brings = named === '' && !isResume;
     if (brings && prompt === null) return { ok: false, reason: NO_SCRIPT };
     const settings = join(folder, 'settings.json');
+    const told = brings ? null : prompt;
+    const flags = ['--stream-json', ...(told === null ? [] : ['--prompted'])];
     const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];
     return {
       ok: true,
       launch: {
-        argv: [process.execPath, programs.scripted, '--settings', settings, '--keep', folder, ...conversation, script],
+        argv: [
+          process.execPath,
+          programs.scripted,
+          ...flags,
+          '--settings',
+          settings,
+          '--keep',
+          folder,
+          ...conversation,
+          script,
+        ],
         env: {},
         output: 'stream-json',
         input: 'stream-json',
-        prompt: brings ? null : prompt,
+        prompt: told,
         finds_exit_signals: true,
         files: [
           { path: settings, content: JSON.stringify(claudeSettings(), null, 2) },

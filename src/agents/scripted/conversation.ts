@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeWhole } from '../../api/write-whole.ts';
+
+/** What a resumed agent must know: how far it has come, and what was said. */
+export interface Conversation {
+  readonly id: string;
+  /** How many steps it has begun. A step is begun once: one that killed the agent is not begun again. */
+  readonly position: number;
+  readonly messages: readonly { readonly from: 'user' | 'agent'; readonly text: string }[];
+}
+
+/** Keeps a conversation in a file of its own, whole after every change; without a folder only as long as the process lives. */
+export class ConversationFile {
+  readonly #path: string | undefined;
+  now: Conversation;
+
+  constructor(folder: string | undefined, id: string, isResume: boolean) {
+    this.#path = folder === undefined ? undefined : join(folder, `scripted-${id}.json`);
+    this.now = (isResume ? this.#read() : undefined) ?? { id, position: 0, messages: [] };
+  }
+
+  begin(position: number): void {
+    this.#change({ position });
+  }
+
+  add(from: 'user' | 'agent', text: string): void {
+    this.#change({ messages: [...this.now.messages, { from, text }].slice(-MAX_MESSAGES) });
+  }
+
+  #change(change: Partial<Conversation>): void {
+    this.now = { ...this.now, ...change };
+    if (this.#path !== undefined) writeWhole(this.#path, JSON.stringify(this.now));
+  }
+
+  #read(): Conversation | undefined {
+    try {
+      // Only this program writes it, whole.
+      return JSON.parse(readFileSync(this.#path ?? '', 'utf8')) as Conversation; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const MAX_MESSAGES = 1000;

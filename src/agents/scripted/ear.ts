@@ -1,0 +1,55 @@
+/** Messages that come on standard input: JSON lines as Claude Code takes them, or plain lines. */
+export interface Ear {
+  /** The next message; undefined when no more will come. */
+  next(): Promise<string | undefined>;
+  close(): void;
+}
+
+export function listen(input: NodeJS.ReadStream): Ear {
+  const waiting: string[] = [];
+  let rest = '';
+  let isEnded = false;
+  let wake = (): void => {};
+  input.setEncoding('utf8');
+  input.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    waiting.push(...lines.flatMap((line) => messageIn(line) ?? []));
+    wake();
+  });
+  const end = (): void => {
+    isEnded = true;
+    wake();
+  };
+  input.once('end', end);
+  input.once('error', end);
+  input.once('close', end);
+  return {
+    next: async () => {
+      while (waiting.length === 0 && !isEnded) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return waiting.shift();
+    },
+    close: () => void input.destroy(),
+  };
+}
+
+/** What a user says in this line; undefined where nobody says anything. */
+function messageIn(line: string): string | undefined {
+  if (line.trim() === '') return undefined;
+  if (!line.startsWith('{')) return line;
+  try {
+    const value: unknown = JSON.parse(line);
+    const { type, message }: { type?: unknown; message?: { content?: unknown } } = Object(value);
+    if (type !== 'user') return undefined;
+    const content = message?.content;
+    if (typeof content === 'string') return content;
+    const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+    return blocks.map((block) => String(Object(block)['text'] ?? '')).join('\n');
+  } catch {
+    return line;
+  }
+}

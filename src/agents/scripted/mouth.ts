@@ -1,0 +1,64 @@
+import { writeSync } from 'node:fs';
+
+/** What a scripted agent prints, in the words of Claude Code or for people. */
+export interface Mouth {
+  begin(sessionId: string): void;
+  /** Words of its own. */
+  say(text: string): void;
+  /** A tool is used; gives the id of the call. */
+  useTool(name: string, input: object): string;
+  toolResult(id: string, content: string, isError: boolean): void;
+  endTurn(result: string, isError: boolean): void;
+}
+
+/** One JSON object a line, with the fields of Claude Code that others look at. */
+export function speakJson(sessionId: string): Mouth {
+  let tools = 0;
+  const print = (line: object): void => printText(`${JSON.stringify({ ...line, session_id: sessionId })}\n`);
+  const assistant = (block: object): void =>
+    print({ type: 'assistant', message: { role: 'assistant', content: [block] }, parent_tool_use_id: null });
+  return {
+    begin: () =>
+      print({ type: 'system', subtype: 'init', cwd: process.cwd(), tools: ['Bash', 'Write'], model: 'scripted' }),
+    say: (text) => assistant({ type: 'text', text }),
+    useTool: (name, input) => {
+      const id = `toolu_${(tools += 1)}`;
+      assistant({ type: 'tool_use', id, name, input });
+      return id;
+    },
+    toolResult: (id, content, isError) => {
+      const block = { type: 'tool_result', tool_use_id: id, content, is_error: isError };
+      print({ type: 'user', message: { role: 'user', content: [block] }, parent_tool_use_id: null });
+    },
+    endTurn: (result, isError) =>
+      print({ type: 'result', subtype: isError ? 'error_during_execution' : 'success', is_error: isError, result }),
+  };
+}
+
+/** For somebody who plays a script to see what it does. */
+export function speakText(): Mouth {
+  return {
+    begin: () => {},
+    say: (text) => printText(`${text}\n`),
+    useTool: (name, input) => {
+      printText(`> ${name} ${Object.values(input).map(String).join(' ').split('\n', 1)[0]}\n`);
+      return '';
+    },
+    toolResult: (_, content) => printText(content === '' || content.endsWith('\n') ? content : `${content}\n`),
+    endTurn: (result, isError) =>
+      printText(isError ? `(the turn ended with an error: ${result})\n` : '(the turn ended)\n'),
+  };
+}
+
+/** At once and whole: what was said must be out when the next thing happens, or when the process is killed. */
+export function printText(text: string): void {
+  for (let bytes = Buffer.from(text); bytes.length > 0;) {
+    try {
+      bytes = bytes.subarray(writeSync(1, bytes));
+    } catch (error) {
+      // Nobody listens any more: an agent goes on all the same.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { renderScriptProblems } from './render-problems.ts';
+import { ConversationFile } from './conversation.ts';
+import { listen } from './ear.ts';
+import { readHooks } from './hooks.ts';
+import { speakJson, speakText } from './mouth.ts';
+import { parseOptions, USAGE } from './options.ts';
+import { parseScript } from './parse-script.ts';
+import { Player } from './player.ts';
+
+/** Plays a script from its command line to its exit code. */
+export async function play(argv: readonly string[]): Promise<number> {
+  const options = parseOptions(argv);
+  if (typeof options === 'string') return fail(`Error: ${options}\n${USAGE}`, 2);
+  const text = readScript(options.script);
+  if (typeof text !== 'string')
+    return fail(`Error: ${text.problem}\n  hint: Name a script, as in: baton agent play script.yaml\n`, 2);
+  const parsed = parseScript(text);
+  if (!parsed.ok) return fail(renderScriptProblems(options.script, text, parsed.problems), 2);
+  if (options.isCheck) return 0;
+  const ear = listen(process.stdin);
+  const code = await new Player({
+    script: parsed.value,
+    agentId: process.env['BATON_AGENT_ID'] ?? options.sessionId,
+    mouth: options.isJson ? speakJson(options.sessionId) : speakText(),
+    ear,
+    fire: readHooks(options.settings, options.sessionId),
+    conversation: new ConversationFile(options.keep, options.sessionId, options.isResume),
+    blockCap: blockCap(process.env['CLAUDE_CODE_STOP_HOOK_BLOCK_CAP']),
+    isPrompted: options.isPrompted,
+  }).play();
+  ear.close();
+  return code;
+}
+
+function readScript(path: string): string | { readonly problem: string } {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    return {
+      problem: `cannot read ${path}: ${error instanceof Error && 'code' in error ? String(error.code) : String(error)}`,
+    };
+  }
+}
+
+/** Claude Code overrides the ninth block in a row, unless it is told another number; 0 and less mean that it never does. */
+function blockCap(given: string | undefined): number | null {
+  const cap = Number(given || 8);
+  return Number.isNaN(cap) ? 8 : cap <= 0 ? null : cap;
+}
+
+function fail(message: string, code: number): number {
+  process.stderr.write(message);
+  return code;
+}

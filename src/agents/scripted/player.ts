@@ -1,0 +1,176 @@
+import type { ConversationFile } from './conversation.ts';
+import { doOddity, isOddity } from './oddities.ts';
+import type { Ear } from './ear.ts';
+import type { FireHooks } from './hooks.ts';
+import type { Mouth } from './mouth.ts';
+import type { Script, Step } from './step.ts';
+import { toolOf, type ToolCall } from './tools.ts';
+
+export interface PlayerOptions {
+  readonly script: Script;
+  readonly agentId: string;
+  readonly mouth: Mouth;
+  readonly ear: Ear;
+  readonly fire: FireHooks;
+  readonly conversation: ConversationFile;
+  /** Blocks in a row that are honoured; null for any number. */
+  readonly blockCap: number | null;
+  /** The first turn begins with a message. */
+  readonly isPrompted: boolean;
+}
+
+/** What a step leaves behind: the turn goes on, it is over, or nobody has anything more to say. */
+type After = 'goes on' | 'turn over' | 'the end';
+
+/**
+ * Plays a script as Claude Code works: turn after turn, asking its hooks before it stops, and waiting for the next message when it
+ * may. Resolves to the exit code.
+ */
+export class Player {
+  readonly #options: PlayerOptions;
+  #blocks = 0;
+  #isHookActive = false;
+  #lastWords = '';
+  #code = 0;
+
+  constructor(options: PlayerOptions) {
+    this.#options = options;
+  }
+
+  async play(): Promise<number> {
+    this.#options.mouth.begin(this.#options.conversation.now.id);
+    if (this.#options.isPrompted && !(await this.#hear())) return 0;
+    for (;;) {
+      if ((await this.#playTurn()) === 'the end' || !(await this.#hear())) return this.#code;
+    }
+  }
+
+  /** From where the script stands until the agent may stop. Behind the last step there are only answers. */
+  async #playTurn(): Promise<After> {
+    const { script, conversation } = this.#options;
+    const { steps, onMessage } = script;
+    if (conversation.now.position >= steps.length && conversation.now.messages.at(-1)?.from === 'user') {
+      const after = await this.#playAll(onMessage);
+      if (after !== 'goes on') return after;
+    }
+    while (conversation.now.position < steps.length) {
+      const step = steps[conversation.now.position];
+      conversation.begin(conversation.now.position + 1);
+      const after = step === undefined ? 'goes on' : await this.#do(step);
+      if (after !== 'goes on') return after;
+    }
+    return this.#stop(true);
+  }
+
+  async #playAll(steps: readonly Step[]): Promise<After> {
+    for (const step of steps) {
+      const after = await this.#do(step);
+      if (after !== 'goes on') return after;
+    }
+    return 'goes on';
+  }
+
+  async #do(step: Step): Promise<After> {
+    const tool = toolOf(step, this.#options.agentId);
+    if (tool !== undefined) return this.#useTool(tool);
+    if (isOddity(step)) return doOddity(step);
+    switch (step.do) {
+      case 'say':
+        return this.#say(step.with);
+      case 'stop':
+        return this.#stop(false);
+      case 'wait':
+        return (await this.#hear()) ? 'goes on' : 'the end';
+      case 'ask':
+        return this.#ask(step.with);
+      case 'error':
+        return this.#fail(step.with);
+      default:
+        throw new Error(`a script cannot ${step.do}`);
+    }
+  }
+
+  #say(text: string): After {
+    const { mouth, conversation } = this.#options;
+    this.#lastWords = text;
+    mouth.say(text);
+    conversation.add('agent', text);
+    return 'goes on';
+  }
+
+  async #useTool({ name, input, run }: ToolCall): Promise<After> {
+    const { mouth, fire } = this.#options;
+    const id = mouth.useTool(name, input);
+    const { output, isError } = await run();
+    mouth.toolResult(id, output, isError);
+    // Whoever does something is not going round in circles.
+    this.#blocks = 0;
+    await fire('PostToolUse', { tool_name: name, tool_input: input, tool_use_id: id, tool_response: output });
+    return 'goes on';
+  }
+
+  /** Tries to end the turn. Blocked, it plays what the script has for that and tries again; without such, it goes on behind the stop. */
+  async #stop(isLast: boolean): Promise<After> {
+    const { mouth, script } = this.#options;
+    for (;;) {
+      const asked = await this.#askToStop();
+      if (asked !== 'blocked') {
+        mouth.endTurn(asked === 'overridden' ? '' : this.#lastWords, false);
+        return asked === 'ended' ? 'the end' : 'turn over';
+      }
+      if (script.onBlock === undefined && !isLast) return 'goes on';
+      const after = script.onBlock === undefined ? await this.#think() : await this.#playAll(script.onBlock);
+      if (after !== 'goes on') return after;
+    }
+  }
+
+  async #askToStop(): Promise<'allowed' | 'blocked' | 'overridden' | 'ended'> {
+    const { fire, blockCap, conversation } = this.#options;
+    const answer = await fire('Stop', {
+      effort: { level: 'high' },
+      stop_hook_active: this.#isHookActive,
+      last_assistant_message: this.#lastWords,
+      background_tasks: [],
+      session_crons: [],
+    });
+    if (answer.kind !== 'block') return answer.kind === 'end' ? 'ended' : 'allowed';
+    if (blockCap !== null && this.#blocks >= blockCap) return 'overridden';
+    this.#blocks += 1;
+    this.#isHookActive = true;
+    conversation.add('user', `Stop hook feedback:\n${answer.reason}`);
+    return 'blocked';
+  }
+
+  /** A model takes its time too, also to say nothing new. */
+  async #think(): Promise<After> {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+    return 'goes on';
+  }
+
+  async #ask(prompt: string): Promise<After> {
+    await this.#options.fire('Notification', { notification_type: 'permission_prompt', message: prompt });
+    return (await this.#hear()) ? 'goes on' : 'the end';
+  }
+
+  /** An error of the API ends the turn without anybody being asked; the client tells its hooks, and waits. */
+  async #fail({ kind, message = kind, reset_at }: Extract<Step, { do: 'error' }>['with']): Promise<After> {
+    const { fire, mouth } = this.#options;
+    await fire('StopFailure', { error: kind, error_details: message, ...(reset_at === undefined ? {} : { reset_at }) });
+    mouth.endTurn(message, true);
+    this.#code = 1;
+    return 'turn over';
+  }
+
+  /** The next message begins a new prompt: nothing that was blocked before counts. False where none will come. */
+  async #hear(): Promise<boolean> {
+    const message = await this.#options.ear.next();
+    if (message === undefined) return false;
+    this.#options.conversation.add('user', message);
+    this.#blocks = 0;
+    this.#isHookActive = false;
+    this.#code = 0;
+    return true;
+  }
+}

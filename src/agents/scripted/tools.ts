@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Step } from './step.ts';
+
+/** A tool call: what the agent's tool is asked, and what happens. */
+export interface ToolCall {
+  readonly name: 'Bash' | 'Write';
+  readonly input: object;
+  readonly run: () => Promise<{ readonly output: string; readonly isError: boolean }>;
+}
+
+/** The tool that a step uses; undefined where it uses none. */
+export function toolOf(step: Step, agentId: string): ToolCall | undefined {
+  switch (step.do) {
+    case 'run':
+      return bash(step.with);
+    case 'write':
+      return {
+        name: 'Write',
+        input: { file_path: step.with.path, content: step.with.text },
+        run: async () => write(step.with),
+      };
+    case 'commit':
+      return bash(`git add --all && git ${AUTHOR} commit --quiet --message ${quote(step.with)}`);
+    case 'signal':
+      return bash(`baton emit agent:signal --agent ${quote(agentId)} ${quote(JSON.stringify(step.with))}`);
+    case 'exit':
+      return bash(`baton emit exit ${quote(JSON.stringify(exitSignal(step.with)))}`);
+    case 'handoff':
+      return bash(`baton handoff send ${quote(step.with)}`);
+    case 'thought':
+      return bash(`baton thought record ${quote(step.with)}`);
+    case 'result':
+      return bash(`baton result submit ${quote(step.with)}`);
+    default:
+      return undefined;
+  }
+}
+
+function exitSignal({
+  phase,
+  reason = 'completed',
+  notes,
+  pr_url,
+  evidence,
+}: Extract<Step, { do: 'exit' }>['with']): object {
+  const signal = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed: phase, exit_reason: reason };
+  return { ...signal, notes, pr_url, evidence_bundle_ref: evidence };
+}
+
+function bash(command: string): ToolCall {
+  return { name: 'Bash', input: { command }, run: async () => runShell(command) };
+}
+
+async function runShell(command: string): Promise<{ readonly output: string; readonly isError: boolean }> {
+  return new Promise((resolvePromise) => {
+    const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const hear = (piece: string): void => {
+      output = (output + piece).slice(-MAX_OUTPUT);
+    };
+    child.stdout.setEncoding('utf8').on('data', hear);
+    child.stderr.setEncoding('utf8').on('data', hear);
+    child.once('error', ({ message }) => resolvePromise({ output: message, isError: true }));
+    // What it leaves running in the background may hold its output for ever.
+    child.once('exit', (code) => setImmediate(() => resolvePromise({ output, isError: code !== 0 })));
+  });
+}
+
+const MAX_OUTPUT = 30_000;
+
+/** Whoever runs a script may have told git nothing about themselves, and did not write this. */
+const AUTHOR = `-c user.name='Scripted agent' -c user.email=scripted@localhost`;
+
+function write({ path, text }: { readonly path: string; readonly text: string }): { output: string; isError: boolean } {
+  try {
+    mkdirSync(dirname(resolve(path)), { recursive: true });
+    writeFileSync(path, text);
+    return { output: '', isError: false };
+  } catch (error) {
+    return { output: error instanceof Error ? error.message : String(error), isError: true };
+  }
+}
+
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { delimiter } from 'node:path';
+import type { Launch } from './contract.ts';
+
+export interface Child {
+  readonly pid: number;
+  readonly process: ChildProcess;
+  /** Says something on its standard input. False where nobody can hear it there. */
+  tell(text: string): Promise<boolean>;
+  /** Nothing more will be said: a client that waits for the next message leaves. */
+  hangUp(): void;
+}
+
+export type Spawned = { readonly ok: true; readonly child: Child } | { readonly ok: false; readonly reason: string };
+
+/** Starts the process in a group of its own, with pipes for what it says and hears. */
+export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promise<Spawned> {
+  const [program, ...args] = launch.argv;
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, { cwd: launch.cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+  }
+  const reason = await new Promise<string | undefined>((resolve) => {
+    child.once('spawn', () => resolve(undefined));
+    child.once('error', ({ message }) => resolve(message));
+  });
+  if (reason !== undefined || child.pid === undefined) return { ok: false, reason: reason ?? 'it has no process' };
+  // Whoever does not read what it is told, or goes away meanwhile, is no failure of ours.
+  child.stdin?.on('error', () => {});
+  child.on('error', () => {});
+  if (launch.input === 'none') child.stdin?.end();
+  return {
+    ok: true,
+    child: { pid: child.pid, process: child, tell: teller(launch, child), hangUp: () => void child.stdin?.end() },
+  };
+}
+
+function teller({ input }: Launch, { stdin }: ChildProcess): Child['tell'] {
+  return async (text) => {
+    if (stdin === null || !stdin.writable || input === 'none') return false;
+    const line = input === 'text' ? text : JSON.stringify({ type: 'user', message: { role: 'user', content: text } });
+    return new Promise((resolve) => {
+      // A process that reads nothing has it in its pipe: that is as far as anybody can bring it.
+      const isTaken = stdin.write(`${line}\n`, (error) => resolve(error === null || error === undefined));
+      if (!isTaken) setTimeout(() => resolve(true), TAKING_MS).unref();
+    });
+  };
+}
+
+const TAKING_MS = 1000;
+
+/** What the process finds in its environment: that of the supervisor, the launch's, and how it reaches us. */
+export function childEnvironment(launch: Launch, bin: string, url: string): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE: ofBaton, ...inherited } = process.env;
+  const isOurs = ofBaton?.startsWith(launch.state_dir) === true;
+  const all: NodeJS.ProcessEnv = {
+    ...inherited,
+    ...(isOurs || ofBaton === undefined ? {} : { NODE_COMPILE_CACHE: ofBaton }),
+    ...launch.env,
+    ...(launch.kind === 'agent'
+      ? { BATON_AGENT_ID: launch.id, BATON_SESSION: launch.id }
+      : { BATON_COMMAND_ID: launch.id }),
+    BATON_TOKEN: launch.agent_token,
+    BATON_URL: url,
+    BATON_STATE_DIR: launch.state_dir,
+  };
+  all['PATH'] = [bin, all['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+}
+
+/** What everything that the process starts has in its environment, also where it leaves the group. */
+export function markOf({ kind, id }: Pick<Launch, 'kind' | 'id'>): string {
+  return `${kind === 'agent' ? 'BATON_AGENT_ID' : 'BATON_COMMAND_ID'}=${id}`;
+}

@@ -1,0 +1,60 @@
+import type { Control, Standing } from './contract.ts';
+
+export interface Controls {
+  readonly stand: (standing: Standing) => void;
+  readonly send: (text: string) => Promise<boolean>;
+  readonly kill: (reason: string) => Promise<void>;
+}
+
+export type Controlled = { readonly ok: true } | { readonly ok: false; readonly error: string };
+
+/** What the daemon wants of us. A message is brought once: a repeat of its id is answered as the first was. */
+export function createControl({ stand, send, kill }: Controls): (body: Buffer) => Promise<Controlled> {
+  const sent = new Map<string, Promise<Controlled>>();
+  const bring = async (text: string): Promise<Controlled> =>
+    (await send(text)) ? OK : { ok: false, error: 'the agent does not listen any more' };
+  return async (body) => {
+    const control = parseControl(body);
+    switch (control?.kind) {
+      case undefined:
+        return { ok: false, error: 'the supervisor does not know this' };
+      case 'standing':
+        stand(control.standing);
+        return OK;
+      case 'kill':
+        await kill(control.reason);
+        return OK;
+      case 'send': {
+        const first = sent.get(control.message_id);
+        if (first !== undefined) return first;
+        const now = bring(control.text);
+        sent.set(control.message_id, now);
+        return now;
+      }
+    }
+  };
+}
+
+const OK: Controlled = { ok: true };
+
+function parseControl(body: Buffer): Control | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
+    if (value.kind === 'kill') return { kind: 'kill', reason: 'reason' in value ? String(value.reason) : '' };
+    if (value.kind === 'standing' && 'standing' in value && isStanding(value.standing))
+      return { kind: 'standing', standing: value.standing };
+    const isMessage = value.kind === 'send' && 'message_id' in value && 'text' in value;
+    return isMessage && typeof value.text === 'string'
+      ? { kind: 'send', message_id: String(value.message_id), text: value.text }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isStanding(value: unknown): value is Standing {
+  if (typeof value !== 'object' || value === null) return false;
+  const { has_signalled, is_owned, is_parked, missing }: Partial<Record<keyof Standing, unknown>> = value;
+  return [has_signalled, is_owned, is_parked].every((flag) => typeof flag === 'boolean') && Array.isArray(missing);
+}

@@ -1,0 +1,239 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import type { Answer } from '../api/answer.ts';
+import { stateFiles } from '../api/state-folder.ts';
+import type { Child } from './child.ts';
+import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
+import { createControl, isStanding } from './control.ts';
+import { DaemonLine } from './daemon-line.ts';
+import type { Rooms } from './door.ts';
+import { readHead } from './git-head.ts';
+import { readHookConfig } from './hook-config.ts';
+import { IdleTimer } from './idle-timer.ts';
+import { hasKeptSignal } from './kept-signal.ts';
+import { passOn } from './pass-on.ts';
+import { PrintedSignals } from './printed-signals.ts';
+import { readHook } from './answer-hook.ts';
+import { Reporter } from './reporter.ts';
+import { hearStream, hearText, type Speech } from './speech.ts';
+import { StopGuard } from './stop-guard.ts';
+import type { Tail } from './tail.ts';
+
+/** The one that a process talks to: its hooks, its calls, its words; and the daemon's words to it. */
+export class Counterpart implements Rooms {
+  readonly #launch: Launch;
+  readonly #line: DaemonLine;
+  readonly #reporter: Reporter;
+  readonly #guard: StopGuard;
+  readonly #speech: Speech;
+  readonly #printed: PrintedSignals;
+  readonly #tail: Tail;
+  readonly #answering = new Set<Promise<unknown>>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #idle: IdleTimer | undefined;
+  #child: Child | undefined;
+  #end: (() => Promise<void>) | undefined;
+  #ending: Promise<void> | undefined;
+  #timedOut = false;
+  /** It was told something that no stop has followed yet. */
+  #isTold = false;
+  #keys = 0;
+
+  constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
+    this.#launch = launch;
+    this.#tail = tail;
+    this.#line = new DaemonLine(launch.state_dir, launch.token);
+    this.#reporter = new Reporter(launch, this.#line);
+    this.#speech = launch.output === 'text' ? hearText() : this.#hearStream(files.conversation);
+    this.#printed = new PrintedSignals(launch, this.#line, this.#speech);
+    this.#guard = new StopGuard({
+      agentId: launch.id,
+      config: readHookConfig(files.config),
+      owes: launch.owes,
+      hasSignalled: this.#hasKeptSignal(),
+      report: async (report) => this.report(report),
+      settlePrinted: async (lastWords) => this.#settlePrinted(lastWords),
+      askStanding: async () => this.#askStanding(),
+      readHead: () => readHead(launch.cwd),
+    });
+  }
+
+  /** The process runs: the clocks start. */
+  begin(child: Child, running: Running): void {
+    this.#child = child;
+    const { prompt, timeout_ms, idle_ms, renew_ms, kind } = this.#launch;
+    const { supervisor, process: own, start } = running;
+    void this.report({ kind: 'started', start, supervisor, process: own });
+    if (kind === 'agent') void this.#askStanding();
+    if (prompt !== null) void child.tell(prompt);
+    this.#idle = new IdleTimer(idle_ms, () => this.#onSilence());
+    if (renew_ms !== null) this.#timers.push(setInterval(() => void this.#renew(), renew_ms));
+    if (timeout_ms !== null && timeout_ms <= LONGEST_MS)
+      this.#timers.push(setTimeout(() => this.#onTimeout(), timeout_ms));
+  }
+
+  /** How the process, and all that it has started, is ended. */
+  onEnd(end: () => Promise<void>): void {
+    this.#end = end;
+  }
+
+  async end(): Promise<void> {
+    this.#ending ??= this.#end?.();
+    await this.#ending;
+  }
+
+  /** A piece of output; on standard output the agent itself speaks. */
+  hear(chunk: Buffer, isWords: boolean): void {
+    this.#idle?.touch();
+    // In a stream of JSON the words are what is worth keeping, not the lines that carry them.
+    if (this.#launch.output === 'text' || !isWords) this.#tail.push(chunk);
+    if (isWords && this.#launch.kind === 'agent') this.#speech.push(chunk);
+  }
+
+  /** The process has gone: nothing is renewed, and nobody is idle. */
+  rest(): void {
+    this.#idle?.stop();
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** Its last words count like those of a turn. */
+  async conclude(): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
+    await this.#settlePrinted(undefined);
+    return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
+  }
+
+  async report(report: AgentReport): Promise<Answer> {
+    return this.#reporter.report(report);
+  }
+
+  /** When everybody who asked has been answered. */
+  async farewell(): Promise<void> {
+    await Promise.allSettled(this.#answering);
+    // The answers themselves still have to leave.
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+
+  async hook(name: string, body: Buffer): Promise<object> {
+    this.#idle?.touch();
+    if (name === 'stop') return this.#answer(this.#stop(body));
+    const said = readHook(name, body);
+    if (said.kind === 'progress') this.#guard.progress();
+    if (said.kind === 'report') await this.#answer(this.report(said.report));
+    return {};
+  }
+
+  async control(body: Buffer): Promise<object> {
+    return this.#answer(this.#control(body));
+  }
+
+  async pass(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void> {
+    return passOn(
+      request,
+      response,
+      {
+        line: this.#line,
+        newKey: () => `${this.#launch.id}:passed:${this.#launch.start}:${(this.#keys += 1)}`,
+        onSaid: (what) => {
+          this.#idle?.touch();
+          if (what === 'signal') this.#guard.signalled();
+          if (what === 'unseen') this.#guard.unsure();
+        },
+      },
+      isOwn,
+    );
+  }
+
+  readonly #control = createControl({
+    stand: (standing) => this.#stand(standing),
+    send: async (text) => this.#tell(text),
+    kill: async () => this.end(),
+  });
+
+  async #answer<T>(work: Promise<T>): Promise<T> {
+    this.#answering.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#answering.delete(work);
+    }
+  }
+
+  /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
+  async #stop(body: Buffer): Promise<object> {
+    const output = await this.#guard.stop(body);
+    this.#isTold = false;
+    return output.decision === 'allow' ? {} : output;
+  }
+
+  async #tell(text: string): Promise<boolean> {
+    this.#guard.told();
+    this.#isTold = true;
+    this.#idle?.touch();
+    return (await this.#child?.tell(text)) ?? false;
+  }
+
+  async #settlePrinted(lastWords: string | undefined): Promise<string | undefined> {
+    const settled = await this.#printed.settle(lastWords);
+    if (settled.kind === 'accepted') this.#guard.signalled();
+    return settled.kind === 'refused' ? settled.message : undefined;
+  }
+
+  #hearStream(conversationFile: string): Speech {
+    return hearStream({
+      onToolCall: () => this.#guard.progress(),
+      onTurnEnd: (isError) => void this.#onTurnEnd(isError),
+      onConversation: (id) => writeFileSync(conversationFile, id, { mode: 0o600 }),
+      onWords: (text) => this.#tail.push(Buffer.from(`${text}\n`)),
+    });
+  }
+
+  /**
+   * A client whose turn is over waits for the next message. One that may leave is let go; of any other the daemon hears, unless it was
+   * an error that ended the turn: then a hook has told of that.
+   */
+  async #onTurnEnd(isError: boolean): Promise<void> {
+    await this.#settlePrinted(undefined);
+    if (this.#isTold || isError) return;
+    if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#child?.hangUp();
+    else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
+  }
+
+  #onSilence(): void {
+    if (!this.#guard.isParked && !this.#guard.hasSignalled) void this.report({ kind: 'idle', why: 'quiet' });
+  }
+
+  #onTimeout(): void {
+    this.#timedOut = true;
+    void this.end();
+  }
+
+  async #renew(): Promise<void> {
+    const { agent_token: token, id, start } = this.#launch;
+    await this.#line.ask({
+      operation: 'task_heartbeat',
+      input: '{}',
+      token,
+      key: `${id}:renew:${start}:${(this.#keys += 1)}`,
+    });
+  }
+
+  async #askStanding(): Promise<void> {
+    const { token, id, start } = this.#launch;
+    const key = `${id}:standing:${start}:${(this.#keys += 1)}`;
+    const answer = await this.#line.ask({ operation: 'agent_standing', input: '{}', token, key });
+    if (answer.ok && isStanding(answer.result)) this.#stand(answer.result);
+  }
+
+  #stand(standing: Standing): void {
+    this.#guard.stand(standing, this.#hasKeptSignal());
+  }
+
+  #hasKeptSignal(): boolean {
+    return hasKeptSignal(stateFiles(this.#launch.state_dir).outbox, this.#launch.agent_token);
+  }
+}
+
+/** The longest that a timer can wait; whoever allows more has set no limit. */
+const LONGEST_MS = 2_147_483_647;

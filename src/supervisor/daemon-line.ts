@@ -1,0 +1,152 @@
+import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { Answer } from '../api/answer.ts';
+import { KEEPABLE, keepCall, keptAnswer, listKept } from '../api/outbox.ts';
+import { notHeard, parseAnswer } from '../api/parse-answer.ts';
+import { isOurs } from '../api/reach.ts';
+import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
+
+export interface Saying {
+  readonly operation: string;
+  /** JSON. */
+  readonly input: string;
+  readonly token: string;
+  /** Delivering it twice is delivering it once. */
+  readonly key: string;
+  readonly projectPath?: string;
+  /** What else its sender wrote above it. */
+  readonly headers?: IncomingHttpHeaders;
+}
+
+/** A daemon that has not answered for so long counts as away; an agent has no more time than that. */
+export const AWAY_MS = 5000;
+
+/**
+ * The way to the daemon, which may be away, slow, or a newer one than the one that started us. What says something is kept in the
+ * outbox where nobody hears it, and the daemon is reminded of it as soon as there is one.
+ */
+export class DaemonLine {
+  readonly #stateDir: string;
+  readonly #token: string;
+  readonly #outbox: string;
+  #reminding: NodeJS.Timeout | undefined;
+
+  /** With the supervisor's own token. */
+  constructor(stateDir: string, token: string) {
+    this.#stateDir = stateDir;
+    this.#token = token;
+    this.#outbox = stateFiles(stateDir).outbox;
+  }
+
+  /** Says something: heard, refused, or kept. */
+  async say(saying: Saying): Promise<Answer> {
+    // What was kept earlier comes first.
+    if (listKept(this.#outbox).length > 0) await this.deliverKept();
+    const answer = await this.ask(saying);
+    if (answer.ok || !UNHEARD.has(answer.error.code) || !KEEPABLE.has(saying.operation)) return answer;
+    const { operation, input, key, token, projectPath = null } = saying;
+    const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;
+    if (!keepCall(this.#outbox, kept)) return answer;
+    this.#remind(FIRST_REMINDER_MS);
+    return keptAnswer(operation);
+  }
+
+  /** Asks once, and keeps nothing. */
+  async ask({ operation, input, token, key, projectPath, headers }: Saying, timeoutMs = AWAY_MS): Promise<Answer> {
+    const response = await this.open({
+      method: 'POST',
+      path: `/v1/${operation}`,
+      headers: {
+        ...headers,
+        authorization: `Bearer ${token}`,
+        'idempotency-key': key,
+        ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
+      },
+      body: Buffer.from(input),
+      timeoutMs,
+    });
+    if (response === undefined) return { ok: false, error: AWAY };
+    const body = await readAll(response);
+    return body === undefined ? { ok: false, error: notHeard('closed') } : parseAnswer(body.toString('utf8'));
+  }
+
+  /** The daemon's answer to a request as it begins, or nothing where nobody answered in time. */
+  async open({ method, path, headers, body, timeoutMs }: Passage): Promise<IncomingMessage | undefined> {
+    const record = readDaemonRecord(this.#stateDir);
+    if (record === undefined || !isOurs(record.socket, this.#stateDir)) return undefined;
+    return new Promise((resolve) => {
+      const length = body === undefined ? {} : { 'content-length': body.length };
+      const sent = request({
+        socketPath: record.socket,
+        method,
+        path,
+        agent: false,
+        headers: { ...headers, host: 'localhost', ...length },
+      });
+      const timer = timeoutMs === undefined ? undefined : setTimeout(() => sent.destroy(new Error('slow')), timeoutMs);
+      sent.once('response', (response) => {
+        // One that stops in the middle is as good as none.
+        response.once('close', () => clearTimeout(timer));
+        resolve(response);
+      });
+      sent.once('error', () => {
+        clearTimeout(timer);
+        resolve(undefined);
+      });
+      sent.end(body);
+    });
+  }
+
+  /** Asks the daemon to take what lies in the outbox. */
+  async deliverKept(timeoutMs = AWAY_MS): Promise<boolean> {
+    const headers = { authorization: `Bearer ${this.#token}` };
+    const response = await this.open({ method: 'POST', path: '/v1/deliver', headers, body: EMPTY, timeoutMs });
+    return response !== undefined && (await readAll(response)) !== undefined;
+  }
+
+  /** There is no event for a daemon that comes back, or that is quick again. */
+  #remind(afterMs: number): void {
+    if (this.#reminding !== undefined) return;
+    this.#reminding = setTimeout(() => {
+      this.#reminding = undefined;
+      if (listKept(this.#outbox).length === 0) return;
+      void this.deliverKept().then(() => this.#remind(Math.min(afterMs * 2, LAST_REMINDER_MS)));
+    }, afterMs).unref();
+  }
+}
+
+export interface Passage {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body?: Uint8Array;
+  readonly timeoutMs?: number;
+}
+
+const EMPTY = Buffer.from('{}');
+const FIRST_REMINDER_MS = 500;
+const LAST_REMINDER_MS = 5000;
+
+/** Answers that mean: nobody has heard it, or nobody said that they have. */
+const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
+
+const AWAY = {
+  code: 'daemon-away',
+  message: 'the daemon is away',
+  hint: 'It starts again with: baton up',
+} as const;
+
+/** Everything that is said, or nothing where it broke off or is larger than any answer. */
+export async function readAll(stream: IncomingMessage, limitBytes = 64 * 1024 * 1024): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    stream.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      pieces.push(piece);
+      if (bytes > limitBytes) stream.destroy();
+    });
+    stream.once('end', () => resolve(Buffer.concat(pieces)));
+    stream.once('error', () => resolve(undefined));
+    stream.once('close', () => resolve(undefined));
+  });
+}

@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { rmSync, writeFileSync } from 'node:fs';
+import { listKept, readKept, removeKept } from '../api/outbox.ts';
+import { stateFiles } from '../api/state-folder.ts';
+
+export interface Call {
+  readonly operation: string;
+  readonly token: string;
+  readonly key: string | undefined;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** What the stand-in answers to an operation; what is not named is accepted with `{}`. */
+export type Answers = Readonly<Record<string, (call: Call) => object>>;
+
+/** As much of a daemon as a supervisor sees: a real server on a real socket that writes down what it hears, each key once. */
+export class DaemonStandIn {
+  readonly calls: Call[] = [];
+  readonly #stateDir: string;
+  readonly #answers: Answers;
+  readonly #seen = new Set<string>();
+  #server: Server | undefined;
+  /** It hears, and does not answer. */
+  isStuck = false;
+
+  constructor(stateDir: string, answers: Answers = {}) {
+    this.#stateDir = stateDir;
+    this.#answers = answers;
+  }
+
+  async start(): Promise<void> {
+    const { socket, record } = stateFiles(this.#stateDir);
+    rmSync(socket, { force: true });
+    const server = createServer((request, response) => void this.#take(request, response));
+    this.#server = server;
+    await new Promise<void>((resolve) => {
+      server.listen(socket, resolve);
+    });
+    const started = new Date().toISOString();
+    writeFileSync(record, JSON.stringify({ pid: process.pid, port: 1, socket, version: '0', started }));
+    this.#deliver();
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    server.closeAllConnections();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  }
+
+  of(operation: string): Call[] {
+    return this.calls.filter((call) => call.operation === operation);
+  }
+
+  /** The reports of supervisors, by their kind. */
+  reports(kind: string): Call[] {
+    return this.of('agent_report').filter(({ input }) => input['kind'] === kind);
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = Buffer.concat((await request.toArray()) as Buffer[]).toString(); // oxlint-disable-line typescript/no-unsafe-type-assertion
+    if (this.isStuck) return;
+    const { url = '', headers } = request;
+    const token = (headers.authorization ?? '').slice('Bearer '.length);
+    if (url === '/v1/deliver') this.#deliver();
+    if (url === '/mcp' || url === '/v1/events') return stream(response, body);
+    const key = headers['idempotency-key'];
+    const answer = this.#hear(url.slice('/v1/'.length), token, typeof key === 'string' ? key : undefined, body);
+    const text = JSON.stringify(answer);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+    response.end(text);
+  }
+
+  #hear(operation: string, token: string, key: string | undefined, body: string): object {
+    const parsed: object = JSON.parse(body || '{}');
+    const call = { operation, token, key, input: { ...parsed } };
+    const isRepeat = key !== undefined && this.#seen.has(key);
+    if (!isRepeat) this.calls.push(call);
+    if (key !== undefined) this.#seen.add(key);
+    return this.#answers[operation]?.(call) ?? { ok: true, result: {} };
+  }
+
+  #deliver(): void {
+    const { outbox } = stateFiles(this.#stateDir);
+    for (const name of listKept(outbox)) {
+      const kept = readKept(outbox, name);
+      if (kept !== undefined) this.#hear(kept.operation, kept.token, kept.key, kept.input);
+      removeKept(outbox, name);
+    }
+  }
+}
+
+/** An answer that comes in pieces, as MCP and events do. */
+function stream(response: ServerResponse, body: string): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(`data: first ${body}\n\n`);
+  setTimeout(() => response.end('data: last\n\n'), 50);
+}

@@ -1,0 +1,22 @@
+import { listKept, readKept } from '../api/outbox.ts';
+
+/** Whether this agent's signal lies in the outbox: it has been given, only nobody has heard it yet. */
+export function hasKeptSignal(outbox: string, token: string): boolean {
+  return listKept(outbox).some((name) => {
+    const call = readKept(outbox, name);
+    return call?.token === token && isSignal(call.operation, call.input);
+  });
+}
+
+/** Whether this call says that the agent has done what it could: `continue` does not. */
+export function isSignal(operation: string, input: string): boolean {
+  if (operation === 'exit_signal') return true;
+  if (operation !== 'agent_signal') return false;
+  try {
+    const said: unknown = JSON.parse(input);
+    const kind = typeof said === 'object' && said !== null && 'kind' in said ? said.kind : undefined;
+    return kind === 'complete' || kind === 'escalate';
+  } catch {
+    return false;
+  }
+}

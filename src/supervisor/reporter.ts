@@ -1,0 +1,39 @@
+import type { Answer } from '../api/answer.ts';
+import type { AgentReport, Exit, Launch } from './contract.ts';
+import type { DaemonLine } from './daemon-line.ts';
+
+/** Tells the daemon what happens to the process, in the order in which it happens, each thing once. */
+export class Reporter {
+  readonly #launch: Launch;
+  readonly #line: DaemonLine;
+  #last: Promise<unknown> = Promise.resolve();
+  #count = 0;
+
+  constructor(launch: Launch, line: DaemonLine) {
+    this.#launch = launch;
+    this.#line = line;
+  }
+
+  /** Resolves when it is on record, with the daemon or in the outbox. Commands have only an end to tell. */
+  async report(report: AgentReport): Promise<Answer> {
+    const { kind, start, id } = this.#launch;
+    if (kind === 'command' && report.kind !== 'exited') return { ok: true, result: null };
+    // A process starts and ends once a start; other things happen again and again.
+    const isOnce = report.kind === 'started' || report.kind === 'exited';
+    const key = `${id}:${report.kind}:${start}${isOnce ? '' : `:${(this.#count += 1)}`}`;
+    const answer = this.#last.then(async () =>
+      this.#line.say({
+        operation: kind === 'agent' ? 'agent_report' : 'command_report',
+        input: JSON.stringify(kind === 'agent' || report.kind !== 'exited' ? report : exitOf(report)),
+        token: this.#launch.token,
+        key,
+      }),
+    );
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+}
+
+function exitOf({ start, code, signal, timed_out, blocks_used, output }: Exit): Exit {
+  return { start, code, signal, timed_out, blocks_used, output };
+}

@@ -1,0 +1,133 @@
+import type { Answer } from '../api/answer.ts';
+import { decideStop, type StopAttempt } from '../protocol/decide-stop.ts';
+import { parseStopHookInput, type StopHookOutput } from '../protocol/stop-hook.ts';
+import type { AgentReport, HookConfig, Standing } from './contract.ts';
+
+export interface StopGuardOptions {
+  readonly agentId: string;
+  readonly config: HookConfig;
+  readonly owes: readonly string[];
+  readonly hasSignalled: boolean;
+  /** Tells the daemon, or the outbox; resolves when it is on record. */
+  readonly report: (report: AgentReport) => Promise<Answer>;
+  /** Passes on an exit signal that the agent printed in this turn. What it was refused for, where it was. */
+  readonly settlePrinted: (lastWords: string | undefined) => Promise<string | undefined>;
+  /** Asks the daemon how the agent stands; nothing where it does not answer. */
+  readonly askStanding: () => Promise<void>;
+  /** The commit that the agent works on. */
+  readonly readHead: () => string | undefined;
+}
+
+/** What this agent's stops have come to: counts blocks, knows whether it has signalled, and answers its stop hook. */
+export class StopGuard {
+  readonly #options: StopGuardOptions;
+  #standing: Standing;
+  #blocks = 0;
+  #head: string | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Something was said that only the daemon has looked into. */
+  #isUnsure = false;
+  /** It was let go although it has not signalled. */
+  wasLetGo = false;
+  /** The last stop was allowed: when the turn ends, the agent may leave. */
+  mayLeave = false;
+
+  constructor(options: StopGuardOptions) {
+    this.#options = options;
+    this.#standing = { has_signalled: options.hasSignalled, is_owned: true, is_parked: false, missing: options.owes };
+    if (options.config.attempts !== undefined) this.#head = options.readHead();
+  }
+
+  get hasSignalled(): boolean {
+    return this.#standing.has_signalled;
+  }
+
+  get isParked(): boolean {
+    return this.#standing.is_parked;
+  }
+
+  /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
+  stand(standing: Standing, isKept: boolean): void {
+    this.#standing = { ...standing, has_signalled: standing.has_signalled || isKept };
+  }
+
+  signalled(): void {
+    this.#standing = { ...this.#standing, has_signalled: true };
+    this.wasLetGo = false;
+  }
+
+  /** It may have signalled in a way that we do not see: the daemon is asked before it is told that it has not. */
+  unsure(): void {
+    this.#isUnsure = true;
+  }
+
+  /** A tool call, a commit: the agent is not going round in circles. */
+  progress(): void {
+    this.#blocks = 0;
+  }
+
+  /** It was told something: what it was let go for is over. */
+  told(): void {
+    this.wasLetGo = false;
+    this.mayLeave = false;
+  }
+
+  /** One stop at a time: the second of two sees what the first has changed. */
+  async stop(input: Uint8Array): Promise<StopHookOutput> {
+    const answer = this.#turn.then(async () => this.#decide(input));
+    this.#turn = answer.catch(() => {});
+    return answer;
+  }
+
+  async #decide(input: Uint8Array): Promise<StopHookOutput> {
+    const parsed = parseStopHookInput(input);
+    const said = parsed.ok ? parsed.value : {};
+    const refused = await this.#options.settlePrinted(said.last_assistant_message);
+    if (this.#isUnsure && !this.hasSignalled) await this.#options.askStanding();
+    this.#isUnsure = false;
+    if (this.#hasCommitted()) this.progress();
+    const attempt = this.#attempt(said.stop_hook_active === true);
+    const { output, records } = decideStop(attempt);
+    this.mayLeave = output.decision === 'allow';
+    if (output.decision === 'allow') {
+      this.wasLetGo = !attempt.hasSignalled && attempt.isOwned && !attempt.isParked;
+      return output;
+    }
+    if (records === 'idle') await this.#options.report({ kind: 'idle', why: 'stop' });
+    if (records === 'stop') await this.#escalate();
+    this.#blocks += 1;
+    if (refused === undefined || records !== null) return output;
+    return { ...output, reason: `${output.reason}\nThe exit signal that you printed was refused: ${refused}` };
+  }
+
+  /** A person is called once. From then on the agent may rest until they answer, also where the daemon has yet to hear of it. */
+  async #escalate(): Promise<void> {
+    const answer = await this.#options.report({ kind: 'stop' });
+    if (answer.ok || answer.error.code === 'kept') this.#standing = { ...this.#standing, is_parked: true };
+  }
+
+  #attempt(isHookActive: boolean): StopAttempt {
+    const { agentId, config } = this.#options;
+    const { has_signalled, is_owned, is_parked, missing } = this.#standing;
+    return {
+      agentId,
+      onStop: config.on_stop,
+      attempts: config.attempts,
+      isHookActive,
+      blocks: this.#blocks,
+      hasSignalled: has_signalled,
+      isOwned: is_owned,
+      isParked: is_parked,
+      missing,
+    };
+  }
+
+  /** Looked at only where blocks are counted. */
+  #hasCommitted(): boolean {
+    if (this.#options.config.attempts === undefined) return false;
+    const head = this.#options.readHead();
+    const isNew = head !== this.#head;
+    this.#head = head;
+    return isNew;
+  }
+}

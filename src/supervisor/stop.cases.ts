@@ -1,0 +1,155 @@
+import type { Standing } from './contract.ts';
+
+/** One agent that tries to stop, once or several times, and what it must be told, whoever is asked. */
+export interface StopCase {
+  readonly name: string;
+  /** `config.json` as it lies there; undefined where there is none. */
+  readonly config: string | undefined;
+  /** How the daemon sees the agent; undefined where the daemon is away. */
+  readonly standing?: Standing;
+  /** What lies in the outbox under the agent's token. */
+  readonly kept?: { readonly operation: string; readonly input: string };
+  readonly owes?: readonly string[];
+  readonly stops: readonly { readonly input: string; readonly says: 'signal' | 'idle' | 'escalate' | null }[];
+  /** What must be on record afterwards, with the daemon or in the outbox. */
+  readonly records?: readonly ('idle' | 'stop')[];
+}
+
+/** The beginning of what the agent is told; `null` in a case lets it stop. */
+export const TEXTS = {
+  signal:
+    "You must explicitly signal completion before stopping. Run: baton emit agent:signal --agent agent-1 '<json>'",
+  idle: 'Stop hook: on_idle handler invoked. Continue working or signal completion.',
+  escalate: 'A human has been notified. Wait for instructions or signal completion.',
+} as const;
+
+const FIRST = '{"stop_hook_active":false}';
+const AGAIN = '{"stop_hook_active":true}';
+const WORKS: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
+
+/** Run against the supervisor's endpoint, against the command that asks a supervisor, and against the command alone. */
+export const STOP_CASES: readonly StopCase[] = [
+  { name: 'signal blocks', config: '{"on_stop":"signal"}', standing: WORKS, stops: [{ input: FIRST, says: 'signal' }] },
+  {
+    name: 'the flag of the client guards against loops',
+    config: '{"on_stop":"signal"}',
+    standing: WORKS,
+    stops: [
+      { input: FIRST, says: 'signal' },
+      { input: AGAIN, says: null },
+    ],
+  },
+  {
+    name: 'with attempts only the count does, whatever the flag says',
+    config: '{"on_stop":"signal","attempts":2}',
+    standing: WORKS,
+    stops: [
+      { input: AGAIN, says: 'signal' },
+      { input: FIRST, says: 'signal' },
+      { input: FIRST, says: null },
+    ],
+  },
+  {
+    name: 'forever never lets it go',
+    config: '{"on_stop":"signal","attempts":"forever"}',
+    standing: WORKS,
+    stops: [FIRST, AGAIN, AGAIN, AGAIN].map((input) => ({ input, says: 'signal' }) as const),
+  },
+  {
+    name: 'idle is on record before it is answered',
+    config: '{"on_stop":"idle"}',
+    standing: WORKS,
+    stops: [{ input: FIRST, says: 'idle' }],
+    records: ['idle'],
+  },
+  {
+    name: 'idle is kept while the daemon is away',
+    config: '{"on_stop":"idle","attempts":3}',
+    stops: [
+      { input: FIRST, says: 'idle' },
+      { input: AGAIN, says: 'idle' },
+    ],
+    records: ['idle', 'idle'],
+  },
+  {
+    name: 'escalate calls a person, and the next stop is allowed, while the daemon is away too',
+    config: '{"on_stop":"escalate","attempts":"forever"}',
+    stops: [
+      { input: FIRST, says: 'escalate' },
+      { input: FIRST, says: null },
+    ],
+    records: ['stop'],
+  },
+  {
+    name: 'escalate calls a person',
+    config: '{"on_stop":"escalate"}',
+    standing: WORKS,
+    stops: [{ input: FIRST, says: 'escalate' }],
+    records: ['stop'],
+  },
+  {
+    name: 'an agent that is parked may rest',
+    config: '{"on_stop":"escalate"}',
+    standing: { ...WORKS, is_parked: true },
+    stops: [{ input: FIRST, says: null }],
+    records: [],
+  },
+  {
+    name: 'who has signalled may stop, whatever the action',
+    config: '{"on_stop":"escalate"}',
+    standing: { ...WORKS, has_signalled: true },
+    stops: [{ input: FIRST, says: null }],
+    records: [],
+  },
+  {
+    name: 'whom nobody waits for may stop',
+    config: '{"on_stop":"idle"}',
+    standing: { ...WORKS, is_owned: false },
+    stops: [{ input: FIRST, says: null }],
+    records: [],
+  },
+  {
+    name: 'a signal in the outbox is a signal',
+    config: '{"on_stop":"signal"}',
+    kept: { operation: 'agent_signal', input: '{"kind":"complete"}' },
+    stops: [{ input: FIRST, says: null }],
+  },
+  {
+    name: 'an exit signal in the outbox is one too',
+    config: '{"on_stop":"signal"}',
+    kept: { operation: 'exit_signal', input: '{"protocol":"apm2_agent_exit"}' },
+    stops: [{ input: FIRST, says: null }],
+  },
+  {
+    name: 'to say that work goes on is none',
+    config: '{"on_stop":"signal"}',
+    kept: { operation: 'agent_signal', input: '{"kind":"continue"}' },
+    stops: [{ input: FIRST, says: 'signal' }],
+  },
+  { name: 'no config means signal', config: undefined, standing: WORKS, stops: [{ input: FIRST, says: 'signal' }] },
+  { name: 'half a config means signal', config: '{"on_st', standing: WORKS, stops: [{ input: FIRST, says: 'signal' }] },
+  {
+    name: 'an unknown action means signal',
+    config: '{"on_stop":"nudge"}',
+    standing: WORKS,
+    stops: [{ input: FIRST, says: 'signal' }],
+  },
+  {
+    name: 'input that is no JSON has no flag',
+    config: '{"on_stop":"signal"}',
+    standing: WORKS,
+    stops: [{ input: 'stop_hook_active: true', says: 'signal' }],
+  },
+  { name: 'no input has no flag', config: '{"on_stop":"signal"}', stops: [{ input: '', says: 'signal' }] },
+  {
+    name: 'a flag that is no flag is none',
+    config: '{"on_stop":"signal"}',
+    stops: [{ input: '{"stop_hook_active":"true"}', says: 'signal' }],
+  },
+  {
+    name: 'what is missing is said',
+    config: '{"on_stop":"signal"}',
+    owes: ['an exit signal', 'a result'],
+    stops: [{ input: FIRST, says: 'signal' }],
+  },
+];

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { until } from '../../test/processes/until.ts';
+import { keepCall, listKept, readKept } from '../api/outbox.ts';
+import { stateFiles } from '../api/state-folder.ts';
+import { findPrograms } from './programs.ts';
+import { AGENT, launchIn, PROGRAMS, Scene, TOKEN, type Supervised } from './scene.cases.ts';
+import { STOP_CASES, TEXTS, type StopCase } from './stop.cases.ts';
+
+/** Who is asked whether the agent may stop: gives what it is told, or null. */
+type Asked = (input: string) => Promise<string | null>;
+
+describe.each(STOP_CASES)('$name', (stopCase) => {
+  it('at the supervisor', async () => {
+    await using scene = sceneOf(stopCase);
+    const run = await supervised(scene, stopCase);
+    expect(await play(stopCase, scene, async (input) => run.stop(input))).toEqual(outcomeOf(stopCase));
+  });
+
+  it('at the command, which asks the supervisor', async () => {
+    await using scene = sceneOf(stopCase);
+    const run = await supervised(scene, stopCase);
+    const { port } = await run.running();
+    const env = { BATON_TOKEN: TOKEN, BATON_AGENT_ID: AGENT, BATON_URL: `http://127.0.0.1:${port}` };
+    expect(await play(stopCase, scene, commandHook(scene, env))).toEqual(outcomeOf(stopCase));
+  });
+
+  it('at the command alone', async () => {
+    await using scene = sceneOf(stopCase);
+    if (stopCase.standing !== undefined) await scene.daemon.start();
+    prepare(scene, stopCase);
+    expect(await play(stopCase, scene, commandHook(scene, { BATON_TOKEN: TOKEN }))).toEqual(outcomeOf(stopCase));
+  });
+});
+
+function sceneOf({ standing }: StopCase): Scene {
+  return new Scene({ agent_standing: () => ({ ok: true, result: standing }) });
+}
+
+/** The files of an agent that has been started once. */
+function prepare(scene: Scene, { config, kept, owes = [] }: StopCase) {
+  const files = scene.files();
+  const launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', 'exec cat'], owes } as const;
+  mkdirSync(files.folder, { recursive: true });
+  writeFileSync(files.launch(1), JSON.stringify(launch));
+  if (config !== undefined) writeFileSync(files.config, config.replace(/}$/, ',"start":1}'));
+  const keptAt = new Date().toISOString();
+  const call = { v: 1, key: 'k', token: TOKEN, projectPath: null, keptAt } as const;
+  if (kept !== undefined) keepCall(stateFiles(scene.stateDir).outbox, { ...call, ...kept });
+  return launch;
+}
+
+async function supervised(scene: Scene, stopCase: StopCase): Promise<Supervised> {
+  if (stopCase.standing !== undefined) await scene.daemon.start();
+  const run = await scene.supervise(prepare(scene, stopCase));
+  await run.running();
+  if (stopCase.standing !== undefined)
+    await until('the supervisor knows how the agent stands', () => scene.daemon.of('agent_standing').length > 0);
+  return run;
+}
+
+interface Outcome {
+  readonly told: readonly unknown[];
+  readonly records: readonly string[];
+}
+
+function outcomeOf({ stops, records = [] }: StopCase): Outcome {
+  return { told: stops.map(({ says }) => says), records };
+}
+
+async function play({ stops, owes = [] }: StopCase, scene: Scene, ask: Asked): Promise<Outcome> {
+  const told: unknown[] = [];
+  for (const { input } of stops) told.push(kindOf(await ask(input), owes));
+  return { told, records: recordsOf(scene) };
+}
+
+/** Which of the texts it is, whole and with everything that is owed; the text itself where it is none. */
+function kindOf(text: string | null, owes: readonly string[]): string | null {
+  if (text === null || text === TEXTS.idle || text === TEXTS.escalate)
+    return text === null ? null : text === TEXTS.idle ? 'idle' : 'escalate';
+  return text.startsWith(`${TEXTS.signal}\n`) && owes.every((owed) => text.includes(owed)) ? 'signal' : text;
+}
+
+/** With the daemon or in the outbox, from the supervisor or from the command. */
+function recordsOf({ daemon, stateDir }: Scene): string[] {
+  const { outbox } = stateFiles(stateDir);
+  const kept = listKept(outbox).map((name) => readKept(outbox, name));
+  const said = kept.map((call) => ({
+    operation: call?.operation ?? '',
+    input: { ...Object(JSON.parse(call?.input ?? '{}')) },
+  }));
+  return [...daemon.calls, ...said].flatMap(({ operation, input }) => {
+    if (operation === 'agent_idle') return ['idle'];
+    if (operation === 'agent_stop') return ['stop'];
+    const kind: unknown = operation === 'agent_report' ? input['kind'] : undefined;
+    return kind === 'idle' || kind === 'stop' ? [kind] : [];
+  });
+}
+
+function commandHook({ stateDir }: Scene, env: Readonly<Record<string, string>>): Asked {
+  return async (input) => {
+    const { stopHook } = await findPrograms(PROGRAMS);
+    const child = spawn(process.execPath, [stopHook, AGENT], {
+      env: { ...env, BATON_STATE_DIR: stateDir },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    child.stdin.end(input);
+    const [output, code] = await Promise.all([
+      child.stdout.setEncoding('utf8').toArray(),
+      new Promise((resolve) => {
+        child.once('exit', resolve);
+      }),
+    ]);
+    const text = output.join('');
+    if (code !== 0) throw new Error(`exit code ${String(code)}`);
+    const answer: unknown = text === '' ? {} : JSON.parse(text);
+    const { decision, reason }: { decision?: unknown; reason?: unknown } = Object(answer);
+    return decision === 'block' ? String(reason) : null;
+  };
+}

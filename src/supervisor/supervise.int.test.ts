@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { until } from '../../test/processes/until.ts';
+import { findAlive } from './process-tree.ts';
+import { AGENT, Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
+
+const MARK = `BATON_AGENT_ID=${AGENT}`;
+const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script] }) as const;
+const gone = (): boolean => findAlive({ leader: -1, mark: MARK }).length === 0;
+
+describe('a supervised process', () => {
+  it('runs with its environment, and its end is written down and told once', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    const script =
+      'echo "$BATON_AGENT_ID $BATON_SESSION $BATON_TOKEN $BATON_STATE_DIR $FOO $PATH"; echo "$BATON_URL" >&2; exit 3';
+    const run = await scene.start({ ...sh(script), env: { FOO: 'bar' } });
+    const exit = await run.exit();
+    expect(exit).toMatchObject({ start: 1, code: 3, signal: null, timed_out: false, blocks_used: false });
+    const log = readFileSync(run.files.log, 'utf8');
+    expect(log).toContain(`${AGENT} ${AGENT} ${TOKEN} ${scene.stateDir} bar ${run.files.bin}:`);
+    expect(log).toMatch(/http:\/\/127\.0\.0\.1:\d+/);
+    expect(exit.output).toBe(log.trim());
+    expect(scene.daemon.of('agent_report').map(({ input }) => input['kind'])).toEqual(['started', 'exited']);
+    expect(scene.daemon.of('agent_report').every(({ token }) => token === SUPERVISOR_TOKEN)).toBe(true);
+  });
+
+  it('is started once: a second supervisor of the same start leaves at once', async () => {
+    await using scene = new Scene();
+    const first = await scene.start(sh('exec cat'));
+    await first.running();
+    const second = await scene.supervise(first.launch);
+    await new Promise((resolve) => {
+      second.child.once('exit', resolve);
+    });
+    expect(second.child.exitCode).toBe(75);
+    expect(findAlive({ leader: -1, mark: MARK })).toHaveLength(1);
+  });
+
+  it('that cannot be started ends as in a shell', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    const run = await scene.start({ argv: ['/no/such/program'] });
+    expect(await run.exit()).toMatchObject({ code: 127, output: expect.stringContaining('ENOENT') });
+    expect(scene.daemon.reports('exited')).toHaveLength(1);
+    expect(scene.daemon.reports('started')).toHaveLength(0);
+  });
+
+  it('gets its prompt and later messages as lines, each message once', async () => {
+    await using scene = new Scene();
+    const run = await scene.start({
+      ...sh('while read line; do echo "got $line"; [ "$line" = end ] && exit; done'),
+      prompt: 'begin',
+    });
+    await run.running();
+    const message = { kind: 'send', message_id: 'm1', text: 'middle' } as const;
+    expect(await run.control(message)).toEqual({ ok: true });
+    expect(await run.control(message)).toEqual({ ok: true });
+    await run.control({ kind: 'send', message_id: 'm2', text: 'end' });
+    expect((await run.exit()).output).toBe('got begin\ngot middle\ngot end');
+  });
+
+  it('whose input is closed cannot be told anything, and that is said', async () => {
+    await using scene = new Scene();
+    const run = await scene.start({ ...sh('cat; exec sleep 60'), input: 'none' });
+    await run.running();
+    expect(await run.control({ kind: 'send', message_id: 'm', text: 'hello' })).toMatchObject({ ok: false });
+  });
+
+  it('is ended at its timeout, and killed where it does not listen', async () => {
+    await using scene = new Scene();
+    const run = await scene.start({
+      ...sh('trap "" TERM; echo deaf; while :; do sleep 1; done'),
+      timeout_ms: 300,
+      kill_after_ms: 300,
+    });
+    expect(await run.exit()).toMatchObject({ code: null, signal: 'SIGKILL', timed_out: true, output: 'deaf' });
+    expect(gone()).toBe(true);
+  });
+
+  it('is killed with everything it has started, also what has left its group, and that is checked', async () => {
+    await using scene = new Scene();
+    const run = await scene.start({
+      ...sh('setsid sh -c "trap \\"\\" TERM; while :; do sleep 1; done" & sleep 600 & wait'),
+      kill_after_ms: 200,
+    });
+    await until('all three run', () => findAlive({ leader: -1, mark: MARK }).length >= 3);
+    expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
+    expect(gone()).toBe(true);
+    expect(await run.exit()).toMatchObject({ code: null, signal: 'SIGTERM', timed_out: false });
+  });
+
+  it('takes what it has left behind with it when it ends by itself', async () => {
+    await using scene = new Scene();
+    const run = await scene.start({ ...sh('setsid sleep 600 & sleep 600 & echo bye'), kill_after_ms: 200 });
+    expect(await run.exit()).toMatchObject({ code: 0, output: 'bye' });
+    expect(gone()).toBe(true);
+  });
+
+  it('leaves nobody that counts as alive where somebody does not collect their dead', async () => {
+    // A process whose child is a zombie: it ended, and nobody asks how.
+    const parent = spawn('sh', ['-c', 'sleep 0 & exec sleep 60'], {
+      env: { ...process.env, MARKED: 'zombie' },
+      stdio: 'ignore',
+    });
+    try {
+      const isZombie = (pid: number): boolean => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+      const child = await until('there is a zombie', () =>
+        readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8')
+          .split(' ')
+          .map(Number)
+          .find((pid) => pid > 0 && isZombie(pid)),
+      );
+      expect(findAlive({ leader: -1, mark: 'MARKED=zombie' })).toEqual([parent.pid]);
+      expect(child).toBeGreaterThan(0);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+
+  it('renews its claim while it lives', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    const run = await scene.start({ ...sh('cat'), renew_ms: 30 });
+    await until('the claim was renewed three times', () => scene.daemon.of('task_heartbeat').length >= 3);
+    expect(scene.daemon.of('task_heartbeat')[0]?.token).toBe(TOKEN);
+    await run.control({ kind: 'kill', reason: '' });
+    await run.exit();
+  });
+
+  it('that is silent is reported idle once, and again when it was told something and is silent still', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    const run = await scene.start({ ...sh('exec sleep 60'), idle_ms: 100 });
+    await until('it was idle', () => scene.daemon.reports('idle').length === 1);
+    await run.control({ kind: 'send', message_id: 'm', text: 'go on' });
+    await until('it was idle again', () => scene.daemon.reports('idle').length === 2);
+    expect(scene.daemon.reports('idle')[0]?.input).toEqual({ kind: 'idle', why: 'quiet' });
+  });
+
+  it('ends with a supervisor that is told to end', async () => {
+    await using scene = new Scene();
+    const run = await scene.start(sh('cat'));
+    await run.running();
+    run.child.kill('SIGTERM');
+    expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
+    expect(gone()).toBe(true);
+  });
+
+  it('whose supervisor is killed can be found by its mark', async () => {
+    await using scene = new Scene();
+    const run = await scene.start(sh('trap "" PIPE; while :; do sleep 1; done'));
+    const pid = await run.pid();
+    run.child.kill('SIGKILL');
+    await until('the supervisor has gone', () => run.child.signalCode !== null);
+    expect(findAlive({ leader: pid, mark: MARK })).toContain(pid);
+  });
+
+  it('that is killed is reported with the signal', async () => {
+    await using scene = new Scene();
+    const run = await scene.start(sh('exec sleep 60'));
+    process.kill(await run.pid(), 'SIGKILL');
+    expect(await run.exit()).toMatchObject({ code: null, signal: 'SIGKILL', timed_out: false });
+  });
+});
+
+describe('the end of a command', () => {
+  it('is a report of its own', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    const run = await scene.start({ kind: 'command', id: 'command-1', ...sh('echo done; exit 1'), input: 'none' });
+    expect(await run.exit()).toMatchObject({ code: 1, output: 'done' });
+    expect(scene.daemon.calls.map(({ operation }) => operation)).toEqual(['command_report']);
+    expect(scene.daemon.calls[0]?.input).toEqual({
+      start: 1,
+      code: 1,
+      signal: null,
+      timed_out: false,
+      blocks_used: false,
+      output: 'done',
+    });
+  });
+});

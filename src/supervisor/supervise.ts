@@ -1,0 +1,134 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Server } from 'node:http';
+import { identifyProcess } from '../api/process-identity.ts';
+import { writeWhole } from '../api/write-whole.ts';
+import { childEnvironment, markOf, startChild, type Child } from './child.ts';
+import { filesIn, type Exit, type Launch, type Running } from './contract.ts';
+import { Counterpart } from './counterpart.ts';
+import { openDoor } from './door.ts';
+import { OutputLog } from './output-log.ts';
+import { endProcesses } from './process-tree.ts';
+import { requireLaunch } from './read-launch.ts';
+import { Tail } from './tail.ts';
+
+/** Somebody else supervises this start. */
+export const EXIT_TAKEN = 75;
+
+/**
+ * Runs one process from its start to its end, and is its only counterpart meanwhile. What is written into the folder, and when, is what
+ * a daemon that comes later relies on: see `contract.ts`. Resolves to the exit code of the supervisor itself.
+ */
+export async function supervise(folder: string, start: number): Promise<number> {
+  const files = filesIn(folder);
+  if (!take(files.taken(start))) return EXIT_TAKEN;
+  const launch = requireLaunch(files.launch(start));
+  const log = new OutputLog(files.log, launch.log_bytes);
+  const tail = new Tail(TAIL_BYTES);
+  const agent = new Counterpart(launch, files, tail);
+  const { server, port } = await openDoor({
+    agentToken: launch.agent_token,
+    supervisorToken: launch.token,
+    rooms: agent,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  writeFiles(launch, url);
+  const spawned = await startChild(launch, childEnvironment(launch, files.bin, url));
+  if (!spawned.ok) {
+    log.write(Buffer.from(`baton: ${spawned.reason}\n`));
+    // As a shell would say it.
+    return finish(
+      { ...NOT_STARTED, start, output: spawned.reason },
+      { agent, server, log, exitFile: files.exit(start) },
+    );
+  }
+  const { child } = spawned;
+  const ended = follow(child, (chunk, isWords) => {
+    log.write(chunk);
+    agent.hear(chunk, isWords);
+  });
+  const running: Running = { start, ...identitiesOf(child), port };
+  writeWhole(files.running(start), JSON.stringify(running));
+  agent.begin(child, running);
+  const tree = { leader: child.pid, mark: markOf(launch) };
+  agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
+  process.on('SIGTERM', () => void agent.end());
+  const { code, signal } = await ended.exit;
+  agent.rest();
+  // Whatever it has left behind goes with it; then its last words are out.
+  await endProcesses(tree, launch.kill_after_ms);
+  await Promise.race([ended.silence, pause(SILENCE_MS)]);
+  const { timedOut, wasLetGo } = await agent.conclude();
+  const exit = { start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output: tail.text() };
+  return finish(exit, { agent, server, log, exitFile: files.exit(start) });
+}
+
+const TAIL_BYTES = 8192;
+const SILENCE_MS = 2000;
+const FAREWELL_MS = 1000;
+const NOT_STARTED = { code: 127, signal: null, timed_out: false, blocks_used: false } as const;
+
+/** A file that only one can make. */
+function take(path: string): boolean {
+  try {
+    writeFileSync(path, identifyProcess(process.pid) ?? String(process.pid), { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function writeFiles({ files = [] }: Launch, url: string): void {
+  for (const { path, content, mode = 0o600 } of files) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, content.replaceAll('${BATON_URL}', url), { mode });
+  }
+}
+
+/** One that has ended already has no identity: its number alone tells that it was there. */
+function identitiesOf({ pid }: Child): Pick<Running, 'supervisor' | 'process'> {
+  return {
+    supervisor: identifyProcess(process.pid) ?? `?/${process.pid}/?`,
+    process: identifyProcess(pid) ?? `?/${pid}/?`,
+  };
+}
+
+interface Ended {
+  readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Nobody holds its output any more. */
+  readonly silence: Promise<void>;
+}
+
+function follow({ process: child }: Child, onOutput: (chunk: Buffer, isWords: boolean) => void): Ended {
+  child.stdout?.on('data', (chunk: Buffer) => onOutput(chunk, true));
+  child.stderr?.on('data', (chunk: Buffer) => onOutput(chunk, false));
+  return {
+    exit: new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+    }),
+    silence: new Promise((resolve) => {
+      child.once('close', () => resolve());
+    }),
+  };
+}
+
+/** On disk first, then told: a daemon that hears nothing finds it there. */
+async function finish(
+  exit: Exit,
+  { agent, server, log, exitFile }: { agent: Counterpart; server: Server; log: OutputLog; exitFile: string },
+): Promise<number> {
+  writeWhole(exitFile, JSON.stringify(exit));
+  log.close();
+  await agent.report({ kind: 'exited', ...exit });
+  await Promise.race([agent.farewell(), pause(FAREWELL_MS)]);
+  server.close();
+  server.closeAllConnections();
+  return 0;
+}
+
+async function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
