@@ -36,7 +36,10 @@ export async function openDoor(first: Answer): Promise<Door> {
       const call = { name: request.url?.split('/').at(-1) ?? '', authorization, input };
       hooks.push(call);
       const said = answer(call, hooks.filter(({ name }) => name === call.name).length);
-      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+      // In one piece, as the supervisor answers.
+      const body = JSON.stringify(said);
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+      return response.writeHead(200, headers).end(body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

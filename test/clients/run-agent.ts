@@ -86,6 +86,8 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
 }
 
 const DEADLINE_MS = 30_000;
+/** Baton's own, as it stands. */
+const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/hook/main.ts');
 const CLIENTS = join(import.meta.dirname, '../../.cache/clients/bin');
 
 function environment({ env }: ClientUnderTest, world: World, options: RunOptions): Readonly<Record<string, string>> {
@@ -95,6 +97,8 @@ function environment({ env }: ClientUnderTest, world: World, options: RunOptions
     TMPDIR: world.temporary,
     BATON_URL: world.door.url,
     BATON_TOKEN: 'token-of-the-agent',
+    BATON_AGENT_ID: world.agentId,
+    BATON_STATE_DIR: world.stateDir,
     ...env(world),
     ...options.env,
   };
@@ -102,14 +106,14 @@ function environment({ env }: ClientUnderTest, world: World, options: RunOptions
 
 function prepare(
   { adapter, run }: ClientUnderTest,
-  { stateDir, project }: World,
+  { agentId, stateDir, project }: World,
   { prompt, resume, plan }: RunOptions,
   env: Readonly<Record<string, string>>,
 ): LaunchParts {
   const user = readUserSetup(run, env);
-  const programs = { supervisor: '', scripted: '', baton: '', stopHook: join(import.meta.dirname, 'stop-hook.ts') };
+  const programs = { supervisor: '', scripted: '', baton: '', stopHook: STOP_HOOK };
   const context = {
-    agentId: 'agent-1',
+    agentId,
     start: resume === undefined ? 1 : 2,
     prompt,
     isResume: resume !== undefined,
@@ -120,7 +124,7 @@ function prepare(
     programs,
     ...(user !== undefined && { user }),
   };
-  const prepared = adapter.prepare({ name: 'agent', run, ...plan }, context, agentFiles(stateDir, 'agent-1'));
+  const prepared = adapter.prepare({ name: 'agent', run, ...plan }, context, agentFiles(stateDir, agentId));
   if (!prepared.ok) throw new Error(prepared.reason);
   return prepared.launch;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,8 @@ import { openDoor, type Answer, type Door } from './door.ts';
 
 /** A user with a home and a project of their own, the door of a supervisor, and a model that plays a script. All of it goes with the test. */
 export interface World extends AsyncDisposable {
+  /** No other test on this machine has it: agents are ended by it. */
+  readonly agentId: string;
   readonly home: string;
   readonly project: string;
   readonly stateDir: string;
@@ -26,11 +29,12 @@ export async function openWorld(startModel: StartModel, script: Script, answer: 
     throw new Error();
   for (const each of [home, project, stateDir, temporary]) mkdirSync(each);
   const door = await openDoor(answer);
+  const agentId = `agent-${randomUUID()}`;
   const models: ModelServer[] = [];
   const withModel = async (next: Script): Promise<World> => {
     const model = await startModel(next);
     models.push(model);
-    return { home, project, stateDir, temporary, door, model, withModel, [Symbol.asyncDispose]: close };
+    return { agentId, home, project, stateDir, temporary, door, model, withModel, [Symbol.asyncDispose]: close };
   };
   const close = async (): Promise<void> => {
     await Promise.all([door[Symbol.asyncDispose](), ...models.map((model) => model.close())]);

@@ -1,5 +1,5 @@
 import type { Adapter, AgentContext } from '../adapter.ts';
-import { shellQuote } from '../shell-quote.ts';
+import { stopHookCommand } from '../stop-hook-command.ts';
 import { stopHookFlags } from './stop-hook.ts';
 
 /**
@@ -19,7 +19,7 @@ export const codex: Adapter = {
         // Its sandbox shuts out loopback and the git folder of a worktree: an agent in it can neither report nor commit.
         '--sandbox',
         'danger-full-access',
-        ...stopHookFlags(`${shellQuote(process.execPath)} ${shellQuote(context.programs.stopHook)}`),
+        ...stopHookFlags(stopHookCommand(context)),
         '-c',
         'mcp_servers.baton={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
         // The agent reaches Baton from its shell: the variables whose names look like secrets must get there.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { LaunchFile } from '../../supervisor/contract.ts';
 import type { Adapter, AgentContext, UserSetup } from '../adapter.ts';
-import { shellQuote } from '../shell-quote.ts';
+import { stopHookCommand } from '../stop-hook-command.ts';
 
 /**
  * Gemini CLI, one process a turn. Hooks come from settings files only, and the one for the whole machine must be root's: so each agent has a
@@ -44,10 +44,10 @@ export const gemini: Adapter = {
   },
 };
 
-function settingsFor({ user, programs }: AgentContext): object {
-  const command = `${shellQuote(process.execPath)} ${shellQuote(programs.stopHook)}`;
+function settingsFor(context: AgentContext): object {
+  const command = stopHookCommand(context);
   return {
-    ...loginSettings(user?.settings ?? {}),
+    ...loginSettings(context.user?.settings ?? {}),
     hooksConfig: { enabled: true },
     hooks: { AfterAgent: [{ hooks: [{ type: 'command', name: 'baton', command, timeout: TIMEOUT_MS }] }] },
     mcpServers: {
