@@ -90,7 +90,12 @@ const DEADLINE_MS = 30_000;
 const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/hook/main.ts');
 const CLIENTS = join(import.meta.dirname, '../../.cache/clients/bin');
 
-function environment({ env }: ClientUnderTest, world: World, options: RunOptions): Readonly<Record<string, string>> {
+/** What a user has in their shell, and what a supervisor adds; made from nothing. */
+export function environment(
+  { env }: ClientUnderTest,
+  world: World,
+  options: RunOptions,
+): Readonly<Record<string, string>> {
   return {
     HOME: world.home,
     PATH: `${CLIENTS}:/usr/bin:/bin`,
@@ -104,7 +109,8 @@ function environment({ env }: ClientUnderTest, world: World, options: RunOptions
   };
 }
 
-function prepare(
+/** The launch of the client, as a daemon would write it down. */
+export function prepare(
   { adapter, run }: ClientUnderTest,
   { agentId, stateDir, project }: World,
   { prompt, resume, plan }: RunOptions,
