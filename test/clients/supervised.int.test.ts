@@ -56,5 +56,7 @@ function launchOf(client: ClientCase, world: World, scene: Scene) {
     { prompt: 'Do the task.', plan: { model: client.model } },
     env,
   );
-  return { ...parts, id: world.agentId, cwd: world.project, env: { ...env, ...parts.env } };
+  // The supervisor ends what hangs, before the test gives up and leaves it behind.
+  const limits = { timeout_ms: 30_000, kill_after_ms: 1000 };
+  return { ...parts, ...limits, id: world.agentId, cwd: world.project, env: { ...env, ...parts.env } };
 }
