@@ -1,6 +1,7 @@
 /**
- * What Baton can do with each client, for people who choose one: the table of docs/clients.md. Every line of it is a case of
- * `npm run test:clients`, which runs the real programs.
+ * What Baton can do with each client, for people who choose one: the table of docs/clients.md. `npm run test:clients` runs the three real
+ * programs and covers most of it. Seen by hand only: that Claude Code with an API key gives up on a long limit. Not tried: identical
+ * answers of Gemini CLI, and the user's own GEMINI.md.
  */
 export interface Capabilities {
   readonly name: string;
