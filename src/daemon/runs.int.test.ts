@@ -115,7 +115,7 @@ describe('a pipeline', () => {
       vars = { word = "" }
       steps = [{ name = "say", run = "echo \${var.word} >> words.txt" }, { name = "ask", run = { agent = "speaker" } }]`);
     await world.start();
-    const literal = "a $HOME \${env.HOME} 'b'";
+    const literal = "a $HOME ${env.HOME} 'b'";
     expect(await world.pipeline(await world.run('outer', '--name', literal))).toMatchObject({ status: 'done' });
     expect(world.lines('words.txt')).toEqual([`${literal} said`, `${literal} said`]);
   });
