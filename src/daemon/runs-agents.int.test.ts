@@ -129,8 +129,10 @@ describe('a worker', () => {
     await until(moved, 'both tasks are on');
     const entries = await world.entries();
     const claims = entries.filter(({ type }) => type === 'TaskClaimed');
-    expect(claims.map(({ data }) => data['holder'])).toEqual(['w', 'w']);
-    expect(entries.filter(({ type }) => type === 'AgentRequested')).toHaveLength(2);
+    const requested = entries.filter(({ type }) => type === 'AgentRequested');
+    expect(claims).toHaveLength(2);
+    expect(requested.map(({ data }) => data['agent_id'])).toEqual(claims.map(({ data }) => data['session_id']));
+    expect(requested.map(({ data }) => data['worker'])).toEqual(['w', 'w']);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
   });
 
