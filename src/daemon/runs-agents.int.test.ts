@@ -31,6 +31,22 @@ describe('an agent', () => {
     await untilNobodyIs(id);
   });
 
+  it('that is killed before it has started never does, or goes again', async () => {
+    world.write(`
+      [limits]
+      kill_after = "200ms"
+      [agents.a]
+      run = "sleep 300"`);
+    await world.start();
+    const ids = await Promise.all([0, 1, 2, 3].map(async () => world.run('a')));
+    await Promise.all(ids.map(async (id) => world.ask('agent_kill', { id })));
+    for (const id of ids) {
+      expect(await world.agent(id)).toMatchObject({ status: 'cancelled', process: 'gone' });
+      await untilNobodyIs(id);
+    }
+    expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(4);
+  });
+
   it('hears what it is told, in order and once', async () => {
     world.write(`
       [agents.listener]
