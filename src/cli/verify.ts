@@ -1,6 +1,7 @@
-import { closeSync, createReadStream, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { toHex } from '../ledger/hex.ts';
 import { LIMITS } from '../ledger/limits.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
@@ -14,8 +15,12 @@ import { printable } from './printable.ts';
 export const verify: Command = {
   name: 'verify',
   summary: 'Check a task proof or an export, offline',
-  examples: ['baton verify T001.proof.json', 'baton verify ledger.ndjson --key baton/demo+1a2b3c4d+AX…'],
-  args: [{ name: 'FILE', about: 'What `baton ledger prove` or `baton ledger export` wrote' }],
+  examples: [
+    'baton verify T001.proof.json',
+    'baton verify ledger.ndjson --key baton/demo+1a2b3c4d+AX…',
+    'gunzip -c ledger.ndjson.gz | baton verify -',
+  ],
+  args: [{ name: 'FILE|-', about: 'What `baton ledger prove` or `baton ledger export` wrote; - is standard input' }],
   options: [
     {
       name: 'key',
@@ -26,11 +31,10 @@ export const verify: Command = {
   ],
   exitCodes: { 0: 'verified', 1: 'not readable', 4: 'not verified' },
   async run({ args: [file = ''], options }, io) {
-    const path = resolve(io.cwd, file);
-    const isProof = looksLikeProof(path);
-    if (!isProof.ok) return fail(isProof.problems[0], io);
+    const input = await openInput(file === '-' ? file : resolve(io.cwd, file));
+    if (!input.ok) return fail(input.problems[0], io);
     const key = options.get('key');
-    const verdict = isProof.value ? await checkProof(path, key) : await checkExport(path, key);
+    const verdict = input.value.isExport ? await checkExport(input.value, key) : await checkProof(input.value, key);
     if (options.has('json')) io.out(`${JSON.stringify(asJson(verdict))}\n`);
     else if (verdict.ok) describe(verdict.value, file, key, io);
     else return fail(verdict.problems[0], io, EXIT.notVerified);
@@ -48,34 +52,54 @@ interface Verdict {
   readonly keys: readonly string[];
 }
 
-/** An export is many lines of JSON, a proof is one value: its first line alone is none, or is the whole. */
-function looksLikeProof(path: string): Parsed<boolean> {
+/**
+ * What is to be checked, which may be longer than memory: its pieces, and whether it is an export (many lines of JSON) or
+ * a proof (one value).
+ */
+interface Input {
+  readonly isExport: boolean;
+  readonly pieces: AsyncGenerator<Buffer>;
+}
+
+async function openInput(path: string): Promise<Parsed<Input>> {
+  const pieces: AsyncGenerator<Buffer> = piecesOf(path);
   try {
-    const { size } = statSync(path);
-    const isExport = size > LIMITS.proofBytes || /^\{"(?:entry|checkpoint)":/.test(readStart(path));
-    return { ok: true, value: !isExport };
+    const first = await readStart(pieces);
+    const isExport = /^\{"(?:entry|checkpoint)":/.test(first.toString('utf8', 0, START_BYTES));
+    return { ok: true, value: { isExport, pieces: joined(first, pieces) } };
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     return refused(problem('unreadable-file', `cannot read ${path}: ${what}`, 'Check the path.'));
   }
 }
 
-function readStart(path: string): string {
-  const fd = openSync(path, 'r');
-  try {
-    const start = Buffer.alloc(64);
-    return start.toString('utf8', 0, readSync(fd, start));
-  } finally {
-    closeSync(fd);
+const START_BYTES = 64;
+
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  for await (const piece of path === '-' ? process.stdin : createReadStream(path)) {
+    yield Buffer.isBuffer(piece) ? piece : Buffer.from(String(piece));
   }
 }
 
-async function checkProof(path: string, key: string | undefined): Promise<Parsed<Verdict>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return refused(problem('ledger/bad-proof', 'the file is neither a task proof nor an export', 'Make it again.'));
+async function readStart(pieces: AsyncGenerator<Buffer>): Promise<Buffer> {
+  let start = Buffer.alloc(0);
+  while (start.length < START_BYTES) {
+    const next = await pieces.next();
+    if (next.done) break;
+    start = Buffer.concat([start, next.value]);
+  }
+  return start;
+}
+
+async function* joined(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+async function checkProof({ pieces }: Input, key: string | undefined): Promise<Parsed<Verdict>> {
+  const value = await readValue(pieces);
+  if (value === undefined) {
+    return refused(problem('ledger/bad-proof', 'this is neither a task proof nor an export', 'Make it again.'));
   }
   const proven = await verifyTaskProof(nodeVerifier, value, key);
   if (!proven.ok) return proven;
@@ -91,8 +115,24 @@ async function checkProof(path: string, key: string | undefined): Promise<Parsed
   return { ok: true, value: verdict };
 }
 
-async function checkExport(path: string, key: string | undefined): Promise<Parsed<Verdict>> {
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+/** The JSON value, or nothing where it is none, or too large to be one of ours. */
+async function readValue(pieces: AsyncGenerator<Buffer>): Promise<unknown> {
+  const read: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    read.push(piece);
+    bytes += piece.length;
+    if (bytes > LIMITS.proofBytes) return undefined;
+  }
+  try {
+    return JSON.parse(Buffer.concat(read).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+async function checkExport({ pieces }: Input, key: string | undefined): Promise<Parsed<Verdict>> {
+  const lines = createInterface({ input: Readable.from(pieces), crlfDelay: Infinity });
   const checked = await verifyExport(nodeVerifier, lines, key);
   if (!checked.ok) return checked;
   const { project, size, root, keys } = checked.value;

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fencePath } from '../git/fence.ts';
+import { parseEntry, type Entry } from '../ledger/entry.ts';
 import { decide, type Command } from '../state/decide.ts';
+import { agentStep, pipelinePlan, shellStep, startPipeline } from '../state/runs/say.cases.ts';
 import type { Caller } from '../state/caller.ts';
 import { actorOf } from '../state/caller.ts';
 import { LATER } from './keeper.ts';
@@ -124,6 +126,72 @@ describe('a project', () => {
     expect(await claimNext('s1', 20)).toMatchObject({ ok: false, refusal: { code: 'nothing' } });
   });
 });
+
+describe('what follows from a command', () => {
+  it('is recorded in the same commit, by the engine, with its cause', async () => {
+    const before = project.ledger.head.size;
+    const answer = await ask(startPipeline(pipelinePlan([shellStep('a'), agentStep('b')])));
+    expect(answer).toEqual({ ok: true, answer: { id: 'p1' } });
+    const entries = await entriesAfter(before);
+    expect(entries.map(({ type, actor, cause }) => [type, actor, cause === null ? null : cause - before])).toEqual([
+      ['PipelineStarted', 'operator:ada', null],
+      ['StepStarted', 'system:engine', 1],
+      ['CommandRequested', 'system:engine', 2],
+    ]);
+  });
+
+  it('is still owed after a restart, with a snapshot and without', async () => {
+    await ask(startPipeline(pipelinePlan([agentStep('a', { timeout_ms: 1000 })])));
+    const owed = async () => project.keeper.read(({ state }) => structuredClone([...state.effects.values()]));
+    const before = await owed();
+    expect(before).toMatchObject({ answer: [{ kind: 'wait' }, { kind: 'start-agent', start: 1 }] });
+    await project.close();
+    project = await open();
+    expect(await owed()).toEqual(before);
+    await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
+    await project.ledger.close();
+    project = await open();
+    expect(await owed()).toEqual(before);
+  });
+
+  it('is nothing at all where the rules would not come to rest, and only who asked hears of it', async () => {
+    const many = Array.from({ length: 2600 }, async (_, i) =>
+      ask({ kind: 'create-task', command: { id: `T${i}`, title: 'x' } }),
+    );
+    await Promise.all(many);
+    const before = project.ledger.head.size;
+    const greedy = { name: 'greedy', concurrency: 9999, plan: { kind: 'shell', command: 'x' } } as const;
+    const [refused, made] = await Promise.all([
+      ask({ kind: 'configure-workers', command: { workers: [greedy] } }),
+      ask({ kind: 'create-task', command: { id: 'Z', title: 'x' } }),
+    ]);
+    expect(refused).toMatchObject({ ok: false, refusal: { code: 'internal' } });
+    expect(made).toMatchObject({ ok: true });
+    expect((await entriesAfter(before)).map(({ type }) => type)).toEqual(['TaskCreated']);
+  });
+
+  it('may be much: a commit takes no more requests than the ledger can record', async () => {
+    const nested = { name: 'n', run: { kind: 'pipeline', pipeline: 'inner', vars: {} } } as const;
+    const inside = [{ name: 'inner', vars: {}, steps: [shellStep('deep')] }];
+    const plan = pipelinePlan([nested], { inside });
+    const answers = await Promise.all(
+      Array.from({ length: 1500 }, async (_, i) => ask(startPipeline(plan, {}, `p${i}`))),
+    );
+    expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+    const owed = await project.keeper.read(({ state }) => state.effects.size);
+    expect(owed).toMatchObject({ answer: 1500 });
+  });
+});
+
+async function entriesAfter(seq: number): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for await (const batch of project.ledger.store.entries({ from: seq + 1, to: project.ledger.head.size }))
+    for (const { bytes } of batch) {
+      const entry = parseEntry(bytes);
+      if (entry.ok) found.push(entry.value);
+    }
+  return found;
+}
 
 async function ask(command: Command, key?: string) {
   return project.keeper.submit({

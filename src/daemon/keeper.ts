@@ -134,8 +134,14 @@ export class Keeper {
   }
 
   /** Decides the batch on the state that runs ahead, then serves those who wait, as far as the batch made work. */
-  #decide(batch: readonly Waiting[], trial: Trial): void {
-    for (const waiting of batch) this.#tryOne(waiting, trial);
+  #decide(batch: Waiting[], trial: Trial): void {
+    for (const [i, waiting] of batch.entries()) {
+      if (trial.drafts.length > FULL) {
+        this.#queue.unshift(...batch.splice(i));
+        break;
+      }
+      this.#tryOne(waiting, trial);
+    }
     if (trial.recorded.length === 0) return;
     let isDry = false;
     for (const waiting of this.#parked) {
@@ -356,6 +362,9 @@ export interface KeeperOptions {
 
 /** Requests decided for one commit: enough to fill it, few enough that nobody waits long for the others. */
 const BATCH = 500;
+
+/** Little can have large consequences: with so many entries a commit takes no further requests, or the ledger would refuse it whole. */
+const FULL = 4000;
 
 const NOTHING_RECORDED = { ok: true, entries: [] } as const;
 

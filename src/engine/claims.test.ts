@@ -126,6 +126,19 @@ describe('steps wait for room', () => {
     play.checkReplay();
   });
 
+  it('and their time begins when they have it', () => {
+    const steps = [runs.agentStep('code', { timeout_ms: 1000 })];
+    const plan = runs.pipelinePlan(steps, { agents: [runs.agentPlan({ max_concurrency: 1 })] });
+    const play = new Play().order(runs.startPipeline(plan)).order(runs.startPipeline(plan, {}, 'p2'));
+    expect(play.owed('wait')).toHaveLength(1);
+    const first = play.agent().id;
+    play.wait(700).say(runs.started(first)).say(runs.signal('complete'), runs.agent(first)).say(runs.exited(first));
+    expect(play.the('wait')).toMatchObject({
+      due: '2026-01-01T00:00:01.700Z',
+      purpose: { kind: 'step', pipeline_id: 'p2' },
+    });
+  });
+
   it('while an agent that left and waits for a person takes none', () => {
     const plan = runs.pipelinePlan([runs.agentStep('code')]);
     const play = new Play({ maxAgents: 1 }).order(runs.startPipeline(plan)).order(runs.startPipeline(plan, {}, 'p2'));
@@ -225,6 +238,18 @@ describe('a claim that is lost', () => {
     play.checkReplay();
   });
 
+  it('starts nothing any more for a step that waited for room', () => {
+    const rules = { ciGate: true, maxAgents: 1 };
+    const play = working(pipelineWorker([runs.shellStep('build'), runs.agentStep('code')]), rules);
+    play.order(runs.configure([])).order(runs.startAgent());
+    play.say(runs.finish(play.the('run-command').commandId));
+    expect(play.count('AgentRequested')).toBe(1);
+    // The limit was raised, and the daemon started anew.
+    Object.assign(play.rules, { maxAgents: 9 });
+    play.say(expire());
+    expect(play.types()).toEqual(['ClaimExpired', 'StepFinished', 'PipelineFinished', 'NotificationRequested']);
+  });
+
   it('is not lost by being parked: the claim stays with the agent that waits for a person', () => {
     const play = working(agentWorker({}, { on_stop: { action: 'escalate' } }));
     play
@@ -240,6 +265,21 @@ describe('a claim that is lost', () => {
     expect(play.state.tasks.get('A')?.claim?.sessionId).toBe(first);
     play.say(say.result(), session(first)).say(runs.signal('complete'), session(first));
     expect(play.agent().outcome).toBe('done');
+  });
+});
+
+describe('people hear of what a worker does', () => {
+  it('where it failed, unless the runbook says otherwise', () => {
+    const failing = (notify?: boolean) => {
+      const plan = runs.pipelinePlan([runs.shellStep('a')], notify === undefined ? {} : { notify });
+      const play = working({ name: 'w', concurrency: 1, plan });
+      return play
+        .say(runs.finish(play.the('run-command').commandId, 1))
+        .owed('notify')
+        .map(({ title }) => title);
+    };
+    expect(failing()).toEqual(['Pipeline failed: main']);
+    expect(failing(false)).toEqual([]);
   });
 });
 

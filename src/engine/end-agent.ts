@@ -27,7 +27,10 @@ export function afterAgent(world: World, agent: AgentRun, { outcome, reason }: E
   const leaves = letLeave(world, agent);
   if (agent.owner === null) {
     const claim = followClaim(world, agent.task, outcome, `agent ${agent.plan.name}`, reason);
-    return [...leaves, ...notifyEnd(world, 'Agent', agent.plan.name, outcome, reason), ...claim];
+    // Of what workers do all day long, people hear where it went wrong.
+    const isNews = agent.task === null || outcome === 'failed';
+    const told = isNews ? notifyEnd(world, 'Agent', agent.plan.name, outcome, reason) : [];
+    return [...leaves, ...told, ...claim];
   }
   const run = world.state.pipelines.get(agent.owner.pipelineId);
   if (run?.step?.agentId !== agent.id) return leaves;

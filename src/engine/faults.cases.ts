@@ -1,9 +1,9 @@
 import type { Recorded } from '../state/event.ts';
 import type { State } from '../state/state.ts';
 
-/** Names what must never be, in a state and in the entries that led to it; undefined where all is well. */
-export function findFault(state: State, entries: readonly Recorded[]): string | undefined {
-  return findInAgents(state) ?? findInPipelines(state) ?? findInDecisions(state) ?? findInEntries(entries);
+/** Names what must never be in a state; undefined where all is well. */
+export function findFault(state: State): string | undefined {
+  return findInAgents(state) ?? findInPipelines(state) ?? findInDecisions(state);
 }
 
 function findInAgents({ agents, effects }: State): string | undefined {
@@ -112,30 +112,25 @@ function findInDecisions({ decisions, agents }: State): string | undefined {
   return undefined;
 }
 
-/** What the ledger alone must show, whatever the fold makes of it. */
-function findInEntries(entries: readonly Recorded[]): string | undefined {
+/** What the ledger alone must show, whatever the fold makes of it. Entries are read once, as they come. */
+export function ledgerReader(): (entries: readonly Recorded[]) => string | undefined {
   const requested = new Set<string>();
   const settled = new Set<string>();
   const asked = new Set<string>();
-  for (const { seq, type, data } of entries) {
+  const read = ({ seq, type, data }: Recorded): string | undefined => {
     const wants = requestOf({ type, data });
-    if (wants !== undefined) {
-      if (requested.has(wants)) return `${seq}: ${wants} is requested twice`;
-      requested.add(wants);
-    }
+    if (wants !== undefined && requested.has(wants)) return `${seq}: ${wants} is requested twice`;
+    if (wants !== undefined) requested.add(wants);
     const ends = settlementOf({ type, data });
-    if (ends !== undefined) {
-      if (settled.has(ends)) return `${seq}: ${ends} is settled twice`;
-      if (!requested.has(ends)) return `${seq}: ${ends} was never requested`;
-      settled.add(ends);
-    }
-    if (type === 'NotificationRequested' && data.kind === 'attention') {
-      if (data.decision_id === null || asked.has(data.decision_id))
-        return `${seq}: a second call for the same decision`;
-      asked.add(data.decision_id);
-    }
-  }
-  return undefined;
+    if (ends !== undefined && settled.has(ends)) return `${seq}: ${ends} is settled twice`;
+    if (ends !== undefined && !requested.has(ends)) return `${seq}: ${ends} was never requested`;
+    if (ends !== undefined) settled.add(ends);
+    if (type !== 'NotificationRequested' || data.kind !== 'attention') return undefined;
+    if (data.decision_id === null || asked.has(data.decision_id)) return `${seq}: a second call for the same decision`;
+    asked.add(data.decision_id);
+    return undefined;
+  };
+  return (entries) => entries.map(read).find((fault) => fault !== undefined);
 }
 
 type Bare = Pick<Recorded, 'type' | 'data'>;

@@ -14,7 +14,7 @@ export function fillRoom(world: World): Event[] {
   for (const { run, plan } of queuedSteps(world)) {
     if (run.step === null || !hasRoom(state, plan, rules, starting)) continue;
     starting.push(plan);
-    started.push(requestAgent(world, run, run.step.name, plan));
+    started.push(...requestAgent(world, run, run.step.name, plan));
   }
   return [...started, ...dispatch(world, starting)];
 }

@@ -15,6 +15,8 @@ export function onPipelineEnd(world: World, data: EventOf<'PipelineFinished'>['d
     if (above?.step?.childId !== pipeline_id) return [];
     return finishStep(world, above, { outcome, reason, output: null });
   }
-  const told = planOf(run)?.notify === true ? notifyEnd(world, 'Pipeline', run.name, outcome, reason) : [];
+  // A worker's pipeline that failed leaves a blocked task behind: that needs somebody, unless the runbook says otherwise.
+  const isNews = planOf(run)?.notify ?? (run.task !== null && outcome === 'failed');
+  const told = isNews ? notifyEnd(world, 'Pipeline', run.name, outcome, reason) : [];
   return [...told, ...followClaim(world, run.task, outcome, `pipeline ${run.name}`, reason)];
 }

@@ -11,7 +11,7 @@ import type { Effect } from '../state/runs/effect.ts';
 import { pipelineStatus, type PipelineRun, type PipelineStatus } from '../state/runs/pipeline-run.ts';
 import { operator, system } from '../state/say.cases.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
-import { findFault } from './faults.cases.ts';
+import { findFault, ledgerReader } from './faults.cases.ts';
 import { reactUntilQuiet } from './react-until-quiet.ts';
 import { react } from './react.ts';
 
@@ -24,6 +24,7 @@ export class Play {
   last: readonly Recorded[] = [];
   answer: unknown;
   readonly #ready: Ready;
+  readonly #findInLedger = ledgerReader();
   #nowMs = Date.parse('2026-01-01T00:00:00.000Z');
   #ids = 0;
 
@@ -77,7 +78,7 @@ export class Play {
       (event) => this.#record(event, 'system:engine'),
     );
     this.last = this.entries.slice(known);
-    const fault = findFault(this.state, this.entries);
+    const fault = findFault(this.state) ?? this.#findInLedger(this.last);
     if (fault !== undefined) throw new Error(`${fault}\n${this.story()}`);
     return outcome;
   }

@@ -1,7 +1,9 @@
 import type { Event, Recorded } from '../state/event.ts';
 
-/** More than any chain of rules needs; a rule that answers to itself reaches it at once. */
-export const MOST_REACTIONS = 10_000;
+/**
+ * More than any chain of rules needs, and half of what the ledger takes at once; a rule that answers to itself reaches it soon.
+ */
+export const MOST_REACTIONS = 5000;
 
 /** A mistake in the rules, not in what was asked: nothing of it may be recorded. */
 export class EndlessReaction extends Error {

@@ -8,14 +8,12 @@ import { finishStep } from './finish-step.ts';
 import { setTimer } from './pending.ts';
 import type { World } from './world.ts';
 
-/** On `StepStarted`: its time begins, and it runs as soon as it has a place to run in. */
+/** On `StepStarted`. */
 export function beginStep(world: World, run: PipelineRun, visit: number): Event[] {
-  const { step } = run;
-  if (step === null || step.visit !== visit || isUnderWay(step)) return [];
-  return [...timeStep(world, run), ...runStep(world, run)];
+  return run.step?.visit === visit ? runStep(world, run) : [];
 }
 
-/** A shell command has its time limit with it; for the others a timer is set. */
+/** A shell command has its time limit with it; for the others a timer is set, when they start: waiting for room takes none of it. */
 export function timeStep(world: World, run: PipelineRun): Event[] {
   const { step } = run;
   const plan = step === null ? undefined : stepPlanOf(run, step.name);
@@ -39,7 +37,7 @@ export function runStep(world: World, run: PipelineRun): Event[] {
     case 'agent': {
       const agent = run.plan.agents[plan.run.agent];
       if (agent === undefined) return cannot(world, run, `the plan has no agent ${plan.run.agent}`);
-      return hasRoom(world.state, agent, world.rules) ? [requestAgent(world, run, step.name, agent)] : [];
+      return hasRoom(world.state, agent, world.rules) ? requestAgent(world, run, step.name, agent) : [];
     }
     case 'pipeline':
       return nest(world, run, step.name, plan.run.pipeline, plan.run.vars);
@@ -56,18 +54,11 @@ export function findQueued(state: State, run: PipelineRun): AgentPlan | undefine
   return run.plan.agents[plan.run.agent];
 }
 
-export function requestAgent({ newId }: World, run: PipelineRun, step: string, plan: AgentPlan): Event {
+export function requestAgent(world: World, run: PipelineRun, step: string, plan: AgentPlan): Event[] {
   const { id: pipeline_id, vars, task, worker } = run;
   const on_stop = plan.on_stop?.action ?? 'signal';
-  return event('AgentRequested', {
-    agent_id: newId(),
-    plan,
-    owner: { pipeline_id, step },
-    vars,
-    task,
-    worker,
-    on_stop,
-  });
+  const owned = { owner: { pipeline_id, step }, vars, task, worker, on_stop };
+  return [...timeStep(world, run), event('AgentRequested', { agent_id: world.newId(), plan, ...owned })];
 }
 
 function runCommand(
@@ -95,7 +86,8 @@ function nest(
   const vars = { ...Object.fromEntries(presets), ...given };
   const parent = { pipeline_id: run.id, step };
   const { task, worker } = run;
-  return [event('PipelineStarted', { pipeline_id: world.newId(), name, vars, plan: null, parent, task, worker })];
+  const started = { pipeline_id: world.newId(), name, vars, plan: null, parent, task, worker };
+  return [...timeStep(world, run), event('PipelineStarted', started)];
 }
 
 const DEEPEST = 16;

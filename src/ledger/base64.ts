@@ -12,7 +12,15 @@ const hasToBase64 = 'toBase64' in Uint8Array.prototype;
  */
 export function parseBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  const binary = atob(text);
-  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  return toBase64(bytes) === text ? bytes : undefined;
+  const bytes = decode(text);
+  return bytes && toBase64(bytes) === text ? bytes : undefined;
+}
+
+function decode(text: string): Uint8Array | undefined {
+  try {
+    if (hasToBase64) return Uint8Array.fromBase64(text);
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
 }

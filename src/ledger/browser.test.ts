@@ -48,7 +48,7 @@ describe('baton/ledger in a browser', () => {
       Array.from({ length: 20 }, (_, i) => testDraft(i)),
     );
     let text = '';
-    for await (const lines of exportLedger(ledger.store)) text += lines;
+    for await (const lines of exportLedger(ledger.store, nodeVerifier, 'demo')) text += lines;
     const lines = `(async function* () { yield* text.trimEnd().split('\\n'); })()`;
     expect(await inBrowser(`baton.verifyExport(baton.webVerifier, ${lines})`, text)).toMatchObject({
       ok: true,

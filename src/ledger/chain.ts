@@ -1,7 +1,7 @@
 import { refused, type Parsed } from '../protocol/problem.ts';
 import type { Sha256 } from './crypto.ts';
 import type { PreparedDraft } from './draft.ts';
-import { parseEntry, renderEnvelope, type Entry } from './entry.ts';
+import { readEntry, renderEnvelope, type Entry, type EntryText } from './entry.ts';
 import { sameBytes, toHex } from './hex.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import { leafHash } from './merkle.ts';
@@ -46,8 +46,8 @@ export function linkDrafts(
   });
 }
 
-/** Does this stored entry follow the head, unchanged? The answer is the entry, or what is wrong with it. */
-export function checkLink(sha256: Sha256, project: string, head: Head, stored: StoredEntry): Parsed<Entry> {
+/** Does this stored entry follow the head, unchanged? The answer is the entry and its text, or what is wrong with it. */
+export function checkLink(sha256: Sha256, project: string, head: Head, stored: StoredEntry): Parsed<EntryText> {
   const expected = head.size + 1;
   if (stored.seq !== expected) {
     return broken('ledger/wrong-seq', `entry ${expected} is missing: the next one stored is ${stored.seq}`);
@@ -56,15 +56,16 @@ export function checkLink(sha256: Sha256, project: string, head: Head, stored: S
     return broken('ledger/wrong-hash', `entry ${expected} is not what was recorded: its hash does not match`);
   }
   const prev = toHex(head.hash);
-  const entry = parseEntry(stored.bytes, prev);
-  if (!entry.ok) return entry;
-  if (entry.value.project !== project) {
-    return broken('ledger/wrong-project', `entry ${expected} belongs to the project ${entry.value.project}`);
+  const read = readEntry(stored.bytes, { project, prev });
+  if (!read.ok) return read;
+  const { entry } = read.value;
+  if (entry.project !== project) {
+    return broken('ledger/wrong-project', `entry ${expected} belongs to the project ${entry.project}`);
   }
-  if (entry.value.seq !== expected || entry.value.prev !== prev) {
+  if (entry.seq !== expected || entry.prev !== prev) {
     return broken('ledger/wrong-link', `entry ${expected} does not follow entry ${head.size}`);
   }
-  return entry;
+  return read;
 }
 
 /** Leaves are cut from larger pieces of memory: a piece for each costs more than everything else about it. */

@@ -65,6 +65,8 @@ export const REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
  * than looking for words. In JSON a newline is a backslash and a letter, so that a word can start behind those, too.
  */
 export const MAYBE_CREDENTIAL: readonly RegExp[] = [
-  /[_=:-](?<=gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|dt|cbt|soat)-|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)(?:sk-|hf_)|[rs]k_(?:live|test)_|npm_|pypi-|baton_|xox[abeoprs]-|private key(?: block)?-|(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
-  /A(?:KIA|SIA|GPA|ROA|IDA|Iza)|\.eyJ|ya29\.|SG\.|:\/\/[^"\s]{0,400}@|hooks\.slack|[Bb]earer |BEARER /,
+  /[_-](?<=(?:gh[pousr]|github_pat|npm|baton|[rs]k_(?:live|test)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)hf)_|(?:gl(?:pat|ptt|rt|dt|cbt|soat)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)sk|pypi|xox[abeoprs]|private key(?: block)?)-)/i,
+  /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
+  /[.@](?<=ya29\.|SG\.|hooks\.|:\/\/[^"\s]{0,400}@)|[.A](?:eyJ|KIA|SIA|GPA|ROA|IDA|Iza)/,
+  /[Bb]earer[ \\]|BEARER[ \\]/,
 ];

@@ -21,11 +21,26 @@ export interface Entry {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * Reads stored bytes. They must be the canonical ones: another spelling of the same entry has another hash. Whoever
- * knows which `prev` must be in there says so, and spares looking at its form.
- */
-export function parseEntry(bytes: Uint8Array, knownPrev?: string): Parsed<Entry> {
+/** Reads stored bytes. They must be the canonical ones: another spelling of the same entry has another hash. */
+export function parseEntry(bytes: Uint8Array): Parsed<Entry> {
+  const read = readEntry(bytes);
+  return read.ok ? accepted(read.value.entry) : read;
+}
+
+/** What an entry must say, known from the one before: it is compared, and its form not looked at again. */
+export interface Known {
+  readonly project: string;
+  readonly prev: string;
+}
+
+/** An entry with the text that it was read from. */
+export interface EntryText {
+  readonly entry: Entry;
+  readonly text: string;
+}
+
+/** The same with the text, for whoever reads millions. */
+export function readEntry(bytes: Uint8Array, known?: Known): Parsed<EntryText> {
   if (bytes.length > LIMITS.entryBytes) return notAnEntry(`it is larger than ${LIMITS.entryBytes} bytes`);
   let text: string;
   let value: unknown;
@@ -35,20 +50,21 @@ export function parseEntry(bytes: Uint8Array, knownPrev?: string): Parsed<Entry>
   } catch {
     return notAnEntry('it is not JSON in UTF-8');
   }
-  const entry = parseEnvelope(value, knownPrev);
+  const entry = parseEnvelope(value, known);
   if (!entry.ok) return entry;
   // Unknown fields, another order, spaces and odd escapes all end here: there is only one text for an entry.
-  return isTextOf(entry.value, text) ? entry : notAnEntry('its bytes are not canonical JSON');
+  if (!isTextOf(entry.value, text)) return notAnEntry('its bytes are not canonical JSON');
+  return accepted({ entry: entry.value, text });
 }
 
 /** Takes the fields of the envelope from parsed JSON. What else is in there is not looked at. */
-function parseEnvelope(value: unknown, knownPrev: string | undefined): Parsed<Entry> {
+function parseEnvelope(value: unknown, known: Known | undefined): Parsed<Entry> {
   if (!isObject(value)) return notAnEntry('it is not an object');
   const { v, project, seq, prev, at, actor, type, cause, data } = value;
   if (v !== 1) return notAnEntry('v is not 1');
-  if (!isProject(project)) return notAnEntry('project is not a project id');
+  if ((!known || project !== known.project) && !isProject(project)) return notAnEntry('project is not a project id');
   if (!isSeq(seq)) return notAnEntry('seq is not a number from 1');
-  if (!isPrev(prev, knownPrev)) return notAnEntry('prev is not a hash in hex');
+  if ((!known || prev !== known.prev) && !isPrev(prev)) return notAnEntry('prev is not a hash in hex');
   if (!isTime(at)) return notAnEntry('at is not a time in UTC with milliseconds');
   if (!isActor(actor)) return notAnEntry('actor is not session:…, operator:… or system:…');
   if (!isType(type)) return notAnEntry('type is not in PascalCase');
@@ -78,8 +94,8 @@ export function renderEnvelope(entry: Omit<Entry, 'data'>, data: string): string
   return `{"actor":"${entry.actor}","at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},"type":"${entry.type}","v":1}`;
 }
 
-function isPrev(value: unknown, known: string | undefined): value is string {
-  return typeof value === 'string' && (value === known || /^[0-9a-f]{64}$/.test(value));
+function isPrev(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
 
 /** Project ids are used in file names and key names, so they are kept as plain as task ids. */
@@ -130,7 +146,7 @@ function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }
 
-function notAnEntry(what: string): Parsed<Entry> {
+function notAnEntry(what: string): Parsed<never> {
   return refused(
     ledgerProblem(
       'ledger/bad-entry',

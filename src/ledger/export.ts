@@ -1,30 +1,45 @@
+import { GENESIS } from './chain.ts';
+import type { Verifier } from './crypto.ts';
 import { toHex } from './hex.ts';
+import { Frontier } from './merkle.ts';
 import type { Store } from './store.ts';
-import { KEY_ADDED } from './trust.ts';
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-const KEY_MARK = `"type":"${KEY_ADDED}"`;
+import { KEY_ADDED, Keyring } from './trust.ts';
+import { Walk, type Finding } from './walk.ts';
 
 /**
  * The ledger as NDJSON: one `{entry, hash}` a line, then the checkpoint that covers them. The canonical bytes are already
  * JSON, so they are put in as they are. Where a further key was added, the checkpoint that makes it trusted stands
  * right behind it. What a running writer adds after the newest checkpoint is left out.
+ *
+ * Everything is checked on its way out, since nobody should carry away an export that does not hold: it ends with what is
+ * wrong, and before that entry.
  */
-export async function* exportLedger(store: Store): AsyncGenerator<string> {
+export async function* exportLedger(
+  store: Store,
+  verifier: Verifier,
+  project: string,
+): AsyncGenerator<string, Finding | undefined> {
   const newest = await store.findCheckpoint();
-  if (!newest) return;
+  if (!newest) return undefined;
+  const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
+  const walk = new Walk(verifier, project, new Keyring(verifier, project), start);
   let keyAdded = false;
   for await (const batch of store.entries({ from: 1, to: newest.size })) {
     let lines = '';
-    for (const { seq, bytes, hash, note } of batch) {
-      const entry = decoder.decode(bytes);
-      lines += `{"entry":${entry},"hash":"${toHex(hash)}"}\n`;
-      keyAdded ||= seq > 1 && entry.includes(KEY_MARK);
+    for (const stored of batch) {
+      const { seq, hash, note } = stored;
+      const step = walk.step(stored);
+      if (!step.ok) return step.finding;
+      lines += `{"entry":${step.text},"hash":"${toHex(hash)}"}\n`;
+      keyAdded ||= seq > 1 && step.entry.type === KEY_ADDED;
       if (note === undefined) continue;
+      const fault = await walk.findFault({ size: seq, note }, seq === newest.size ? 'check' : 'trust');
+      if (fault) return fault;
       if (keyAdded && seq !== newest.size) lines += `${JSON.stringify({ checkpoint: note })}\n`;
       keyAdded = false;
     }
     yield lines;
   }
   yield `${JSON.stringify({ checkpoint: newest.note })}\n`;
+  return undefined;
 }

@@ -65,6 +65,10 @@ export class Ledger {
     return this.#options.verifier.sha256;
   }
 
+  get verifier(): Verifier {
+    return this.#options.verifier;
+  }
+
   /** The end of what is durable and known here. */
   get head(): Head {
     return this.#position.head;

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import type { Problem } from '../protocol/problem.ts';
 import { readKeyFile, openKeyFile } from './key-file.ts';
 import { ledgerProblem } from './ledger-problem.ts';
 import type { LedgerOptions } from './ledger.ts';
@@ -30,9 +32,19 @@ export async function openLedgerAt(
 export function openStoreAt(place: LedgerPlace): OpenedStore {
   const opened = openSqliteStore(place.ledger, { mode: 'read' });
   if (opened.ok || opened.problem.code !== 'ledger/missing') return opened;
+  if (existsSync(place.outside)) return { ok: false, problem: databaseGone(place) };
   const message = `nothing was ever recorded for the project ${place.project}`;
   const hint = 'Record something first, for example: baton task add T001 --title "First task"';
   return { ok: false, problem: ledgerProblem('ledger/missing', message, hint) };
+}
+
+/** The checkpoint beside it says that there was one. */
+function databaseGone({ project, ledger, outside }: LedgerPlace): Problem {
+  return ledgerProblem(
+    'ledger/missing-database',
+    `the database of the project ${project} is missing: ${ledger} is not there, and its checkpoint still is`,
+    `Put the database back. Where it was removed on purpose, remove ${outside}, too.`,
+  );
 }
 
 /** This machine's public key under the name that it has in this ledger; nothing where it was never made. */

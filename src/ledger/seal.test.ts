@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { parseCheckpoint } from './checkpoint.ts';
 import { toHex } from './hex.ts';
 import { openTestLedger, record, testDraft, testOptions } from './ledger.cases.ts';
+import { MemoryStore } from './memory.ts';
 import { sha256 } from './node-crypto.ts';
 import { verifyConsistency } from './proof.ts';
 import { findLastSeal, sealLedger } from './seal.ts';
+import type { StoredEntry } from './store.ts';
 import { Tree } from './tree.ts';
 
 describe('a seal', () => {
@@ -67,6 +69,39 @@ describe('a seal', () => {
     const tree = new Tree(ledger.store, sha256, ledger.head.size);
     const proof = (await tree.findConsistencyProof(a.value.size, b.value.size)) ?? [];
     expect(verifyConsistency(sha256, a.value, b.value, proof)).toBe(true);
+  });
+
+  it('is not made over entries that are not what was signed, wherever they were changed since the last one', async () => {
+    for (const changed of [2, 5, 6, 9]) {
+      const rows: StoredEntry[] = [];
+      const ledger = await openTestLedger({ store: new MemoryStore({ entries: rows }) });
+      await record(ledger, [testDraft(1), testDraft(2), testDraft(3)]);
+      if (changed > 4) await sealLedger(ledger, 'operator:ada');
+      await record(ledger, [testDraft(4), testDraft(5), testDraft(6), testDraft(7)]);
+      const row = rows.find(({ seq }) => seq === changed);
+      if (!row) throw new Error('there is such an entry');
+      row.bytes[40] = (row.bytes[40] ?? 0) ^ 1;
+      expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({
+        ok: false,
+        problem: { code: 'ledger/wrong-hash' },
+      });
+      row.bytes[40] = (row.bytes[40] ?? 0) ^ 1;
+      expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({ ok: true, isNew: true });
+    }
+  });
+
+  it('is not made where hashes from before the last one are others by now', async () => {
+    const rows: StoredEntry[] = [];
+    const ledger = await openTestLedger({ store: new MemoryStore({ entries: rows }) });
+    await record(ledger, [testDraft(1)]);
+    await sealLedger(ledger, 'operator:ada');
+    await record(ledger, [testDraft(2)]);
+    const [first] = rows;
+    if (first?.hash) first.hash[0] = (first.hash[0] ?? 0) ^ 1;
+    expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({
+      ok: false,
+      problem: { code: 'ledger/wrong-root' },
+    });
   });
 
   it('is not found where there is none', async () => {

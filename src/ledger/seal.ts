@@ -1,4 +1,5 @@
 import type { Problem } from '../protocol/problem.ts';
+import { findFaultSince } from './check-since.ts';
 import { parseCheckpoint } from './checkpoint.ts';
 import { parseEntry, type Entry } from './entry.ts';
 import { toHex } from './hex.ts';
@@ -28,8 +29,8 @@ export type Sealed =
 const sealing = new WeakSet<Ledger>();
 
 /**
- * Records a seal over everything so far, after the outside copy is on the disk. Where nothing but seals and audits came
- * since the last one, that one is the answer.
+ * Records a seal over everything so far, after what came since the last one was checked, and the outside copy is on the
+ * disk. Where nothing but seals and audits came since then, that one is the answer.
  */
 export async function sealLedger(ledger: Ledger, actor: string): Promise<Sealed> {
   if (sealing.has(ledger)) return { ok: false, problem: inProgress() };
@@ -50,6 +51,8 @@ async function seal(ledger: Ledger, actor: string): Promise<Sealed> {
   const checkpoint = await ledger.store.findCheckpoint(size);
   const parsed = checkpoint && parseCheckpoint(checkpoint.note);
   if (!parsed?.ok) return { ok: false, problem: nothingToSeal() };
+  const fault = await findFaultSince(ledger.store, ledger.verifier, ledger.project, last, parsed.value);
+  if (fault) return { ok: false, problem: fault.problem };
   try {
     ledger.syncOutside();
   } catch (error) {
@@ -104,6 +107,8 @@ function parseSeal(entry: Entry): Seal | undefined {
   const { size, root, checkpoint } = entry.data;
   if (entry.type !== LEDGER_SEALED || typeof size !== 'number') return undefined;
   if (typeof root !== 'string' || typeof checkpoint !== 'string') return undefined;
+  // A seal is an entry after those that it covers.
+  if (size < 1 || size >= entry.seq) return undefined;
   return { seq: entry.seq, at: entry.at, size, root, checkpoint };
 }
 

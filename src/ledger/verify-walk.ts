@@ -12,8 +12,6 @@ interface WalkOptions {
   readonly onProgress?: (entries: number) => void;
 }
 
-const decoder = new TextDecoder();
-
 /**
  * Walks from the first entry to the newest checkpoint, with older checkpoints, tiles and named blobs beside it, in
  * bounded memory. What a running writer adds meanwhile is left for the next time.
@@ -39,7 +37,7 @@ export async function findFirstFault(
       }
       if (stored.seq === outside?.size && !isAt(walk, outside)) return forked(outside);
       // Few entries name a blob; the others pay for a search in their text only.
-      if (!decoder.decode(stored.bytes).includes('blob":"sha256:')) continue;
+      if (!step.text.includes('blob":"sha256:')) continue;
       for (const hash of blobsNamedIn(step.entry.data)) {
         if (!(await store.findBlob(hash))) return missingBlob(stored.seq, hash);
       }

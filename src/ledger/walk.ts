@@ -51,13 +51,14 @@ export class Walk {
     return this.#checkpointed;
   }
 
-  /** Goes one entry on: the entry and the tiles that it completes, or why not. */
+  /** Goes one entry on: the entry, its text and the tiles that it completes, or why not. */
   step(stored: StoredEntry): Step {
-    const entry = checkLink(this.#verifier.sha256, this.#project, this.#head, stored);
-    if (!entry.ok) return { ok: false, finding: { seq: this.#head.size + 1, problem: entry.problems[0] } };
+    const link = checkLink(this.#verifier.sha256, this.#project, this.#head, stored);
+    if (!link.ok) return { ok: false, finding: { seq: this.#head.size + 1, problem: link.problems[0] } };
+    const { entry, text } = link.value;
     this.#head = { size: stored.seq, hash: stored.hash };
-    this.#keyring.read(entry.value);
-    return { ok: true, entry: entry.value, tiles: this.#frontier.add(stored.hash) };
+    this.#keyring.read(entry);
+    return { ok: true, entry, text, tiles: this.#frontier.add(stored.hash) };
   }
 
   /** Holds a checkpoint of exactly this size against the tree, and where asked against the trusted keys. */
@@ -96,5 +97,5 @@ export class Walk {
 }
 
 export type Step =
-  | { readonly ok: true; readonly entry: Entry; readonly tiles: readonly Tile[] }
+  | { readonly ok: true; readonly entry: Entry; readonly text: string; readonly tiles: readonly Tile[] }
   | { readonly ok: false; readonly finding: Finding };

@@ -148,7 +148,7 @@ function askForMerge(
     next_phase: null,
   };
   const ended = endClaim(task, { ...claim, handoff: null }, 'completed', signal.notes ?? null);
-  const events = [...seen, event('AgentSessionCompleted', completed), ...ended, ...asked.events];
+  const events = [...seen, event('AgentSessionCompleted', completed), ...asked.events, ...ended];
   return decided(events, { next_phase: null, exit_reason: signal.exit_reason });
 }
 

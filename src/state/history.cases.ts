@@ -48,6 +48,9 @@ function follow(task: History, entry: Recorded, together: readonly Recorded[]): 
     if (data.epoch <= task.epoch) return 'the epoch does not grow';
     task.epoch = data.epoch;
     task.live = data.epoch;
+  } else if (type === 'MergeRequested') {
+    // The merge keeps it, and delivers or drops it in the end.
+    if (data.handoff?.handoff_id === task.held) task.held = null;
   } else if (ENDS.has(type) && 'epoch' in data) {
     if (task.live !== data.epoch) return 'the claim has ended before';
     if (task.held !== null) return 'the handoff it held has vanished';

@@ -82,9 +82,9 @@ export async function findFaults(
   let head: Head = GENESIS;
   for await (const batch of store.entries({ from: 1 })) {
     for (const stored of batch) {
-      const entry = checkLink(sha256, project, head, stored);
-      if (!entry.ok) return [...faults, entry.problems[0].message];
-      const { writer, n } = entry.value.data;
+      const link = checkLink(sha256, project, head, stored);
+      if (!link.ok) return [...faults, link.problems[0].message];
+      const { writer, n } = link.value.entry.data;
       const key = JSON.stringify([writer, n]);
       if (found.has(key)) faults.push(`${key} is there twice`);
       found.set(key, `${stored.seq} ${Buffer.from(stored.hash).toString('hex')}`);

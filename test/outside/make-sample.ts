@@ -30,7 +30,7 @@ export async function makeSample(folder: string): Promise<void> {
   const [from = 0, to = 0] = notes.map((note) => Number(note.split('\n')[1]));
   const hashes = (await tree.findConsistencyProof(from, to)) ?? [];
   let lines = '';
-  for await (const part of exportLedger(ledger.store)) lines += part;
+  for await (const part of exportLedger(ledger.store, nodeVerifier, 'demo')) lines += part;
   await ledger.close();
   writeFileSync(join(folder, 'proof.json'), JSON.stringify(proof.value));
   writeFileSync(join(folder, 'export.ndjson'), lines);

@@ -1,9 +1,11 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { exportLedger } from '../../ledger/export.ts';
-import { EXIT, type Command } from '../command.ts';
+import { nodeVerifier } from '../../ledger/node-crypto.ts';
+import type { Finding } from '../../ledger/walk.ts';
+import { EXIT, type Command, type Io } from '../command.ts';
 import { PROJECT_OPTION } from './project-place.ts';
-import { withStore } from './with-store.ts';
+import { fail, withStore } from './with-store.ts';
 
 export const exportCommand: Command = {
   name: 'ledger export',
@@ -14,19 +16,44 @@ export const exportCommand: Command = {
     { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; without it, standard output' },
     PROJECT_OPTION,
   ],
+  exitCodes: { 0: 'exported', 1: 'there is no ledger', 4: 'what is stored is not what was recorded' },
   run(given, io) {
-    return withStore(given, io, async (store) => {
+    return withStore(given, io, async (store, { project }) => {
       const file = given.options.get('output');
-      const fd = file === undefined ? undefined : openSync(resolve(io.cwd, file), 'w');
-      try {
-        for await (const lines of exportLedger(store)) {
-          if (fd === undefined) io.out(lines);
-          else writeSync(fd, lines);
-        }
-      } finally {
-        if (fd !== undefined) closeSync(fd);
-      }
-      return EXIT.ok;
+      const lines = exportLedger(store, nodeVerifier, project);
+      const fault = file === undefined ? await print(lines, io) : await writeWhole(lines, resolve(io.cwd, file));
+      if (!fault) return EXIT.ok;
+      const { message, hint } = fault.problem;
+      return fail({ message: `entry ${fault.seq}: ${message}`, hint }, io, EXIT.notVerified);
     });
   },
 };
+
+type Lines = AsyncGenerator<string, Finding | undefined>;
+
+async function print(lines: Lines, io: Io): Promise<Finding | undefined> {
+  for (;;) {
+    const { done, value } = await lines.next();
+    if (done) return value;
+    io.out(value);
+  }
+}
+
+/** Under another name until it is whole and known to hold: a file of that name is a good one, then as before. */
+async function writeWhole(lines: Lines, path: string): Promise<Finding | undefined> {
+  const draft = `${path}.partial`;
+  const fd = openSync(draft, 'w');
+  try {
+    for (;;) {
+      const { done, value } = await lines.next();
+      if (!done) writeSync(fd, value);
+      else if (value) return value;
+      else break;
+    }
+    renameSync(draft, path);
+    return undefined;
+  } finally {
+    closeSync(fd);
+    rmSync(draft, { force: true });
+  }
+}

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,18 @@ describe('baton ledger', () => {
     expect(existsSync(join(folder, 'state'))).toBe(false);
   });
 
+  it('says that the database is missing where only its checkpoint is left, and makes nothing', async () => {
+    await recordTasks(2);
+    rmSync(place.ledger);
+    for (const command of ['log', 'verify', 'root', 'seal', 'export']) {
+      const { code, out, err } = await baton('ledger', command);
+      expect({ command, code, out }).toEqual({ command, code: 4, out: '' });
+      expect(err).toMatch(/^Error: the database of the project my-repo-\w+ is missing: /);
+      expect(err).toContain(`remove ${place.outside}, too`);
+    }
+    expect(existsSync(place.ledger)).toBe(false);
+  });
+
   it('says so outside of a repository, and takes another one by its name', async () => {
     await recordTasks(1);
     mkdirSync(join(folder, 'elsewhere'));
@@ -55,7 +67,9 @@ describe('baton ledger', () => {
     expect((await baton('ledger', 'log')).out.split('\n')).toHaveLength(51);
     const all = (await baton('ledger', 'log', '--limit', '0')).out.trimEnd().split('\n');
     expect(all).toHaveLength(61);
-    expect(all[1]).toMatch(/^ {5}2 {2}\S+Z {2}TaskUpdated {2}session:s-1 {2}\{"notes":"Schritt 0/);
+    expect(all[1]).toMatch(/^ {5}2 {2}\S+Z {2}TaskUpdated {2}T001 {2}session:s-1 {2}\{"notes":"Schritt 0/);
+    // What is about no task says so, so that columns stay where they are.
+    expect(all[0]).toMatch(/KeyAdded {2}- {2}system:ledger {2}/);
     const json = (await baton('ledger', 'log', '-n', '2', '--json')).out.trimEnd().split('\n');
     expect(json.map((line) => JSON.parse(line).seq)).toEqual([60, 61]);
     expect((await baton('ledger', 'log', '--limit', 'x')).code).toBe(2);
@@ -153,6 +167,26 @@ describe('baton ledger', () => {
     expect((await baton('ledger', 'root')).out.trim()).toBe(JSON.parse(first.out).root);
   });
 
+  it('seal and export refuse to vouch for what is not what was recorded, and exit 4', async () => {
+    await recordTasks(3);
+    expect((await baton('ledger', 'seal')).code).toBe(0);
+    await recordTasks(3);
+    expect((await baton('ledger', 'export', '-o', 'ledger.ndjson')).code).toBe(0);
+    const good = readFileSync(join(repository, 'ledger.ndjson'), 'utf8');
+    const db = new DatabaseSync(place.ledger);
+    db.exec(`DROP TRIGGER entry_no_update; UPDATE entry SET bytes =
+      CAST(replace(CAST(bytes AS TEXT), 'Schritt 1', 'Schritt 7') AS BLOB) WHERE seq = 7`);
+    db.close();
+    for (const argv of [['seal'], ['export'], ['export', '-o', 'ledger.ndjson']]) {
+      const { code, err } = await baton('ledger', ...argv);
+      expect({ argv, code }).toEqual({ argv, code: 4 });
+      expect(err).toContain('entry 7 is not what was recorded');
+    }
+    // What was exported before is still there, and nothing half done beside it.
+    expect(readFileSync(join(repository, 'ledger.ndjson'), 'utf8')).toBe(good);
+    expect(existsSync(join(repository, 'ledger.ndjson.partial'))).toBe(false);
+  });
+
   it('seal says who writes, where somebody does', async () => {
     await recordTasks(1);
     const opened = await openLedgerAt(place, { clock: () => new Date() });
@@ -198,6 +232,21 @@ describe('baton verify', () => {
     });
   });
 
+  it('checks what comes from standard input', async () => {
+    await recordTasks(5);
+    await baton('ledger', 'prove', 'T001', '-o', 'proof.json');
+    await baton('ledger', 'export', '-o', 'ledger.ndjson');
+    for (const [file, kind, entries] of [
+      ['proof.json', 'task proof', 5],
+      ['ledger.ndjson', 'export', 6],
+    ] as const) {
+      const text = readFileSync(join(repository, file), 'utf8');
+      expect(verifyInput(text)).toMatchObject({ status: 0, verdict: { verified: true, kind, entries } });
+      expect(verifyInput(text.replace('Schritt 3', 'Schritt 4'))).toMatchObject({ status: 4 });
+    }
+    expect(verifyInput('')).toMatchObject({ status: 4, verdict: { problems: [{ code: 'ledger/bad-proof' }] } });
+  });
+
   it('says so where the file is missing, or something else', async () => {
     expect(await baton('verify', 'nowhere.json')).toMatchObject({
       code: 1,
@@ -218,6 +267,13 @@ describe('baton verify', () => {
     });
   });
 });
+
+/** As a process of its own, since its standard input is what is meant. */
+function verifyInput(input: string): { status: number | null; verdict: unknown } {
+  const bin = join(import.meta.dirname, '../../../bin/baton.cjs');
+  const { status, stdout } = spawnSync(process.execPath, [bin, 'verify', '-', '--json'], { input, encoding: 'utf8' });
+  return { status, verdict: JSON.parse(stdout) };
+}
 
 async function recordTasks(count: number): Promise<void> {
   const opened = await openLedgerAt(place, { clock: () => new Date() });

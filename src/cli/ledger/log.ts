@@ -1,5 +1,6 @@
 import { parseEntry, type Entry } from '../../ledger/entry.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
+import { taskIdOf } from '../../ledger/task-proof.ts';
 import { problem } from '../../protocol/problem.ts';
 import { EXIT, type Command, type Io } from '../command.ts';
 import { printable } from '../printable.ts';
@@ -72,7 +73,8 @@ function showLine({ seq, bytes }: StoredEntry): string {
   const entry = parseEntry(bytes);
   if (!entry.ok) return `${String(seq).padStart(6)}  (${entry.problems[0].message})\n`;
   const { at, actor, type, data } = entry.value;
-  return `${String(seq).padStart(6)}  ${at}  ${type}  ${printable(actor)}  ${printable(summaryOf(data))}\n`;
+  const task = taskIdOf(data) ?? '-';
+  return `${String(seq).padStart(6)}  ${at}  ${type}  ${printable(task)}  ${printable(actor)}  ${printable(summaryOf(data))}\n`;
 }
 
 function summaryOf(data: Entry['data']): string {

@@ -4,7 +4,7 @@ import { sealLedger } from '../../ledger/seal.ts';
 import { EXIT, type Command, type Given, type Io } from '../command.ts';
 import { fieldsOf } from '../fields.ts';
 import { findPlace, JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
-import { fail } from './with-store.ts';
+import { exitCodeOf, fail } from './with-store.ts';
 
 export const seal: Command = {
   name: 'ledger seal',
@@ -12,20 +12,21 @@ export const seal: Command = {
   examples: ['baton ledger seal', 'baton ledger seal --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
+  exitCodes: { 0: 'sealed', 1: 'there is nothing to seal', 4: 'what is stored is not what was recorded' },
   async run(given, io) {
     const found = await findPlace(given, io);
     if (!found.ok) return fail(found.problem, io);
     // A ledger begins with something that happened, not with a seal.
     if (!existsSync(found.place.ledger)) {
       const missing = openStoreAt(found.place);
-      if (!missing.ok) return fail(missing.problem, io);
+      if (!missing.ok) return fail(missing.problem, io, exitCodeOf(missing.problem));
     }
     const opened = await openLedgerAt(found.place, { clock: () => new Date() });
     if (!opened.ok && opened.problem.code === 'ledger/taken') return sealThroughDaemon(given, io);
-    if (!opened.ok) return fail(opened.problem, io, isUntrue(opened.problem.code) ? EXIT.notVerified : EXIT.failed);
+    if (!opened.ok) return fail(opened.problem, io, exitCodeOf(opened.problem));
     const sealed = await sealLedger(opened.ledger, `operator:${operatorName(io)}`);
     await opened.ledger.close();
-    if (!sealed.ok) return fail(sealed.problem, io);
+    if (!sealed.ok) return fail(sealed.problem, io, exitCodeOf(sealed.problem));
     return report({ ...sealed.seal, is_new: sealed.isNew }, given, io);
   },
 };
@@ -34,7 +35,7 @@ export const seal: Command = {
 async function sealThroughDaemon(given: Given, io: Io): Promise<number> {
   const { ask } = await import('../ask.ts');
   const answer = await ask('merkle_finalize', {}, given, io);
-  return answer.ok ? report(answer.result, given, io) : fail(answer.error, io);
+  return answer.ok ? report(answer.result, given, io) : fail(answer.error, io, exitCodeOf(answer.error));
 }
 
 function report(seal: unknown, given: Given, io: Io): number {
@@ -47,9 +48,4 @@ function report(seal: unknown, given: Given, io: Io): number {
 function operatorName({ env }: Io): string {
   const name = (env.USER ?? env.LOGNAME ?? '').replaceAll(/[^A-Za-z0-9._@-]+/g, '-');
   return name === '' ? 'unknown' : name.slice(0, 64);
-}
-
-/** Refusals that say: this is not the ledger that was here. */
-function isUntrue(code: string): boolean {
-  return /^ledger\/(?:rolled-back|forked|wrong-|bad-entry|unsigned|missing-)/.test(code);
 }

@@ -15,12 +15,18 @@ export async function withStore(
   const found = await findPlace(given, io);
   if (!found.ok) return fail(found.problem, io);
   const opened = openStoreAt(found.place);
-  if (!opened.ok) return fail(opened.problem, io);
+  if (!opened.ok) return fail(opened.problem, io, exitCodeOf(opened.problem));
   try {
     return await use(opened.store, found.place);
   } finally {
     await opened.store.close();
   }
+}
+
+/** Refusals that say that this is not the ledger that was here are told from those that say that nothing is. */
+export function exitCodeOf({ code }: Pick<Problem, 'code'>): number {
+  const isUntrue = /^ledger\/(?:rolled-back|forked|wrong-|bad-entry|unsigned|missing-)/.test(code);
+  return isUntrue ? EXIT.notVerified : EXIT.failed;
 }
 
 /** What happened, and the next thing to do. */

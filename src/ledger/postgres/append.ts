@@ -49,7 +49,7 @@ async function appendOne(connection: Connection, project: number, commit: Commit
   return count === 1;
 }
 
-const APPEND_ONE = {
+export const APPEND_ONE = {
   name: 'append_one',
   text: `
     INSERT INTO baton.entry (project, seq, hash, note, commit_id, bytes)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { headOf, makeCommit } from '../../../test/postgres/make-commit.ts';
@@ -6,6 +7,7 @@ import { startPostgres, type PostgresServer } from '../../../test/postgres/serve
 import { GENESIS } from '../chain.ts';
 import { sha256 } from '../node-crypto.ts';
 import type { Store } from '../store.ts';
+import { APPEND_ONE } from './append.ts';
 import { openPostgresStore } from './postgres-store.ts';
 
 let server: PostgresServer;
@@ -127,6 +129,16 @@ describe('append', () => {
     });
     expect((await attacker.query('SELECT setting FROM seen')).rows).toEqual([{ setting: 'on' }, { setting: 'on' }]);
     await other.close();
+  });
+
+  it('sends a single entry through the function where its session would not wait', async () => {
+    const head = await fill();
+    const { entries } = makeCommit('demo', head, { n: 3 });
+    const values = [1, head.size, head.hash, entries[0].hash, 'note', randomUUID(), entries[0].bytes];
+    await attacker.query('SET synchronous_commit = off');
+    expect((await attacker.query(APPEND_ONE.text, values)).rowCount).toBe(0);
+    await attacker.query('SET synchronous_commit = on');
+    expect((await attacker.query(APPEND_ONE.text, values)).rowCount).toBe(1);
   });
 });
 

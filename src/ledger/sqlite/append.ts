@@ -15,6 +15,7 @@ export class Appender {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #entry: StatementSync;
+  readonly #entries: StatementSync;
   readonly #tile: StatementSync;
   #head: Head;
 
@@ -26,6 +27,8 @@ export class Appender {
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#entry = db.prepare('INSERT INTO entry (seq, hash, note, bytes) VALUES (?, ?, ?, ?)');
+    const rows = Array.from({ length: TOGETHER }, (_, i) => `(?1 + ${i}, ?${2 * i + 2}, NULL, ?${2 * i + 3})`);
+    this.#entries = db.prepare(`INSERT INTO entry (seq, hash, note, bytes) VALUES ${rows.join(', ')}`);
     this.#tile = db.prepare('INSERT INTO tile (level, "index", hash) VALUES (?, ?, ?)');
   }
 
@@ -48,17 +51,37 @@ export class Appender {
     return { ok: true, head: this.#head };
   }
 
-  #insert({ entries, checkpoint: { size, note } }: Commit): void {
-    for (const { seq, hash, bytes } of entries) this.#entry.run(seq, hash, seq === size ? note : null, bytes);
+  #insert({ entries, checkpoint: { size, note } }: Commit, from = 0): void {
+    for (let i = from; i < entries.length; i += 1) {
+      const { seq, hash, bytes } = entries[i] ?? entries[0];
+      this.#entry.run(seq, hash, seq === size ? note : null, bytes);
+    }
+  }
+
+  /** All that fill a statement, but never the last, which has the note. Returns how many it were. */
+  #insertMany({ entries }: Commit): number {
+    let done = 0;
+    for (; done + TOGETHER < entries.length; done += TOGETHER) {
+      const values: (number | Uint8Array)[] = [(entries[done] ?? entries[0]).seq];
+      for (let i = done; i < done + TOGETHER; i += 1) {
+        const { hash, bytes } = entries[i] ?? entries[0];
+        values.push(hash, bytes);
+      }
+      this.#entries.run(...values);
+    }
+    return done;
   }
 
   #insertTogether(commit: Commit): void {
     this.#begin.run();
-    this.#insert(commit);
+    this.#insert(commit, this.#insertMany(commit));
     for (const { level, index, hash } of commit.tiles) this.#tile.run(level, index, hash);
     this.#commit.run();
   }
 }
+
+/** How many entries one statement inserts: each run of a statement costs about as much as a row. */
+const TOGETHER = 24;
 
 function isSame(a: Head, b: Head): boolean {
   return a.size === b.size && sameBytes(a.hash, b.hash);

@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from './event-types.cases.ts';
+import { Play } from './play.cases.ts';
+import { SPEECHES, settle, type Speech } from './speech.cases.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import { statusOfPipeline } from '../state/runs/steer-pipeline.ts';
+
+/** More of the same: `BATON_ENGINE_RUNS=20000 vitest run src/engine/engine.property`. */
+const numRuns = Number(process.env['BATON_ENGINE_RUNS'] ?? 200);
+
+const stories = fc.array(fc.oneof(...SPEECHES), { maxLength: 60, size: 'max' });
+const rules = fc.record(
+  { maxAgents: fc.constantFrom(1, 3), ciGate: fc.boolean(), leaveMs: fc.constant(100) },
+  { requiredKeys: ['ciGate'] },
+);
+
+/** `Play` looks for everything that must never be after each command: see `faults.cases.ts`. */
+function perform(play: Play, story: readonly Speech[]): void {
+  for (const [i, speech] of story.entries()) {
+    const said = speech(play);
+    if (said === undefined) continue;
+    const before = structuredClone(play.state);
+    play.attempt(...said);
+    const isSame = isDeepStrictEqual(play.state, before);
+    // Refused, or heard and known already.
+    if (play.last.length === 0 && !isSame)
+      throw new Error(`something changed and is not on record: ${JSON.stringify(said)}`);
+    if (i % CRASH_EVERY === 0) crash(play);
+  }
+  crash(play);
+}
+
+const CRASH_EVERY = 6;
+
+/** Whoever comes next knows only the entries; it must go on as this one would have. */
+function crash(play: Play): void {
+  if (!isDeepStrictEqual(play.replayed(), play.state))
+    throw new Error(`replayed, the entries lead elsewhere\n${play.story()}`);
+}
+
+/** The world does its worst: every agent dies, every timer fires, every other command fails. */
+function driveToRest(play: Play): void {
+  for (let round = 0; round < 20_000; round += 1) {
+    const [effect] = play.state.effects.values();
+    const agent = [...play.state.agents.values()].find(({ process }) => process === 'running');
+    const how = effect?.kind === 'start-agent' || round % 2 === 0 ? 'well' : 'late';
+    if (effect !== undefined) play.say(settle(play, effect, how));
+    else if (agent !== undefined) play.say(runs.exited(agent.id, { start: agent.start, code: 1 }));
+    else return;
+  }
+  throw new Error(`it never comes to rest\n${play.story().slice(-5000)}`);
+}
+
+describe('whatever is said, by whomever, in whatever order', () => {
+  it(
+    'no rule of the ledger is broken, and every kind of entry comes up',
+    () => {
+      const types = new Map<string, number>();
+      fc.assert(
+        fc.property(rules, stories, (given, story) => {
+          const play = new Play(given);
+          perform(play, story);
+          for (const { type } of play.entries) types.set(type, (types.get(type) ?? 0) + 1);
+        }),
+        { numRuns },
+      );
+      // A property that gets nowhere proves nothing.
+      expect(EVENT_TYPES.filter((type) => !types.has(type))).toEqual([]);
+    },
+    60_000 + 200 * numRuns,
+  );
+
+  it(
+    'with finite attempts everything ends, or waits for a person',
+    () => {
+      let waiting = 0;
+      let ended = 0;
+      fc.assert(
+        fc.property(rules, stories, (given, story) => {
+          const play = new Play(given);
+          perform(play, story);
+          play.order(runs.configure([]));
+          driveToRest(play);
+          for (const run of play.state.pipelines.values()) {
+            const status = statusOfPipeline(play.state, run);
+            if (status === 'running') throw new Error(`pipeline ${run.id} is stuck\n${play.story()}`);
+            if (status === 'waiting') waiting += 1;
+            else ended += 1;
+          }
+          for (const agent of play.state.agents.values())
+            if (agent.outcome === null && agent.parked === null) throw new Error(`agent ${agent.id} is stuck`);
+        }),
+        { numRuns: Math.ceil(numRuns / 2) },
+      );
+      expect(waiting).toBeGreaterThan(0);
+      expect(ended).toBeGreaterThan(0);
+    },
+    60_000 + 200 * numRuns,
+  );
+});

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import {
+  AGENT_ERRORS,
+  DEAD_ACTIONS,
+  ERROR_ACTIONS,
+  IDLE_ACTIONS,
+  PROMPT_ACTIONS,
+  STOP_ACTIONS,
+  type AgentPlan,
+  type HandlerAction,
+  type HandlerPlan,
+  type PipelinePlan,
+  type StepPlan,
+  type WorkerPlan,
+} from '../protocol/run-plan.ts';
+import type { PipelineRunPlan } from '../state/runs/start-run.ts';
+
+/** Plans of every kind, as a checked runbook could give them; attempts and retries come to an end. */
+const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined, freq: 2 });
+
+function handler<A extends HandlerAction>(actions: readonly A[]): fc.Arbitrary<HandlerPlan<A> | undefined> {
+  return maybe(
+    fc
+      .record(
+        {
+          action: fc.constantFrom(...actions),
+          attempts: maybe(fc.integer({ min: 1, max: 3 })),
+          cooldown_ms: maybe(fc.constantFrom(0, 500, 5000)),
+          run: fc.constant('check'),
+        },
+        { noNullPrototype: true },
+      )
+      .map((plan): HandlerPlan<A> => withoutHoles(plan)),
+  );
+}
+
+const agent = (name: string): fc.Arbitrary<AgentPlan> =>
+  fc
+    .record(
+      {
+        name: fc.constant(name),
+        run: fc.constant('scripted'),
+        on_stop: handler(STOP_ACTIONS),
+        on_idle: handler(IDLE_ACTIONS),
+        on_dead: handler(DEAD_ACTIONS),
+        on_prompt: handler(PROMPT_ACTIONS),
+        on_error: maybe(handler(ERROR_ACTIONS).map((any) => withoutHoles({ any }))),
+        max_concurrency: maybe(fc.constantFrom(1, 2)),
+        requires: fc.constantFrom([], ['exit' as const], undefined),
+      },
+      { noNullPrototype: true },
+    )
+    .map((plan): AgentPlan => withoutHoles(plan));
+
+function step(name: string, others: readonly string[], inner: boolean): fc.Arbitrary<StepPlan> {
+  const runs: fc.Arbitrary<StepPlan['run']>[] = [
+    fc.constant({ kind: 'shell', command: `do ${name}` } as const),
+    fc.constantFrom('coder', 'tester').map((of) => ({ kind: 'agent', agent: of }) as const),
+    fc.constant({ kind: 'agent', agent: 'coder' } as const),
+  ];
+  if (inner) runs.push(fc.constant({ kind: 'pipeline', pipeline: 'inner', vars: {} } as const));
+  const after = others.slice(others.indexOf(name) + 1);
+  // More tries of the same step are what `retries` is for.
+  const rest = others.filter((other) => other !== name);
+  const elsewhere = rest.length === 0 ? fc.constant(undefined) : maybe(fc.constantFrom(...rest));
+  return fc
+    .record({
+      name: fc.constant(name),
+      run: fc.oneof(...runs),
+      on_done: after.length === 0 ? fc.constant(undefined) : maybe(fc.constantFrom(...after)),
+      on_fail: maybe(
+        fc
+          .record(
+            {
+              step: elsewhere,
+              retries: maybe(fc.constantFrom(0, 1, 2)),
+              cooldown_ms: maybe(fc.constantFrom(0, 1000)),
+            },
+            { noNullPrototype: true },
+          )
+          .map(withoutHoles),
+      ),
+      on_cancel: maybe(fc.constantFrom(...others)),
+      timeout_ms: maybe(fc.constant(2000)),
+      workspace: maybe(fc.constant({ branch: `feature/${name}` })),
+      notify: maybe(fc.boolean()),
+    })
+    .map((plan): StepPlan => withoutHoles(plan));
+}
+
+function pipeline(name: string, steps: readonly string[], inner: boolean): fc.Arbitrary<PipelinePlan> {
+  return fc
+    .record(
+      {
+        name: fc.constant(name),
+        vars: fc.constant({}),
+        steps: fc.tuple(...steps.map((each) => step(each, steps, inner))),
+        notify: fc.boolean(),
+      },
+      { noNullPrototype: true },
+    )
+    .map((plan): PipelinePlan => plan);
+}
+
+const main = fc
+  .integer({ min: 1, max: 3 })
+  .chain((count) => pipeline('main', ['one', 'two', 'three'].slice(0, count), true));
+
+export const pipelinePlans: fc.Arbitrary<PipelineRunPlan> = fc
+  .tuple(main, pipeline('inner', ['in'], false), agent('coder'), agent('tester'))
+  .map(([root, inner, coder, tester]) => ({
+    kind: 'pipeline',
+    pipeline: 'main',
+    pipelines: { main: root, inner },
+    agents: { coder, tester },
+  }));
+
+export const agentPlans: fc.Arbitrary<AgentPlan> = agent('coder');
+
+export const workerPlans: fc.Arbitrary<WorkerPlan> = fc
+  .record(
+    {
+      name: fc.constant('builders'),
+      concurrency: fc.constantFrom(1, 2),
+      phases: maybe(fc.constant(['IMPLEMENTATION' as const])),
+      plan: fc.oneof(
+        pipelinePlans,
+        agentPlans.map((of) => ({ kind: 'agent', agent: of }) as const),
+        fc.constant({ kind: 'shell', command: 'make' } as const),
+      ),
+    },
+    { noNullPrototype: true },
+  )
+  .map((plan): WorkerPlan => withoutHoles(plan));
+
+export const errors = fc.constantFrom(...AGENT_ERRORS);
+
+type Filled<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** What is left out is not there at all: the ledger has no word for undefined. */
+function withoutHoles<T extends object>(plan: T): Filled<T> {
+  return Object.fromEntries(Object.entries(plan).filter(([, value]) => value !== undefined)) as Filled<T>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}

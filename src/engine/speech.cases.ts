@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import type { Caller } from '../state/caller.ts';
+import type { Command } from '../state/decide.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import * as flow from '../state/workflow/say.cases.ts';
+import * as say from '../state/say.cases.ts';
+import { operator, session, system } from '../state/say.cases.ts';
+import type { Play } from './play.cases.ts';
+import { agentPlans, errors, pipelinePlans, workerPlans } from './plans.cases.ts';
+
+/** Something that may be said next; undefined where there is nobody to say it. */
+export type Speech = (play: Play) => readonly [Command, Caller] | undefined;
+
+const index = fc.nat({ max: 1000 });
+
+/** Everything that anybody may say, about whatever there is at that moment, sensible or not. */
+export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
+  pipelinePlans.map((plan) => (play) => [runs.startPipeline(plan, {}, `p${play.entries.length}`), operator]),
+  agentPlans.map((plan) => (play) => [runs.startAgent(plan, `a${play.entries.length}`), operator]),
+  workerPlans.map((plan) => () => [runs.configure([plan]), system]),
+  index.map(() => (play) => [say.create(`T${play.state.tasks.size}`), operator]),
+
+  // The world outside answers, as well as it can.
+  ...Array.from({ length: 6 }, () =>
+    fc.tuple(index, fc.constantFrom('well', 'well', 'badly', 'late')).map(([i, how]): Speech => (play) => {
+      const effect = pick([...play.state.effects.values()], i);
+      return effect === undefined ? undefined : [settle(play, effect, how), system];
+    }),
+  ),
+
+  // Agents at work.
+  ...Array.from({ length: 4 }, () =>
+    fc.tuple(index, index, errors).map(([i, what, error]): Speech =>
+      about((agent) => {
+        const seen = [
+          runs.report({ kind: 'idle', why: 'waiting' }),
+          runs.report({ kind: 'idle', why: 'stop' }),
+          runs.report({ kind: 'stop' }),
+          runs.report({ kind: 'prompted', prompt: 'May I?' }),
+          runs.report({ kind: 'errored', error, message: 'no', reset_at: null }),
+          runs.exited(agent.id, { start: agent.start, code: what % 2 }),
+          runs.exited(agent.id, { start: agent.start, blocks_used: true }),
+        ];
+        return [seen[what % seen.length] ?? runs.report({ kind: 'stop' }), runs.supervisor(agent.id)];
+      }, i),
+    ),
+  ),
+  fc
+    .tuple(index, fc.constantFrom('complete' as const, 'complete' as const, 'escalate' as const, 'continue' as const))
+    .map(([i, kind]) =>
+      about((agent) => {
+        const caller = agent.task === null ? runs.agent(agent.id) : sessionOf(agent);
+        return [runs.signal(kind, agent.id, 'so it is', i % 5 === 0), caller];
+      }, i),
+    ),
+  index.map((i) =>
+    about((agent) => [runs.exited(agent.id, { timed_out: true, start: agent.start }), runs.supervisor(agent.id)], i),
+  ),
+  index.map((i) => about((agent) => [runs.started(agent.id, Math.max(1, agent.start - (i % 2))), system], i)),
+  index.map((i) =>
+    about((agent) => [say.exit('IMPLEMENTATION', i % 3 === 0 ? 'error' : 'completed'), sessionOf(agent)], i),
+  ),
+  index.map((i) => (play) => {
+    const task = pick(
+      [...play.state.tasks.values()].filter(({ claim }) => claim !== null),
+      i,
+    );
+    if (task?.claim === null || task === undefined) return undefined;
+    const { epoch, sessionId } = task.claim;
+    const how = [
+      say.expire(task.id, epoch),
+      say.release(task.id),
+      say.update('blocked', { task_id: task.id, notes: 'x' }),
+    ];
+    const caller = i % 3 === 0 ? system : i % 3 === 1 ? operator : session(sessionId, task.id, epoch);
+    return [how[i % 3] ?? say.release(task.id), caller];
+  }),
+  index.map((i) => (play) => {
+    const task = pick([...play.state.tasks.values()], i);
+    return task === undefined ? undefined : [say.operate('unblock', 'because', task.id), operator];
+  }),
+
+  // People.
+  ...Array.from({ length: 2 }, () =>
+    fc.tuple(index, fc.integer({ min: 1, max: 4 })).map(([i, option]): Speech => (play) => {
+      const open = [...play.state.decisions.values()].filter(({ result }) => result === null || i % 7 === 0);
+      const decision = pick(open, i);
+      return decision === undefined ? undefined : [runs.resolve(decision.id, option), operator];
+    }),
+  ),
+  index.map((i) => about((agent) => [runs.kill(agent.id), operator], i)),
+  index.map((i) => (play) => {
+    const agent = pick([...play.state.agents.values()], i);
+    return agent === undefined ? undefined : [runs.send(agent.id, 'Hello.', `m${play.entries.length}`), operator];
+  }),
+  fc.tuple(index, fc.constantFrom('cancel', 'retry', 'resume')).map(([i, what]) => (play) => {
+    const run = pick([...play.state.pipelines.values()], i);
+    if (run === undefined) return undefined;
+    if (what === 'retry') return [runs.retry(run.id, `p${play.entries.length}`), operator];
+    return [what === 'cancel' ? runs.cancel(run.id, 'enough') : runs.resume(run.id), operator];
+  }),
+];
+
+/** How something that is owed turns out. */
+export function settle(play: Play, effect: Effect, how: string): Command {
+  const isWell = how === 'well';
+  switch (effect.kind) {
+    case 'start-agent':
+      return how === 'badly'
+        ? runs.startFailed(effect.agentId, effect.start)
+        : runs.started(effect.agentId, effect.start);
+    case 'send-message':
+      return runs.deliver(effect.messageId, how !== 'badly', isWell ? null : 'no input');
+    case 'kill-agent':
+      return runs.exited(effect.agentId, {
+        start: play.agent(effect.agentId).start,
+        code: null,
+        signal: isWell ? 'SIGTERM' : 'SIGKILL',
+      });
+    case 'run-command':
+      return runs.finish(effect.commandId, isWell ? 0 : 1, { timedOut: how === 'late', output: 'words' });
+    case 'prepare-workspace':
+      return isWell ? runs.prepared(effect.pipelineId, effect.step) : runs.unprepared(effect.pipelineId, effect.step);
+    case 'run-checks':
+      return flow.finishCheck(effect.checksId, effect.checks[0]?.name ?? '', isWell ? 'passed' : 'failed');
+    case 'merge':
+      return flow.finishMerge(effect.mergeId, isWell ? 'merged' : 'conflict', isWell ? 'f'.repeat(40) : null);
+    case 'wait':
+      play.wait(Math.max(0, Date.parse(effect.due) - Date.parse(play.at)));
+      return runs.fire(effect.timerId);
+    case 'notify':
+      return runs.notified(effect.notificationId);
+    default:
+      throw new Error(`no gate belongs into these stories: ${effect.kind}`);
+  }
+}
+
+/** Mostly about those that are at work; now and then about one that is not. */
+function about(say_: (agent: AgentRun) => readonly [Command, Caller], i: number): Speech {
+  return (play) => {
+    const all = [...play.state.agents.values()];
+    const atWork = all.filter(({ outcome, process }) => outcome === null && process === 'running');
+    const agent = pick(i % 8 === 0 || atWork.length === 0 ? all : atWork, i);
+    return agent === undefined ? undefined : say_(agent);
+  };
+}
+
+function sessionOf({ id, task }: AgentRun): Caller {
+  return task === null ? runs.agent(id) : session(task.session_id, task.task_id, task.epoch);
+}
+
+function pick<T>(from: readonly T[], i: number): T | undefined {
+  return from[i % Math.max(1, from.length)];
+}

@@ -1,0 +1,59 @@
+import { GENESIS } from './chain.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import type { Verifier } from './crypto.ts';
+import { sameBytes, toHex } from './hex.ts';
+import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
+import { Frontier } from './merkle.ts';
+import type { Store } from './store.ts';
+import { Tree } from './tree.ts';
+import { Keyring } from './trust.ts';
+import { Walk, type Finding, type Position } from './walk.ts';
+
+/** A tree that somebody has vouched for before. Its root is in hex. */
+export interface Vouched {
+  readonly size: number;
+  readonly root: string;
+}
+
+/**
+ * Is what lies in the store, from the last seal to this checkpoint, what the checkpoint states? Whoever vouches for a tree
+ * looks at it first; what was looked at for the seal before is not looked at again, so that a seal costs what is new.
+ */
+export async function findFaultSince(
+  store: Store,
+  verifier: Verifier,
+  project: string,
+  last: Vouched | undefined,
+  checkpoint: Checkpoint,
+): Promise<Finding | undefined> {
+  const start = last ? await startAt(store, verifier, last) : begin(verifier);
+  if (!start) return another(1, last?.size ?? 0);
+  const walk = new Walk(verifier, project, new Keyring(verifier, project), start);
+  for await (const batch of store.entries({ from: start.head.size + 1, to: checkpoint.size })) {
+    for (const stored of batch) {
+      const step = walk.step(stored);
+      if (!step.ok) return step.finding;
+    }
+  }
+  const { head, frontier } = walk.position;
+  const isIt = head.size === checkpoint.size && sameBytes(frontier.root(), checkpoint.root);
+  return isIt ? undefined : another(start.head.size + 1, checkpoint.size);
+}
+
+function begin(verifier: Verifier): Position {
+  return { head: GENESIS, frontier: new Frontier(verifier.sha256) };
+}
+
+async function startAt(store: Store, verifier: Verifier, { size, root }: Vouched): Promise<Position | undefined> {
+  const frontier = await new Tree(store, verifier.sha256, size).findFrontier(size);
+  if (!frontier || toHex(frontier.root()) !== root) return undefined;
+  for await (const [hash] of store.hashes({ from: size, to: size })) {
+    if (hash) return { head: { size, hash }, frontier };
+  }
+  return undefined;
+}
+
+function another(seq: number, size: number): Finding {
+  const message = `the first ${size} entries are not those of the tree that was signed`;
+  return { seq, problem: ledgerProblem('ledger/wrong-root', message, DO_NOT_WRITE) };
+}

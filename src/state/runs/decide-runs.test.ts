@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../caller.ts';
+import { given } from '../given.cases.ts';
+import { claim, create, operator, session, system, worker } from '../say.cases.ts';
+import { pipelineOfShell } from './start-run.ts';
+import * as runs from './say.cases.ts';
+
+const started = given([
+  [runs.startAgent(), operator],
+  [runs.startAgent(runs.agentPlan({ name: 'other' }), 'a2'), operator],
+  [runs.started('a1'), system],
+]);
+
+describe('agents and sessions', () => {
+  it('speak for themselves only', () => {
+    const strangers: readonly Caller[] = [runs.agent('a2'), runs.supervisor('a2')];
+    for (const caller of strangers) {
+      started.when(runs.signal('complete', 'a1'), caller).thenRefused('not-your-agent');
+      started.when(runs.report({ kind: 'stop' }, 'a1'), caller).thenRefused('agent a1 is not yours');
+    }
+    given([
+      [create(), operator],
+      [claim(), worker],
+      [runs.startAgent(), operator],
+    ])
+      .when(runs.signal('complete', 'a1'), session())
+      .thenRefused('not-your-agent');
+  });
+
+  it('may say that they are idle or want to stop; the rest their supervisor sees', () => {
+    const said = started.when(runs.report({ kind: 'idle', why: 'stop' }), runs.agent()).thenTypes(['AgentIdle']);
+    expect(said.answer).toBeNull();
+    started
+      .when(runs.exited('a1'), runs.agent())
+      .thenRefused('the token of this agent does not allow the report exited');
+    started.when(runs.exited('a1'), operator).thenRefused('forbidden');
+    started.when(runs.report({ kind: 'stop' }), operator).thenRefused('no-such-agent');
+  });
+
+  it('that Baton does not run, and that hold no claim, have nothing to signal', () => {
+    given([]).when(runs.signal('complete'), session()).thenRefused('there is no task A');
+    given([]).when(runs.signal('complete', 'ghost'), operator).thenRefused('no-such-agent');
+    given([]).when(runs.signal('complete'), operator).thenRefused('no-claim');
+  });
+
+  it('signal once: a repeat is the first answer again', () => {
+    const once = started.when(runs.signal('complete', undefined, 'done'), runs.agent()).thenTypes(['AgentSignalled']);
+    expect(once.answer).toEqual({ kind: 'complete' });
+    const again = started.when(runs.signal('complete', undefined, 'done'), runs.agent()).then([]);
+    expect(again.answer).toEqual({ kind: 'complete' });
+  });
+
+  it('under a claim taken by hand signal as ever', () => {
+    const held = () =>
+      given([
+        [create(), operator],
+        [claim(), worker],
+      ]);
+    held().when(runs.signal('continue'), session()).then([]);
+    held()
+      .when(runs.signal('complete'), session())
+      .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
+    held()
+      .when(runs.signal('complete', undefined, undefined, true), session())
+      .thenRefused('cannot complete: missing exit signal');
+    held().when(runs.signal('continue'), session('s9')).thenRefused('claim-ended');
+  });
+});
+
+describe('what was never asked for', () => {
+  it.each([
+    runs.finish('c'),
+    runs.fire('t'),
+    runs.deliver('m'),
+    runs.prepared('p', 's'),
+    runs.unprepared('p', 's'),
+    runs.notified('n'),
+    runs.startFailed('a'),
+  ])('$kind is heard, and nothing happens', (command) => {
+    expect(given([]).when(command, system).then([]).answer).toBeNull();
+  });
+
+  it('is not for the supervisor of another command', () => {
+    given([]).when(runs.finish('c'), runs.supervisor('other')).thenRefused('forbidden');
+    given([]).when(runs.started('ghost'), system).thenRefused('no-such-agent');
+  });
+});
+
+describe('long words', () => {
+  it('are cut to their end, never through a character', () => {
+    const output = `${'x'.repeat(10)}😀${'y'.repeat(3999)}`;
+    const then = started.when(runs.exited('a1', { output }), runs.supervisor()).thenTypes(['AgentExited']);
+    expect(then.answer).toBeNull();
+    const kept = started.state.agents.get('a1')?.exit?.output ?? '';
+    expect(kept).toBe('y'.repeat(3999));
+    expect(kept.isWellFormed()).toBe(true);
+  });
+});
+
+describe('a shell command', () => {
+  it('is a pipeline of one step', () => {
+    expect(pipelineOfShell('tidy', 'rm -r x').pipelines['tidy']?.steps).toEqual([
+      { name: 'run', run: { kind: 'shell', command: 'rm -r x' } },
+    ]);
+  });
+});

@@ -1,0 +1,46 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { findLedgerFault, readLedger, since } from '../processes/ledger.ts';
+import { World } from '../processes/world.ts';
+
+/** SPEC 1.6: without the copy nobody could tell whether entries are missing from the end, so that it was gone is recorded. */
+it('records that the outside checkpoint was missing, once, and goes on', async () => {
+  await using world = await World.open();
+  await world.order('task_create', { task_id: 'T1', title: 'before' });
+  await world.endDaemon();
+  const before = await readLedger(world);
+  const checkpoint = `${world.ledgerFile}.checkpoint`;
+  expect(existsSync(checkpoint)).toBe(true);
+  rmSync(checkpoint);
+
+  await world.startDaemon();
+  await world.order('task_create', { task_id: 'T2', title: 'after' });
+  const [missing, created] = await since(world, before);
+  expect(missing).toMatchObject({
+    type: 'OutsideCheckpointMissing',
+    actor: 'system:daemon',
+    data: { size: before.length },
+  });
+  expect(created).toMatchObject({ type: 'TaskCreated', data: { task_id: 'T2' } });
+
+  // It was written again with the next commit, so there is nothing to tell the next time.
+  await world.endDaemon();
+  expect(existsSync(checkpoint)).toBe(true);
+  await world.startDaemon();
+  await world.order('task_create', { task_id: 'T3', title: 'later' });
+  const told = (await readLedger(world)).filter(({ type }) => type === 'OutsideCheckpointMissing');
+  expect(told).toHaveLength(1);
+  expect(await findLedgerFault(world)).toBeUndefined();
+});
+
+it('does not take a project without history, or a torn copy, for a missing one', async () => {
+  await using world = await World.open();
+  await world.order('task_create', { task_id: 'T1', title: 'first' });
+  await world.endDaemon();
+  writeFileSync(`${world.ledgerFile}.checkpoint`, 'baton/');
+  await world.startDaemon();
+  await world.order('task_create', { task_id: 'T2', title: 'second' });
+  const types = (await readLedger(world)).map(({ type }) => type);
+  expect(types).toEqual(['KeyAdded', 'TaskCreated', 'TaskCreated']);
+  expect(await findLedgerFault(world)).toBeUndefined();
+});
