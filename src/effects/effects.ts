@@ -29,7 +29,11 @@ export class Effects {
   constructor(world: Omit<World, 'onSpawned'>) {
     this.#world = {
       ...world,
-      onSpawned: (agentId, { ended }) => this.#run(ended.then(async () => this.#liveness.check(agentId))),
+      // The runbook may change them: they are asked for anew each time.
+      get times() {
+        return world.times;
+      },
+      onSpawned: (agentId, { ended }) => void ended.then(() => this.#run(this.#liveness.check(agentId))),
     };
     this.#standings = new Standings(this.#world);
     this.#liveness = new Liveness(this.#world);

@@ -32,7 +32,8 @@ export class Counterpart implements Rooms {
   readonly #timers: NodeJS.Timeout[] = [];
   #idle: IdleTimer | undefined;
   #child: Child | undefined;
-  #end: (() => Promise<void>) | undefined;
+  /** How to end the process; known when it has been started. */
+  readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
   /** It was told something that no stop has followed yet. */
@@ -74,11 +75,12 @@ export class Counterpart implements Rooms {
 
   /** How the process, and all that it has started, is ended. */
   onEnd(end: () => Promise<void>): void {
-    this.#end = end;
+    this.#end.resolve(end);
   }
 
+  /** Also for a process that is only about to start. */
   async end(): Promise<void> {
-    this.#ending ??= this.#end?.();
+    this.#ending ??= this.#end.promise.then(async (end) => end());
     await this.#ending;
   }
 

@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Server } from 'node:http';
 import { identifyProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
-import { childEnvironment, markOf, startChild, type Child } from './child.ts';
+import { childEnvironment, fillUrl, markOf, startChild, type Child } from './child.ts';
 import { filesIn, type Exit, type Launch, type Running } from './contract.ts';
 import { Counterpart } from './counterpart.ts';
 import { openDoor } from './door.ts';
@@ -53,7 +53,10 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const tree = { leader: child.pid, mark: markOf(launch) };
   agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
   process.on('SIGTERM', () => void agent.end());
+  // A state folder that was removed has no daemon any more, and nobody else could ever find this agent.
+  const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const { code, signal } = await ended.exit;
+  clearInterval(watching);
   agent.rest();
   // Whatever it has left behind goes with it; then its last words are out.
   await endProcesses(tree, launch.kill_after_ms);
@@ -66,6 +69,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
 const TAIL_BYTES = 8192;
 const SILENCE_MS = 2000;
 const FAREWELL_MS = 1000;
+const FOLDER_MS = 5000;
 const NOT_STARTED = { code: 127, signal: null, timed_out: false, blocks_used: false } as const;
 
 /** A file that only one can make. */
@@ -80,10 +84,16 @@ function take(path: string): boolean {
 }
 
 function writeFiles({ files = [] }: Launch, url: string): void {
-  for (const { path, content, mode = 0o600 } of files) {
+  for (const { path, content, link, mode = 0o600 } of files) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(path, content.replaceAll('${BATON_URL}', url), { mode });
+    if (link === undefined) writeFileSync(path, fillUrl(content, url), { mode });
+    else replaceByLink(path, link);
   }
+}
+
+function replaceByLink(path: string, target: string): void {
+  rmSync(path, { force: true });
+  symlinkSync(target, path);
 }
 
 /** One that has ended already has no identity: its number alone tells that it was there. */
@@ -118,8 +128,9 @@ async function finish(
   exit: Exit,
   { agent, server, log, exitFile }: { agent: Counterpart; server: Server; log: OutputLog; exitFile: string },
 ): Promise<number> {
-  writeWhole(exitFile, JSON.stringify(exit));
   log.close();
+  if (!existsSync(dirname(exitFile))) return 1;
+  writeWhole(exitFile, JSON.stringify(exit));
   await agent.report({ kind: 'exited', ...exit });
   await Promise.race([agent.farewell(), pause(FAREWELL_MS)]);
   server.close();

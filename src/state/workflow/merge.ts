@@ -94,7 +94,7 @@ export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'merg
 
 /** Merged: the task is done, and its handoff is delivered. Otherwise it goes to the fixer, or a person is asked. */
 export function decideFinishMerge(state: State, command: FinishMerge): Outcome<null> {
-  const { mergeId, method, newId, ...result } = command;
+  const { mergeId, method: _, newId, ...result } = command;
   const task = [...state.tasks.values()].find(({ flow }) => flow.merge?.id === mergeId);
   const merge = task?.flow.merge;
   if (task === undefined || !merge) return decided([], null);
