@@ -1,4 +1,5 @@
 import { handoff } from './handoff.ts';
+import { hooks } from './hooks.ts';
 import { ledgerPostgres } from './ledger-postgres.ts';
 import { ledger } from './ledger.ts';
 import type { Benchmark, Measure } from './measure.ts';
@@ -8,7 +9,7 @@ import { parse } from './parse.ts';
 import { start } from './start.ts';
 
 /** `npm run bench [NAME …] [-- --json]`: one line a measure, each with the limit or peer beside it. */
-const BENCHMARKS: readonly Benchmark[] = [start, parse, ledger, ledgerPostgres, nextActions, handoff];
+const BENCHMARKS: readonly Benchmark[] = [start, parse, ledger, ledgerPostgres, nextActions, handoff, hooks];
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 const asJson = process.argv.includes('--json');

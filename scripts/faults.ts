@@ -10,6 +10,7 @@ const runs: readonly (readonly [name: string, command: string, args: readonly st
   ['the daemon killed 20 times in 10,000 commands', 'node', ['test/faults/daemon-kill.ts', '--rounds', '20']],
   ['2,000 tasks drained by 8 processes', 'vitest', ['run', 'test/e2e/drain.int.test.ts']],
   ['clocks, with libfaketime', 'vitest', ['run', 'test/e2e/clocks.int.test.ts']],
+  ['an agent that prints a gigabyte', 'vitest', ['run', 'src/supervisor/output-log.int.test.ts']],
   ['tampering with every byte', 'vitest', ['run', 'src/ledger/sqlite/tampering.int.test.ts']],
 ];
 

@@ -19,12 +19,16 @@ import { DaemonStandIn, type Answers } from './daemon-stand-in.cases.ts';
 import { findAlive } from './process-tree.ts';
 import { findPrograms, supervisorArgs } from './programs.ts';
 
+let scenes = 0;
+
 /** One state folder with a stand-in for the daemon, and supervisors in it. Whatever was started is ended with it. */
 export class Scene implements AsyncDisposable {
   readonly folder: string = realpathSync(mkdtempSync(join(tmpdir(), 'baton-scene-')));
   readonly stateDir: string = join(this.folder, 'state');
   readonly cwd: string = join(this.folder, 'work');
   readonly daemon: DaemonStandIn;
+  /** Processes are found by it: tests that run at the same time must not find each other's. */
+  readonly agentId: string = `agent-${process.pid}-${(scenes += 1)}`;
   readonly #supervisors: ChildProcess[] = [];
   readonly #ids = new Set<string>();
 
@@ -34,7 +38,7 @@ export class Scene implements AsyncDisposable {
     this.daemon = new DaemonStandIn(this.stateDir, answers);
   }
 
-  files(id = AGENT) {
+  files(id = this.agentId) {
     return agentFiles(this.stateDir, id);
   }
 
@@ -64,6 +68,11 @@ export class Scene implements AsyncDisposable {
     return new Supervised(this, launch, child);
   }
 
+  /** The numbers of all that runs under its agent. */
+  alive(): number[] {
+    return findAlive({ leader: -1, mark: `BATON_AGENT_ID=${this.agentId}` });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const child of this.#supervisors) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -80,14 +89,12 @@ export class Scene implements AsyncDisposable {
 
 /** Bundled once for all tests. */
 export const PROGRAMS = join(import.meta.dirname, '../../node_modules/.cache/baton');
-export const AGENT = 'agent-1';
 export const TOKEN = 'a.agent-token';
 export const SUPERVISOR_TOKEN = 'v.supervisor-token';
 
-const LAUNCH: Omit<Launch, 'cwd' | 'state_dir'> = {
+const LAUNCH: Omit<Launch, 'id' | 'cwd' | 'state_dir'> = {
   v: 1,
   kind: 'agent',
-  id: AGENT,
   start: 1,
   argv: ['/bin/sh', '-c', 'cat'],
   env: {},
@@ -106,8 +113,8 @@ const LAUNCH: Omit<Launch, 'cwd' | 'state_dir'> = {
 };
 
 /** A launch of nothing in particular. */
-export function launchIn({ cwd, stateDir }: Scene): Launch {
-  return { ...LAUNCH, cwd, state_dir: stateDir };
+export function launchIn({ agentId, cwd, stateDir }: Scene): Launch {
+  return { ...LAUNCH, id: agentId, cwd, state_dir: stateDir };
 }
 
 /** One supervisor, as seen from outside. */

@@ -1,4 +1,5 @@
-import { createSignalFinder, findSignal, type Found } from '../protocol/find-signals.ts';
+import { findSignal, type Found } from '../protocol/find-signals.ts';
+import { SignalWatch } from './signal-watch.ts';
 
 /** What can be heard in an agent's output, besides its words. */
 export interface Listener {
@@ -21,8 +22,8 @@ export interface Speech {
 
 /** Plain output: all of it is the agent's. */
 export function hearText(): Speech {
-  const finder = createSignalFinder();
-  return { push: (chunk) => finder.push(chunk), endTurn: () => finder.end() };
+  const watch = new SignalWatch();
+  return { push: (chunk) => watch.push(chunk), endTurn: () => watch.end() };
 }
 
 /**
@@ -30,16 +31,16 @@ export function hearText(): Speech {
  * told, is somebody else's text.
  */
 export function hearStream(listener: Listener): Speech {
-  const finder = createSignalFinder();
+  const watch = new SignalWatch();
   const lines = splitLines((line) => {
     const said = parseObject(line);
     if (said === undefined || isSubagent(said)) return;
-    if (said['type'] === 'assistant') hearAssistant(said, (text) => finder.push(text), listener);
+    if (said['type'] === 'assistant') hearAssistant(said, (text) => watch.push(Buffer.from(text)), listener);
     else if (said['type'] === 'result') listener.onTurnEnd(said['is_error'] === true);
     else if (said['type'] === 'system' && said['subtype'] === 'init' && typeof said['session_id'] === 'string')
       listener.onConversation(said['session_id']);
   });
-  return { push: lines, endTurn: () => finder.end() };
+  return { push: lines, endTurn: () => watch.end() };
 }
 
 /** The hook's own copy of the last words may be there before the pipe has brought them. */

@@ -17,8 +17,7 @@ export interface StopCase {
 
 /** The beginning of what the agent is told; `null` in a case lets it stop. */
 export const TEXTS = {
-  signal:
-    "You must explicitly signal completion before stopping. Run: baton emit agent:signal --agent agent-1 '<json>'",
+  signal: 'You must explicitly signal completion before stopping. Run: baton emit agent:signal --agent ',
   idle: 'Stop hook: on_idle handler invoked. Continue working or signal completion.',
   escalate: 'A human has been notified. Wait for instructions or signal completion.',
 } as const;

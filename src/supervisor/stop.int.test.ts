@@ -5,7 +5,7 @@ import { until } from '../../test/processes/until.ts';
 import { keepCall, listKept, readKept } from '../api/outbox.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import { findPrograms } from './programs.ts';
-import { AGENT, launchIn, PROGRAMS, Scene, TOKEN, type Supervised } from './scene.cases.ts';
+import { launchIn, PROGRAMS, Scene, TOKEN, type Supervised } from './scene.cases.ts';
 import { STOP_CASES, TEXTS, type StopCase } from './stop.cases.ts';
 
 /** Who is asked whether the agent may stop: gives what it is told, or null. */
@@ -22,7 +22,7 @@ describe.each(STOP_CASES)('$name', (stopCase) => {
     await using scene = sceneOf(stopCase);
     const run = await supervised(scene, stopCase);
     const { port } = await run.running();
-    const env = { BATON_TOKEN: TOKEN, BATON_AGENT_ID: AGENT, BATON_URL: `http://127.0.0.1:${port}` };
+    const env = { BATON_TOKEN: TOKEN, BATON_AGENT_ID: scene.agentId, BATON_URL: `http://127.0.0.1:${port}` };
     expect(await play(stopCase, scene, commandHook(scene, env))).toEqual(outcomeOf(stopCase));
   });
 
@@ -71,15 +71,17 @@ function outcomeOf({ stops, records = [] }: StopCase): Outcome {
 
 async function play({ stops, owes = [] }: StopCase, scene: Scene, ask: Asked): Promise<Outcome> {
   const told: unknown[] = [];
-  for (const { input } of stops) told.push(kindOf(await ask(input), owes));
+  for (const { input } of stops) told.push(kindOf(await ask(input), scene.agentId, owes));
   return { told, records: recordsOf(scene) };
 }
 
 /** Which of the texts it is, whole and with everything that is owed; the text itself where it is none. */
-function kindOf(text: string | null, owes: readonly string[]): string | null {
+function kindOf(text: string | null, agentId: string, owes: readonly string[]): string | null {
   if (text === null || text === TEXTS.idle || text === TEXTS.escalate)
     return text === null ? null : text === TEXTS.idle ? 'idle' : 'escalate';
-  return text.startsWith(`${TEXTS.signal}\n`) && owes.every((owed) => text.includes(owed)) ? 'signal' : text;
+  return text.startsWith(`${TEXTS.signal}${agentId} '<json>'\n`) && owes.every((owed) => text.includes(owed))
+    ? 'signal'
+    : text;
 }
 
 /** With the daemon or in the outbox, from the supervisor or from the command. */
@@ -98,10 +100,10 @@ function recordsOf({ daemon, stateDir }: Scene): string[] {
   });
 }
 
-function commandHook({ stateDir }: Scene, env: Readonly<Record<string, string>>): Asked {
+function commandHook({ stateDir, agentId }: Scene, env: Readonly<Record<string, string>>): Asked {
   return async (input) => {
     const { stopHook } = await findPrograms(PROGRAMS);
-    const child = spawn(process.execPath, [stopHook, AGENT], {
+    const child = spawn(process.execPath, [stopHook, agentId], {
       env: { ...env, BATON_STATE_DIR: stateDir },
       stdio: ['pipe', 'pipe', 'inherit'],
     });

@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
-import { findAlive } from './process-tree.ts';
-import { AGENT, Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
+import { endProcesses, findAlive } from './process-tree.ts';
+import { Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
 
-const MARK = `BATON_AGENT_ID=${AGENT}`;
 const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script] }) as const;
-const gone = (): boolean => findAlive({ leader: -1, mark: MARK }).length === 0;
 
 describe('a supervised process', () => {
   it('runs with its environment, and its end is written down and told once', async () => {
@@ -19,7 +17,7 @@ describe('a supervised process', () => {
     const exit = await run.exit();
     expect(exit).toMatchObject({ start: 1, code: 3, signal: null, timed_out: false, blocks_used: false });
     const log = readFileSync(run.files.log, 'utf8');
-    expect(log).toContain(`${AGENT} ${AGENT} ${TOKEN} ${scene.stateDir} bar ${run.files.bin}:`);
+    expect(log).toContain(`${scene.agentId} ${scene.agentId} ${TOKEN} ${scene.stateDir} bar ${run.files.bin}:`);
     expect(log).toMatch(/http:\/\/127\.0\.0\.1:\d+/);
     expect(exit.output).toBe(log.trim());
     expect(scene.daemon.of('agent_report').map(({ input }) => input['kind'])).toEqual(['started', 'exited']);
@@ -35,7 +33,7 @@ describe('a supervised process', () => {
       second.child.once('exit', resolve);
     });
     expect(second.child.exitCode).toBe(75);
-    expect(findAlive({ leader: -1, mark: MARK })).toHaveLength(1);
+    expect(scene.alive()).toHaveLength(1);
   });
 
   it('that cannot be started ends as in a shell', async () => {
@@ -76,7 +74,7 @@ describe('a supervised process', () => {
       kill_after_ms: 300,
     });
     expect(await run.exit()).toMatchObject({ code: null, signal: 'SIGKILL', timed_out: true, output: 'deaf' });
-    expect(gone()).toBe(true);
+    expect(scene.alive()).toEqual([]);
   });
 
   it('is killed with everything it has started, also what has left its group, and that is checked', async () => {
@@ -85,9 +83,9 @@ describe('a supervised process', () => {
       ...sh('setsid sh -c "trap \\"\\" TERM; while :; do sleep 1; done" & sleep 600 & wait'),
       kill_after_ms: 200,
     });
-    await until('all three run', () => findAlive({ leader: -1, mark: MARK }).length >= 3);
+    await until('all three run', () => scene.alive().length >= 3);
     expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
-    expect(gone()).toBe(true);
+    expect(scene.alive()).toEqual([]);
     expect(await run.exit()).toMatchObject({ code: null, signal: 'SIGTERM', timed_out: false });
   });
 
@@ -95,7 +93,7 @@ describe('a supervised process', () => {
     await using scene = new Scene();
     const run = await scene.start({ ...sh('setsid sleep 600 & sleep 600 & echo bye'), kill_after_ms: 200 });
     expect(await run.exit()).toMatchObject({ code: 0, output: 'bye' });
-    expect(gone()).toBe(true);
+    expect(scene.alive()).toEqual([]);
   });
 
   it('leaves nobody that counts as alive where somebody does not collect their dead', async () => {
@@ -145,7 +143,7 @@ describe('a supervised process', () => {
     await run.running();
     run.child.kill('SIGTERM');
     expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
-    expect(gone()).toBe(true);
+    expect(scene.alive()).toEqual([]);
   });
 
   it('whose supervisor is killed can be found by its mark', async () => {
@@ -154,7 +152,17 @@ describe('a supervised process', () => {
     const pid = await run.pid();
     run.child.kill('SIGKILL');
     await until('the supervisor has gone', () => run.child.signalCode !== null);
-    expect(findAlive({ leader: pid, mark: MARK })).toContain(pid);
+    expect(scene.alive()).toContain(pid);
+  });
+
+  it('whose supervisor was killed is ended by whoever knows its mark', async () => {
+    await using scene = new Scene();
+    const run = await scene.start(sh('trap "" TERM PIPE; setsid sleep 600 & while :; do sleep 1; done'));
+    const leader = await run.pid();
+    await until('both run', () => scene.alive().length >= 3);
+    run.child.kill('SIGKILL');
+    await endProcesses({ leader, mark: `BATON_AGENT_ID=${scene.agentId}` }, 100);
+    expect(scene.alive()).toEqual([]);
   });
 
   it('that is killed is reported with the signal', async () => {

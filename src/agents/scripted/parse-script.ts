@@ -21,7 +21,7 @@ export function parseScript(text: string): Parsed<Script> {
 }
 
 const PARTS = ['steps', 'on_block', 'on_message'];
-const NAMES: readonly string[] = [...Object.keys(STEPS), ...BARE];
+const NAMES: readonly string[] = [...new Set([...Object.keys(STEPS), ...BARE])];
 
 function readScript(node: Node, findings: Finding[]): Script {
   // A list alone is the steps.

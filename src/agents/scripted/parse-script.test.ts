@@ -1,0 +1,93 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseScript } from './parse-script.ts';
+import { BARE, STEPS } from './step.ts';
+
+/** The first thing that is wrong: where, what, and what to do. */
+function wrong(text: string): string {
+  const parsed = parseScript(text);
+  if (parsed.ok) return 'nothing';
+  const [{ line, column, message, hint }] = parsed.problems;
+  return `${line}:${column} ${message} | ${hint}`;
+}
+
+describe('a script', () => {
+  it('takes every step there is', () => {
+    const text = `
+steps:
+  - say: Hello
+  - run: make
+  - write: { path: a.txt, text: 012 }
+  - commit: Save
+  - signal: complete
+  - signal: { kind: escalate, message: Help }
+  - exit: IMPLEMENTATION
+  - exit: { phase: REVIEW, reason: blocked, notes: n, pr_url: "https://x.y/1", evidence: e.yaml }
+  - handoff: handoff.xml
+  - thought: thought.json
+  - result: result.yaml
+  - stop
+  - wait
+  - ask: May I?
+  - error: rate_limited
+  - error: { kind: unauthorized, message: No, reset_at: "2026-11-15T12:00:00Z" }
+  - hang
+  - crash
+  - crash: 3
+  - print: "}{"
+  - flood: 1000
+  - fork: sleep 60
+  - fork: { run: sleep 60, setsid: true }
+  - ignore: SIGTERM
+on_block:
+  - signal: complete
+on_message:
+  - say: Yes
+`;
+    const parsed = parseScript(text);
+    if (!parsed.ok) throw new Error(parsed.problems[0].message);
+    const { steps, onBlock, onMessage } = parsed.value;
+    expect(new Set(steps.map((step) => step.do))).toEqual(new Set([...Object.keys(STEPS), ...BARE]));
+    expect(steps).toContainEqual({ do: 'signal', with: { kind: 'complete' } });
+    expect(steps).toContainEqual({ do: 'write', with: { path: 'a.txt', text: '012' } });
+    expect(steps).toContainEqual({ do: 'crash', with: 3 });
+    expect([onBlock?.length, onMessage.length]).toEqual([1, 1]);
+  });
+
+  it('may be a list alone, and JSON', () => {
+    expect(parseScript('- say: Hello\n- stop\n')).toMatchObject({
+      ok: true,
+      value: { steps: [{ do: 'say' }, { do: 'stop' }] },
+    });
+    expect(parseScript('[{"say": "Hello"}]')).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ['- sayy: Hello', '1:3 Unknown step: sayy | Did you mean `say`?'],
+    ['- say: Hello\n- stop: now', '2:9 stop takes nothing | Write only: - stop'],
+    ['- say: Hello\n  run: make', '1:3 A step is one thing to do | Begin each step with a dash of its own.'],
+    ['- signal: finished', '1:11 Invalid signal.kind: finished (expected: complete, escalate, continue) |'],
+    ['- write: { path: x }', '1:10 Missing required field: write.text | Add it. All of its content.'],
+    ['- commit', '1:3 Missing required field: commit | Add it. Commits everything with this message, as a tool call.'],
+    ['- flood: lots', '1:10 Field flood must be a whole number | Prints so many bytes.'],
+    ['on_blok:\n  - stop', '1:1 Unknown part: on_blok | Did you mean `on_block`?'],
+    ['steps: go', '1:8 steps must be a list of steps | Write a list, one step a line: `- say: Hello`.'],
+    ['on_block:\n  - stop', '1:1 The script has no steps |'],
+    ['- say: "', '1:9 Missing closing "quote |'],
+  ])('%j is refused with its place', (text, problem) => {
+    expect(wrong(text)).toContain(problem);
+  });
+
+  it('tells of everything that is wrong at once', () => {
+    expect(parseScript('- a\n- b\n- say: c\n- d\n')).toMatchObject({ ok: false, problems: { length: 3 } });
+  });
+});
+
+describe('the examples', () => {
+  const folder = join(import.meta.dirname, '../../../examples/agents');
+  it.each(globSync('*.yaml', { cwd: folder }))('%s is what its name says', (file) => {
+    const parsed = parseScript(readFileSync(join(folder, file), 'utf8'));
+    expect(parsed.ok).toBe(!file.includes('broken'));
+  });
+});
