@@ -16,8 +16,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   api: ['protocol'],
   mcp: ['protocol', 'api'],
   notify: ['protocol'],
+  streams: ['protocol'],
   // One small process per agent: whatever it imports, it carries two hundred times.
-  supervisor: ['protocol', 'api'],
+  supervisor: ['protocol', 'api', 'streams'],
   agents: ['protocol', 'api', 'supervisor'],
   effects: ['protocol', 'state', 'engine', 'runbook', 'git', 'api', 'notify', 'agents', 'supervisor'],
   daemon: [

@@ -19,6 +19,17 @@ export interface AgentContext {
   /** What paths in a runbook are relative to, absolute. */
   readonly projectDir: string;
   readonly programs: Programs;
+  /** What the user has set up for that client; left out where nobody looked. */
+  readonly user?: UserSetup;
+}
+
+/** The folder of a client's own settings and logins, which an adapter may point to but never changes. */
+export interface UserSetup {
+  readonly folder: string;
+  /** Names of the files in it. */
+  readonly entries: readonly string[];
+  /** What its `settings.json` says. */
+  readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /** The part of a launch that depends on the client; who starts it fills in the rest. */

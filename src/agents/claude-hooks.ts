@@ -9,6 +9,8 @@ export interface HttpHook {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly allowedEnvVars: readonly string[];
+  /** Seconds; left out: 600. */
+  readonly timeout?: number;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface HttpHook {
  * the model: the token comes from the environment.
  */
 export function claudeSettings(): ClaudeSettings {
-  const hooks = Object.entries(EVENTS).map(([event, path]) => [event, [{ hooks: [hook(path)] }]] as const);
+  const hooks = Object.entries(EVENTS).map(([event, path]) => [event, [{ hooks: [httpHook(path)] }]] as const);
   return { disableAllHooks: false, hooks: Object.fromEntries(hooks) };
 }
 
@@ -28,7 +30,7 @@ const EVENTS = {
   PostToolUse: 'post-tool-use',
 } as const;
 
-function hook(path: string): HttpHook {
+export function httpHook(path: string): HttpHook {
   return {
     type: 'http',
     url: `\${BATON_URL}/hook/${path}`,

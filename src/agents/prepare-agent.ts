@@ -3,11 +3,15 @@ import type { AgentPlan } from '../protocol/run-plan.ts';
 import { agentFiles, type LaunchFile } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import type { Adapter, AgentContext, Prepared } from './adapter.ts';
+import { claude } from './claude/adapter.ts';
+import { codex } from './codex/adapter.ts';
 import { command } from './command.ts';
+import { gemini } from './gemini/adapter.ts';
 import { scripted } from './scripted/adapter.ts';
+import { shellQuote } from './shell-quote.ts';
 
 /** Every kind of client; the first that knows a `run` takes it, and any other text is a command for the shell. */
-const ADAPTERS: readonly Adapter[] = [scripted, command];
+const ADAPTERS: readonly Adapter[] = [scripted, claude, codex, gemini, command];
 
 /** How an agent is started: its command line, how it is spoken to, and the files that must lie there before. */
 export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {
@@ -29,10 +33,6 @@ export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {
 
 /** `baton` for a PATH: the one that started the agent, whatever else is installed. Shell steps get it too. */
 export function batonShim(bin: string, { baton }: Pick<Programs, 'baton'>): LaunchFile {
-  const content = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(baton)} "$@"\n`;
+  const content = `#!/bin/sh\nexec ${shellQuote(process.execPath)} ${shellQuote(baton)} "$@"\n`;
   return { path: join(bin, 'baton'), content, mode: 0o755 };
-}
-
-function quote(path: string): string {
-  return `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { delimiter } from 'node:path';
+import type { Writable } from 'node:stream';
 import type { Launch } from './contract.ts';
 
 export interface Child {
@@ -15,7 +16,7 @@ export type Spawned = { readonly ok: true; readonly child: Child } | { readonly 
 
 /** Starts the process in a group of its own, with pipes for what it says and hears. */
 export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promise<Spawned> {
-  const [program, ...args] = launch.argv;
+  const [program = '', ...args] = launch.argv.map((word) => fillUrl(word, env['BATON_URL'] ?? ''));
   let child: ChildProcess;
   try {
     child = spawn(program, args, { cwd: launch.cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -40,6 +41,7 @@ export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promis
 function teller({ input }: Launch, { stdin }: ChildProcess): Child['tell'] {
   return async (text) => {
     if (stdin === null || !stdin.writable || input === 'none') return false;
+    if (input === 'once') return tellOnce(stdin, text);
     const line = input === 'text' ? text : JSON.stringify({ type: 'user', message: { role: 'user', content: text } });
     return new Promise((resolve) => {
       // A process that reads nothing has it in its pipe: that is as far as anybody can bring it.
@@ -50,6 +52,19 @@ function teller({ input }: Launch, { stdin }: ChildProcess): Child['tell'] {
 }
 
 const TAKING_MS = 1000;
+
+/** A program that reads to the end before it begins hears the first message, and no other. */
+async function tellOnce(stdin: Writable, text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    stdin.once('error', () => resolve(false));
+    stdin.end(text, () => resolve(true));
+  });
+}
+
+/** Only the supervisor knows where it listens. */
+export function fillUrl(text: string, url: string): string {
+  return text.replaceAll('${BATON_URL}', url);
+}
 
 /** What the process finds in its environment: that of the supervisor, the launch's, and how it reaches us. */
 export function childEnvironment(launch: Launch, bin: string, url: string): NodeJS.ProcessEnv {

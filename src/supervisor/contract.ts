@@ -51,15 +51,18 @@ export interface Launch {
   /** The agent's id, or the command's. */
   readonly id: string;
   readonly start: number;
-  /** Program and arguments; a shell command is `['/bin/sh', '-c', …]`. */
+  /** Program and arguments; a shell command is `['/bin/sh', '-c', …]`. `${BATON_URL}` is filled in, as in `files`. */
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   /** Laid over the environment that the supervisor was started with; an empty text removes a name. */
   readonly env: Readonly<Record<string, string>>;
-  /** How the program speaks: plain text, or one JSON object a line as Claude Code prints them. */
-  readonly output: 'text' | 'stream-json';
-  /** Messages go to its standard input: as plain lines, or as JSON lines of user messages; `none` closes it at once. */
-  readonly input: 'none' | 'text' | 'stream-json';
+  /** How the program speaks: plain text, or JSON lines as Claude Code (`stream-json`), Codex or Gemini CLI print them. */
+  readonly output: 'text' | 'stream-json' | 'codex' | 'gemini';
+  /**
+   * Messages go to its standard input: as plain lines, or as JSON lines of user messages. `once`: only the prompt, then it is closed, since
+   * the program reads to the end before it begins. `none` closes it at once.
+   */
+  readonly input: 'none' | 'once' | 'text' | 'stream-json';
   /** The first message; sent on standard input where `input` is not `none`. */
   readonly prompt: string | null;
   readonly timeout_ms: number | null;
@@ -91,6 +94,8 @@ export interface LaunchFile {
   readonly content: string;
   /** Left out: 0600. */
   readonly mode?: number;
+  /** Instead of the content: a symbolic link to this path, in place of whatever is there. */
+  readonly link?: string;
 }
 
 export interface Running {

@@ -66,12 +66,18 @@ export class DaemonStandIn {
     const { url = '', headers } = request;
     const token = (headers.authorization ?? '').slice('Bearer '.length);
     if (url === '/v1/deliver') this.#deliver();
-    if (url === '/mcp' || url === '/v1/events') return stream(response, body);
+    const operation = url.replace(/^\/(?:v1\/)?/, '');
+    if (!(operation in this.#answers) && (operation === 'mcp' || operation === 'events')) return stream(response, body);
     const key = headers['idempotency-key'];
-    const answer = this.#hear(url.slice('/v1/'.length), token, typeof key === 'string' ? key : undefined, body);
+    const answer = this.#hear(operation, token, typeof key === 'string' ? key : undefined, body);
     const text = JSON.stringify(answer);
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-    response.end(text);
+    // To a notification of MCP there is no answer.
+    const status = operation === 'mcp' && text === '{}' ? 202 : 200;
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': status === 202 ? 0 : Buffer.byteLength(text),
+    });
+    response.end(status === 202 ? '' : text);
   }
 
   #hear(operation: string, token: string, key: string | undefined, body: string): object {

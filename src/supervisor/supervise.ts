@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Server } from 'node:http';
 import { identifyProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
-import { childEnvironment, markOf, startChild, type Child } from './child.ts';
+import { childEnvironment, fillUrl, markOf, startChild, type Child } from './child.ts';
 import { filesIn, type Exit, type Launch, type Running } from './contract.ts';
 import { Counterpart } from './counterpart.ts';
 import { openDoor } from './door.ts';
@@ -80,10 +80,16 @@ function take(path: string): boolean {
 }
 
 function writeFiles({ files = [] }: Launch, url: string): void {
-  for (const { path, content, mode = 0o600 } of files) {
+  for (const { path, content, link, mode = 0o600 } of files) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(path, content.replaceAll('${BATON_URL}', url), { mode });
+    if (link === undefined) writeFileSync(path, fillUrl(content, url), { mode });
+    else replaceByLink(path, link);
   }
+}
+
+function replaceByLink(path: string, target: string): void {
+  rmSync(path, { force: true });
+  symlinkSync(target, path);
 }
 
 /** One that has ended already has no identity: its number alone tells that it was there. */

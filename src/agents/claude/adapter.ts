@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import type { Adapter, AgentContext } from '../adapter.ts';
+import { claudeSettingsFor, CLAUDE_TOOLS } from './settings.ts';
+
+/**
+ * Claude Code, without a terminal: prompts and later messages are lines of its standard input, so that one process holds the whole
+ * conversation. The user's login is found as always; of their settings only what a login needs comes along.
+ */
+export const claude: Adapter = {
+  runs: (run) => run === 'claude',
+  prepare: ({ model }, context, { folder }) => {
+    const settings = join(folder, 'claude-settings.json');
+    const mcp = join(folder, 'claude-mcp.json');
+    return {
+      ok: true,
+      launch: {
+        argv: [
+          'claude',
+          ...STREAMS,
+          // No settings of user or project: a hook in there that says `continue: false` would end the agent beside ours.
+          '--settings',
+          settings,
+          '--setting-sources',
+          '',
+          '--mcp-config',
+          mcp,
+          '--strict-mcp-config',
+          '--permission-mode',
+          'acceptEdits',
+          '--allowedTools',
+          CLAUDE_TOOLS.join(','),
+          // The project's CLAUDE.md goes with its settings; as an added folder it is read all the same.
+          '--add-dir',
+          context.cwd,
+          ...(model === undefined ? [] : ['--model', model]),
+          ...conversation(context),
+        ],
+        env: ENVIRONMENT,
+        output: 'stream-json',
+        input: 'stream-json',
+        prompt: context.prompt,
+        finds_exit_signals: true,
+        files: [
+          { path: settings, content: JSON.stringify(claudeSettingsFor(context.user), null, 2) },
+          { path: mcp, content: JSON.stringify(MCP, null, 2) },
+        ],
+      },
+    };
+  },
+};
+
+const STREAMS = ['-p', '--verbose', '--output-format', 'stream-json', '--input-format', 'stream-json'];
+
+const ENVIRONMENT = {
+  // Baton counts the blocks itself; the client would let go after eight.
+  CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '0',
+  CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
+  // Its updater would change the program under the agents that run.
+  DISABLE_AUTOUPDATER: '1',
+};
+
+/** The client fills the token in from its environment. Without `alwaysLoad` the model has to search for the tools first. */
+const MCP = {
+  mcpServers: {
+    baton: {
+      type: 'http',
+      url: '${BATON_URL}/mcp',
+      headers: { Authorization: 'Bearer ${BATON_TOKEN}' },
+      alwaysLoad: true,
+    },
+  },
+};
+
+function conversation({ isResume, conversation: id }: AgentContext): string[] {
+  return isResume && id !== null ? ['--resume', id] : [];
+}

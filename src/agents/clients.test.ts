@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { agentFiles } from '../supervisor/contract.ts';
+import type { Adapter, AgentContext, LaunchParts } from './adapter.ts';
+import { claude } from './claude/adapter.ts';
+import { codex } from './codex/adapter.ts';
+import { stopHookFlags } from './codex/stop-hook.ts';
+import { gemini } from './gemini/adapter.ts';
+
+const CONTEXT: AgentContext = {
+  agentId: 'agent-1',
+  start: 1,
+  prompt: 'a secret plan',
+  isResume: false,
+  conversation: null,
+  stateDir: '/state',
+  cwd: '/project',
+  projectDir: '/project',
+  programs: { supervisor: '/s', stopHook: "/it's/hook.cjs", scripted: '/x', baton: '/b' },
+};
+const ADAPTERS = { claude, codex, gemini };
+
+describe.each(Object.entries(ADAPTERS))('how %s is started', (run, adapter) => {
+  it('takes its own name and no other', () => {
+    expect([run, `${run} --flag`, `my-${run}`, 'sh'].map((each) => adapter.runs(each))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('keeps the prompt out of the command line, where everybody on the machine can read it', () => {
+    expect(prepare(adapter).argv.join(' ')).not.toContain('secret');
+    expect(prepare(adapter).prompt).toBe('a secret plan');
+  });
+
+  it('names a model where the plan does', () => {
+    expect(prepare(adapter).argv).not.toContain('a-model');
+    expect(prepare(adapter, CONTEXT, 'a-model').argv).toContain('a-model');
+  });
+
+  it('resumes a conversation that it knows, and begins anew without one', () => {
+    const resumed = { ...CONTEXT, isResume: true, conversation: 'conversation-1' };
+    expect(prepare(adapter, resumed).argv).toContain('conversation-1');
+    expect(prepare(adapter, { ...resumed, conversation: null }).argv).toEqual(prepare(adapter).argv);
+  });
+
+  it('writes below the folder of the agent only', () => {
+    for (const { path } of prepare(adapter, withUser({})).files) expect(path).toMatch(/^\/state\/agents\/agent-1\//);
+  });
+});
+
+describe('what comes along from the user', () => {
+  const settings = {
+    apiKeyHelper: 'get-key',
+    security: { auth: { selectedType: 'oauth-personal' }, folderTrust: { enabled: false } },
+    hooks: { Stop: ['theirs'], AfterAgent: ['theirs'] },
+    hooksConfig: { enabled: false },
+    disableAllHooks: true,
+    permissions: { deny: ['Bash'] },
+  };
+
+  it('is the login of Claude Code, and no hook', () => {
+    const [file] = prepare(claude, withUser(settings)).files;
+    expect(JSON.parse(file?.content ?? '')).toMatchObject({ apiKeyHelper: 'get-key', disableAllHooks: false });
+    expect(file?.content).not.toMatch(/theirs|permissions/);
+  });
+
+  it('is the login of Gemini CLI, as settings and as links, and no hook', () => {
+    const [file, ...links] = prepare(gemini, withUser(settings)).files;
+    const written: unknown = JSON.parse(file?.content ?? '');
+    expect(written).toMatchObject({
+      security: { auth: { selectedType: 'oauth-personal' } },
+      hooksConfig: { enabled: true },
+    });
+    expect(file?.content).not.toMatch(/theirs|folderTrust|permissions/);
+    expect(links.map(({ link }) => link)).toEqual(['/home/.client/oauth_creds.json']);
+  });
+});
+
+describe('the stop hook of Codex', () => {
+  it('is vouched for with the hash that Codex itself gives it', () => {
+    // As `hooks/list` of `codex app-server` says it for this hook.
+    expect(stopHookFlags('/x/hook.sh').join(' ')).toContain(
+      'sha256:750893a1a04a5117e51f561225b98a964d072094582abee8d86b929be697f8a4',
+    );
+  });
+});
+
+function withUser(settings: Readonly<Record<string, unknown>>): AgentContext {
+  const entries = ['settings.json', 'oauth_creds.json', 'tmp', 'extensions', 'trustedFolders.json'];
+  return { ...CONTEXT, user: { folder: '/home/.client', entries, settings } };
+}
+
+function prepare(adapter: Adapter, context: AgentContext = CONTEXT, model?: string): LaunchParts {
+  const plan = { name: 'a', run: '', ...(model !== undefined && { model }) };
+  const prepared = adapter.prepare(plan, context, agentFiles(context.stateDir, context.agentId));
+  if (!prepared.ok) throw new Error(prepared.reason);
+  return prepared.launch;
+}

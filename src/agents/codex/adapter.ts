@@ -1,0 +1,44 @@
+import type { Adapter, AgentContext } from '../adapter.ts';
+import { stopHookCommand } from '../stop-hook-command.ts';
+import { stopHookFlags } from './stop-hook.ts';
+
+/**
+ * Codex, one process a turn. Everything of ours is on its command line, which counts more than any file: the user's own folder with its
+ * login, its settings and its conversations stays as it is, and no file that an agent writes there takes the hook away.
+ */
+export const codex: Adapter = {
+  runs: (run) => run === 'codex',
+  prepare: ({ model }, context) => ({
+    ok: true,
+    launch: {
+      argv: [
+        'codex',
+        'exec',
+        '--json',
+        '--skip-git-repo-check',
+        // Its sandbox shuts out loopback and the git folder of a worktree: an agent in it can neither report nor commit.
+        '--sandbox',
+        'danger-full-access',
+        ...stopHookFlags(stopHookCommand(context)),
+        '-c',
+        'mcp_servers.baton={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
+        // The agent reaches Baton from its shell: the variables whose names look like secrets must get there.
+        '-c',
+        'shell_environment_policy.ignore_default_excludes=true',
+        ...(model === undefined ? [] : ['-m', model]),
+        ...conversation(context),
+        '-',
+      ],
+      env: {},
+      output: 'codex',
+      input: 'once',
+      prompt: context.prompt,
+      finds_exit_signals: true,
+      files: [],
+    },
+  }),
+};
+
+function conversation({ isResume, conversation: id }: AgentContext): string[] {
+  return isResume && id !== null ? ['resume', id] : [];
+}

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { UserSetup } from './adapter.ts';
+
+/** What the user has set up for a client, for the adapters that carry a login over; undefined for clients that find it themselves. */
+export function readUserSetup(run: string, env: Readonly<Record<string, string | undefined>>): UserSetup | undefined {
+  const home = env['HOME'] ?? '';
+  if (run === 'claude') return readFolder(env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'));
+  if (run === 'gemini') return readFolder(join(env['GEMINI_CLI_HOME'] ?? home, '.gemini'));
+  return undefined;
+}
+
+/** Somebody who never used the client has no such folder, and a broken file is the client's to complain about. */
+function readFolder(folder: string): UserSetup {
+  return { folder, entries: read(() => readdirSync(folder)) ?? [], settings: readSettings(folder) };
+}
+
+function readSettings(folder: string): UserSetup['settings'] {
+  const value: unknown = read(() => JSON.parse(readFileSync(join(folder, 'settings.json'), 'utf8')) as unknown);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function read<T>(what: () => T): T | undefined {
+  try {
+    return what();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+import type { AgentError } from '../protocol/run-plan.ts';
+import { fieldsOf, listOf, numberOf, parseFields, textOf, timeOfSeconds, type Fields } from './fields.ts';
+import { errorOfStatus, type ErrorSaid, type Said, type Usage, type UsageSaid } from './said.ts';
+import { plus } from './tally.ts';
+
+/** Reads a line of `claude -p --output-format stream-json --verbose`. */
+export function readClaudeLine(line: string, at: number): readonly Said[] {
+  const said = parseFields(line);
+  // What a subagent says is a tool's result to the agent itself.
+  if (said === null || typeof said['parent_tool_use_id'] === 'string') return [];
+  switch (said['type']) {
+    case 'system':
+      return readSystem(said, at);
+    case 'assistant':
+      return readAssistant(said);
+    case 'user':
+      return listOf(fieldsOf(said['message'])['content']).flatMap(readResultOfTool);
+    case 'control_request':
+      return readControl(fieldsOf(said['request']));
+    case 'result':
+      return [usageSaid(said), { kind: 'turn-ended', failed: said['is_error'] === true }];
+    default:
+      return [];
+  }
+}
+
+function readSystem(said: Fields, at: number): Said[] {
+  switch (said['subtype']) {
+    case 'init':
+      return [
+        { kind: 'conversation', id: textOf(said['session_id']) },
+        { kind: 'model', model: textOf(said['model']) },
+      ];
+    case 'api_retry': {
+      const resetAt = new Date(at + numberOf(said['retry_delay_ms'])).toISOString();
+      return [{ ...errorSaid(said, numberOf(said['error_status'])), resetAt, isRetrying: true }];
+    }
+    case 'permission_denied':
+      return [{ kind: 'permission', tool: textOf(said['tool_name']), what: textOf(said['message']) }];
+    default:
+      return [];
+  }
+}
+
+/** An API error comes as a message that the client itself wrote. Its words are not the agent's. */
+function readAssistant(said: Fields): Said[] {
+  if (typeof said['error'] === 'string') return [errorSaid(said, numberOf(said['api_error_status']))];
+  return listOf(fieldsOf(said['message'])['content']).flatMap(readBlock);
+}
+
+function readBlock({ type, text, id, name }: Fields): Said[] {
+  if (type === 'text') return [{ kind: 'words', text: `${textOf(text)}\n` }];
+  return type === 'tool_use' ? [{ kind: 'tool-started', id: textOf(id), tool: textOf(name) }] : [];
+}
+
+function readResultOfTool({ type, tool_use_id: id, is_error }: Fields): Said[] {
+  return type === 'tool_result' ? [{ kind: 'tool-ended', id: textOf(id), failed: is_error === true }] : [];
+}
+
+function readControl({ subtype, tool_name: tool, input }: Fields): Said[] {
+  return subtype === 'can_use_tool' ? [{ kind: 'permission', tool: textOf(tool), what: JSON.stringify(input) }] : [];
+}
+
+function errorSaid(said: Fields, status: number): ErrorSaid {
+  const limit = fieldsOf(fieldsOf(said['api_error_params'])['rate_limit_info']);
+  const words = listOf(fieldsOf(said['message'])['content']).map(({ text }) => textOf(text));
+  return {
+    kind: 'error',
+    error: kindOf(said, status),
+    message: words.join('\n') || textOf(said['error']),
+    resetAt: timeOfSeconds(limit['resetsAt']),
+    isRetrying: false,
+  };
+}
+
+function kindOf(said: Fields, status: number): AgentError | null {
+  if (said['api_error'] === 'connection_failed') return 'no_internet';
+  // Its own `server_error` covers an overloaded server and a broken one, and a balance that is too low has status 400.
+  return KINDS[textOf(said['error'])] ?? errorOfStatus(status);
+}
+
+const KINDS: Readonly<Record<string, AgentError>> = {
+  authentication_failed: 'unauthorized',
+  billing_error: 'out_of_credits',
+  rate_limit: 'rate_limited',
+};
+
+/** Of this turn, over all models; older versions count only the conversation's own. */
+function usageSaid(said: Fields): UsageSaid {
+  const models = Object.values(fieldsOf(said['model_usage_since_last_result'])).map(fieldsOf);
+  if (models.length > 0) return { kind: 'usage', of: 'turn', usage: models.map(usageOfModel).reduce(plus) };
+  const usage = fieldsOf(said['usage']);
+  return {
+    kind: 'usage',
+    of: 'turn',
+    usage: {
+      input: numberOf(usage['input_tokens']),
+      output: numberOf(usage['output_tokens']),
+      cacheRead: numberOf(usage['cache_read_input_tokens']),
+      cacheWrite: numberOf(usage['cache_creation_input_tokens']),
+      costMillicents: null,
+    },
+  };
+}
+
+function usageOfModel(model: Fields): Usage {
+  return {
+    input: numberOf(model['inputTokens']),
+    output: numberOf(model['outputTokens']),
+    cacheRead: numberOf(model['cacheReadInputTokens']),
+    cacheWrite: numberOf(model['cacheCreationInputTokens']),
+    costMillicents: Math.round(numberOf(model['costUSD']) * 100_000),
+  };
+}

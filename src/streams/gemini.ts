@@ -1,0 +1,70 @@
+import type { AgentError } from '../protocol/run-plan.ts';
+import { fieldsOf, listOf, numberOf, parseFields, textOf, type Fields } from './fields.ts';
+import { errorOfStatus, type ErrorSaid, type Said, type UsageSaid } from './said.ts';
+
+/** Reads a line of `gemini --output-format stream-json`. A process has one turn. */
+export function readGeminiLine(line: string): readonly Said[] {
+  const said = parseFields(line);
+  switch (said?.['type']) {
+    case 'init':
+      return [
+        { kind: 'conversation', id: textOf(said['session_id']) },
+        { kind: 'model', model: textOf(said['model']) },
+      ];
+    case 'message':
+      return said['role'] === 'assistant' ? [{ kind: 'words', text: wordsOf(said) }] : [];
+    case 'tool_use':
+      return [{ kind: 'tool-started', id: textOf(said['tool_id']), tool: textOf(said['tool_name']) }];
+    case 'tool_result':
+      return [{ kind: 'tool-ended', id: textOf(said['tool_id']), failed: said['status'] !== 'success' }];
+    case 'result':
+      return readResult(said);
+    default:
+      // Lines of type `error` are warnings, a block of our own hook among them.
+      return [];
+  }
+}
+
+/**
+ * Gemini CLI says why a turn failed in prose, but its exit code is the HTTP status, of which a process keeps eight bits. What it
+ * suggests to wait is a sentence of its own.
+ */
+export function readGeminiExit(code: number, message: string, at: number): ErrorSaid | null {
+  const status = STATUSES.find((each) => each % 256 === code);
+  if (status === undefined) return null;
+  const seconds = /\nSuggested retry after (\d+(?:\.\d+)?)s\.\]/.exec(message)?.[1];
+  const resetAt = seconds === undefined ? null : new Date(at + Number(seconds) * 1000).toISOString();
+  return { kind: 'error', error: errorOfStatus(status), message, resetAt, isRetrying: false };
+}
+
+const STATUSES = [400, 401, 402, 403, 404, 429, 500, 502, 503, 504];
+
+function wordsOf({ content, delta }: Fields): string {
+  return delta === true ? textOf(content) : `${textOf(content)}\n`;
+}
+
+function readResult(said: Fields): Said[] {
+  const failed = said['status'] !== 'success';
+  const message = textOf(fieldsOf(said['error'])['message']);
+  const error: Said[] = failed
+    ? [{ kind: 'error', error: kindOf(message), message, resetAt: null, isRetrying: false }]
+    : [];
+  return [usageSaid(fieldsOf(said['stats'])), ...error, { kind: 'turn-ended', failed }];
+}
+
+/** Most errors of the API are passed on whole, inside a sentence of the client. */
+function kindOf(message: string): AgentError | null {
+  if (message === CUT_OFF) return 'no_internet';
+  const error = fieldsOf(parseFields(/^\[API Error: (\{.*\})\]$/s.exec(message)?.[1] ?? '')?.['error']);
+  if (listOf(error['details']).some(({ reason }) => reason === 'API_KEY_INVALID')) return 'unauthorized';
+  return errorOfStatus(numberOf(error['code']));
+}
+
+const CUT_OFF = '[API Error: exception TypeError: fetch failed sending request]';
+
+function usageSaid(stats: Fields): UsageSaid {
+  const cacheRead = numberOf(stats['cached']);
+  const input = numberOf(stats['input_tokens']) - cacheRead;
+  const output = numberOf(stats['output_tokens']);
+  return { kind: 'usage', of: 'turn', usage: { input, output, cacheRead, cacheWrite: 0, costMillicents: null } };
+}

@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { readLastLines } from './last-lines.ts';
+
+it('reads whole lines from the end of a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-lines-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'x');
+  writeFileSync(file, 'one\ntwo\nthree\nhalf');
+  expect(readLastLines(file)).toEqual(['one', 'two', 'three']);
+  expect(readLastLines(file, 12)).toEqual(['three']);
+  expect(readLastLines(join(folder, 'missing'))).toEqual([]);
+});

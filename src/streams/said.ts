@@ -1,0 +1,52 @@
+import type { AgentError } from '../protocol/run-plan.ts';
+
+/** What a line of a client's output says, in the same words for every client. */
+export type Said =
+  /** The client's own id of the conversation: a resume goes on with it. */
+  | { readonly kind: 'conversation'; readonly id: string }
+  | { readonly kind: 'model'; readonly model: string }
+  /** The agent's own words, to be joined as they come: where they are whole they end with a line break. */
+  | { readonly kind: 'words'; readonly text: string }
+  | { readonly kind: 'tool-started'; readonly id: string; readonly tool: string }
+  | { readonly kind: 'tool-ended'; readonly id: string; readonly failed: boolean }
+  | UsageSaid
+  | ErrorSaid
+  /** The client asks whether it may use a tool, or was refused because there was nobody to ask. */
+  | { readonly kind: 'permission'; readonly tool: string; readonly what: string }
+  | { readonly kind: 'turn-ended'; readonly failed: boolean };
+
+export interface UsageSaid {
+  readonly kind: 'usage';
+  readonly usage: Usage;
+  /** One turn, to be added; or the whole conversation up to here, which stands in place of what was said before. */
+  readonly of: 'turn' | 'conversation';
+}
+
+export interface ErrorSaid {
+  readonly kind: 'error';
+  /** Null: the client does not say what kind it is. */
+  readonly error: AgentError | null;
+  readonly message: string;
+  /** RFC 3339; null where nobody said it. */
+  readonly resetAt: string | null;
+  /** The client waits and tries again by itself. */
+  readonly isRetrying: boolean;
+}
+
+/** Tokens. What came out of a cache, or went into one, is not in `input`. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Thousandths of a cent; null where the client names no price. */
+  readonly costMillicents: number | null;
+}
+
+/** Which kind an HTTP status of a model's API is. An overloaded server is waited for like a limit; null for what waiting does not mend. */
+export function errorOfStatus(status: number): AgentError | null {
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 402) return 'out_of_credits';
+  if (status === 429 || status === 503 || status === 529) return 'rate_limited';
+  return status >= 500 ? 'no_internet' : null;
+}

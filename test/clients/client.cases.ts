@@ -1,0 +1,233 @@
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Usage } from '../../src/streams/said.ts';
+import type { Asked, Reply } from '../models/script.ts';
+import { says } from '../models/script.ts';
+import { until } from '../processes/until.ts';
+import { blocks, type Answer } from './door.ts';
+import { keepStream } from './keep-stream.ts';
+import { runAgent, type ClientUnderTest, type Ended, type RunOptions } from './run-agent.ts';
+import { openWorld, type StartModel, type World } from './world.ts';
+
+/** One of the clients, and what differs between them. */
+export interface ClientCase extends ClientUnderTest {
+  readonly startModel: StartModel;
+  readonly shell: (command: string) => Reply;
+  /** The model finds and calls the tool of Baton's MCP server. */
+  readonly callsTool: readonly Reply[];
+  readonly toolName: string;
+  /** The file in which a project tells it how to work. */
+  readonly instructions: string;
+  /** The files of a user who has logged in, and what must be in them afterwards. */
+  readonly setUp: (world: World) => void;
+  readonly settings: (world: World) => string;
+  /** Where it keeps its conversations, as a pattern. */
+  readonly transcripts: (world: World) => string;
+  /** For a client that has the model's address in its settings. */
+  readonly pointTo?: (world: World) => void;
+  /** A command with which an agent tries to get rid of its hooks. */
+  readonly sabotage: (world: World) => string;
+  readonly unauthorized: Reply;
+  readonly outOfCredits: Reply;
+  readonly rateLimited: (reset: number) => Reply;
+  /** Its own record of the conversation, where that says more than its stream. */
+  readonly record?: (ended: Ended, world: World) => readonly string[];
+  /** The tokens of a turn that the scripted model was paid for once, as it counts them. */
+  readonly usage: Usage;
+  readonly model: string;
+}
+
+/** The suite that every client passes: what Baton relies on, with the real program. */
+export function describeClient(client: ClientCase): void {
+  const open = (script: readonly (Reply | ((asked: Asked) => Reply))[], answer: Answer = blocks(0)) =>
+    openWorld(client.startModel, script, answer).then((world) => {
+      client.setUp(world);
+      return world;
+    });
+  const run = async (world: World, options: RunOptions, name?: string): Promise<Ended> => {
+    client.pointTo?.(world);
+    const ended = await runAgent(client, world, { plan: { model: client.model }, ...options });
+    if (name !== undefined) keepStream(client.run, name, ended.lines, world);
+    if (name !== undefined && client.record)
+      keepStream(client.run, `${name}.record`, client.record(ended, world), world);
+    return ended;
+  };
+
+  describe(`${client.run}: the real client`, () => {
+    it('is blocked when it stops, sees why, uses its shell, and may stop then', async () => {
+      const script = [
+        says('I am done.'),
+        client.shell('echo "$BATON_TOKEN" > said.txt; echo written'),
+        says('Now I am.'),
+      ];
+      await using world = await open(script, blocks(1, 'Write the file.'));
+      const before = client.settings(world);
+      const ended = await run(world, { prompt: 'Do the task.' }, 'blocked');
+      expect(ended).toMatchObject({ code: 0 });
+      expect(textIn(world.model.asked[0])).toContain('Do the task.');
+      expect(textIn(world.model.asked[1])).toContain('Write the file. (1)');
+      expect(textIn(world.model.asked[2])).toContain('written');
+      expect(readFileSync(join(world.project, 'said.txt'), 'utf8')).toBe('token-of-the-agent\n');
+      expect(stops(world)).toHaveLength(2);
+      expect(stops(world)[0]?.authorization).toBe('Bearer token-of-the-agent');
+      expect(words(ended)).toContain('I am done.');
+      expect(words(ended)).not.toContain('Write the file.');
+      expect(ended.said.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['tool-started', 'tool-ended']));
+      expect(client.settings(world)).toBe(before);
+    });
+
+    it('says its conversation, its model and what it used', async () => {
+      await using world = await open([says('Done.')]);
+      const ended = await run(world, { prompt: 'Go.' });
+      const known = [...ended.said, ...ended.saidAtEnd];
+      expect(known.find(({ kind }) => kind === 'conversation')).toMatchObject({
+        id: expect.stringMatching(/^[\w-]{36}$/),
+      });
+      expect(known.find(({ kind }) => kind === 'model')).toMatchObject({ model: client.model });
+      expect(ended.said.find(({ kind }) => kind === 'usage')).toMatchObject({ usage: client.usage });
+      expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: false });
+    });
+
+    it('is held by more blocks in a row than any client allows by itself', async () => {
+      const script = Array.from({ length: 13 }, (_, n) => says(`Attempt ${n + 1}.`));
+      await using world = await open(script, blocks(12));
+      const ended = await run(world, { prompt: 'Go.' });
+      expect(ended).toMatchObject({ code: 0 });
+      expect(stops(world)).toHaveLength(13);
+      expect(textIn(world.model.asked.at(-1))).toContain('Go on. (12)');
+    });
+
+    it('reads the instructions of the project', async () => {
+      await using world = await open([says('Done.')]);
+      writeFileSync(join(world.project, client.instructions), 'The sign of the project.');
+      await run(world, { prompt: 'Go.' });
+      expect(JSON.stringify(world.model.asked[0]?.body)).toContain('The sign of the project.');
+    });
+
+    it('goes on in the same conversation when it is resumed', async () => {
+      await using first = await open([says('The first answer.')]);
+      const begun = await run(first, { prompt: 'The first question.' });
+      const again = await first.withModel([says('The second answer.')]);
+      const ended = await run(again, { prompt: 'The second question.', resume: conversation(begun) }, 'resumed');
+      expect(ended).toMatchObject({ code: 0 });
+      expect(conversation(ended)).toBe(conversation(begun));
+      const seen = textIn(again.model.asked[0]);
+      for (const text of ['The first question.', 'The first answer.', 'The second question.'])
+        expect(seen).toContain(text);
+      expect(stops(again)).toHaveLength(2);
+    });
+
+    it('goes on after it was killed in the middle of a turn', async () => {
+      // Clients give their tools process groups of their own: this one ends with the world.
+      await using world: World = await open([() => client.shell(`while [ -d ${world.project} ]; do sleep 0.1; done`)]);
+      // Clients write a moment later than they speak: a conversation that is killed in its first tenth of a second may be lost.
+      const isKept = () =>
+        globSync(client.transcripts(world)).some((file) => readFileSync(file, 'utf8').includes('long thing'));
+      const killed = await run(world, {
+        prompt: 'Do the long thing.',
+        onSaid: ({ kind }, { kill }) => void (kind === 'tool-started' && until('it is kept', isKept).then(kill)),
+      });
+      expect(killed.signal).toBe('SIGKILL');
+      const again = await world.withModel([says('Where was I?')]);
+      await run(again, { prompt: 'Go on.', resume: conversation(killed) });
+      expect(textIn(again.model.asked[0])).toContain('Do the long thing.');
+      expect(textIn(again.model.asked[0])).toContain('Go on.');
+    });
+
+    it('says no conversation where the one to resume is not there', async () => {
+      await using world = await open([]);
+      const resume = '0f0e4c1c-7a53-4d1c-9d6b-0a5c4d3b2a10';
+      const ended = await run(world, { prompt: 'Go on.', resume });
+      expect(ended.code).not.toBe(0);
+      expect(ended.said.filter(({ kind }) => kind === 'conversation')).toEqual([]);
+      expect(world.model.asked).toEqual([]);
+    });
+
+    it('lists and calls the tools of the MCP server, with the token of the agent', async () => {
+      await using world = await open([...client.callsTool, says('Read.')]);
+      const ended = await run(world, { prompt: 'Read your brief.' }, 'mcp');
+      expect(world.model.asked[client.callsTool.length - 1]?.tools).toContain(client.toolName);
+      expect(world.door.mcpCalls).toEqual([{ authorization: 'Bearer token-of-the-agent', tool: 'task_brief' }]);
+      expect(ended.said).toContainEqual(expect.objectContaining({ kind: 'tool-started', tool: client.toolName }));
+      expect(textIn(world.model.asked.at(-1))).toContain('the brief of the task');
+    });
+
+    it('cannot get rid of its hook by writing settings, neither at once nor after a resume', async () => {
+      const script = [() => client.shell(client.sabotage(world)), says('I leave.'), says('I stay.')];
+      await using world: World = await open(script, blocks(1));
+      const before = client.settings(world);
+      const ended = await run(world, { prompt: 'Go.' });
+      expect(client.settings(world)).not.toBe(before);
+      expect(stops(world)).toHaveLength(2);
+      const again = await world.withModel([says('I leave.'), says('I stay.')]);
+      again.door.answerWith(({ name }, n) =>
+        name === 'stop' && n === 3 ? { decision: 'block', reason: 'Stay.' } : {},
+      );
+      await run(again, { prompt: 'Go on.', resume: conversation(ended) });
+      expect(stops(again)).toHaveLength(4);
+      expect(textIn(again.model.asked[1])).toContain('Stay.');
+      expect(existsSync(join(world.project, 'sabotaged'))).toBe(false);
+    });
+
+    it.each(['unauthorized', 'outOfCredits'] as const)('says what kind of error it has: %s', async (kind) => {
+      await using world = await open([client[kind]]);
+      const ended = await run(world, { prompt: 'Go.' }, ERRORS[kind].replaceAll('_', '-'));
+      expect(errorOf(ended)).toMatchObject({ error: ERRORS[kind], isRetrying: false });
+      expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: true });
+      expect(words(ended)).toBe('');
+    });
+
+    it('says when a limit ends', async () => {
+      const reset = Math.floor(Date.now() / 1000) + 3600;
+      await using world = await open([client.rateLimited(reset)]);
+      const ended = await run(world, { prompt: 'Go.' }, 'rate-limited');
+      const error = errorOf(ended);
+      expect(error).toMatchObject({ error: 'rate_limited' });
+      expect(Math.abs(Date.parse(error?.resetAt ?? '') / 1000 - reset)).toBeLessThan(30);
+    });
+
+    it('knows that nobody can be reached', async () => {
+      await using world = await open([{ kind: 'cut' }, { kind: 'cut' }]);
+      const ended = await run(world, { prompt: 'Go.' }, 'no-internet');
+      expect(errorOf(ended)).toMatchObject({ error: 'no_internet' });
+    });
+
+    it('takes no words for an error', async () => {
+      await using world = await open([
+        client.shell('echo HTTP 429 rate_limit_error; exit 1'),
+        says('It said 429 Too Many Requests.'),
+      ]);
+      const ended = await run(world, { prompt: 'Go.' }, 'words-about-errors');
+      expect(errorOf(ended)).toBeUndefined();
+      expect(ended.code).toBe(0);
+      expect(words(ended)).toContain('429');
+    });
+  });
+}
+
+const ERRORS = { unauthorized: 'unauthorized', outOfCredits: 'out_of_credits' } as const;
+
+export function textIn(asked: Asked | undefined): string {
+  return (asked?.messages ?? []).map(({ text }) => text).join('\n');
+}
+
+export function stops({ door }: World): World['door']['hooks'] {
+  return door.hooks.filter(({ name }) => name === 'stop');
+}
+
+export function words({ said }: Ended): string {
+  return said.map((each) => (each.kind === 'words' ? each.text : '')).join('');
+}
+
+export function conversation({ said, stderr }: Ended): string {
+  const found = said.find(({ kind }) => kind === 'conversation');
+  if (found?.kind !== 'conversation') throw new Error(`it did not say its conversation: ${stderr}`);
+  return found.id;
+}
+
+/** The last error with a kind counts: the stream's, or what the end of the process adds. */
+function errorOf({ said, saidAtEnd }: Ended) {
+  const all = [...said, ...saidAtEnd];
+  return all.filter((said) => said.kind === 'error').findLast(({ error }) => error !== null);
+}

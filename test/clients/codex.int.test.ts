@@ -1,0 +1,4 @@
+import { describeClient } from './client.cases.ts';
+import { codexCase } from './codex-under-test.ts';
+
+describeClient(codexCase);

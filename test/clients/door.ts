@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerMcp } from './mcp.ts';
+
+/** What a hook was told; the fields are the client's own. */
+export interface HookCall {
+  readonly name: string;
+  readonly authorization: string | undefined;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** Says what a hook is answered; `n` counts the calls of that name, from 1. */
+export type Answer = (call: HookCall, n: number) => object;
+
+export interface Door extends AsyncDisposable {
+  readonly url: string;
+  readonly hooks: readonly HookCall[];
+  /** From now on. */
+  readonly answerWith: (answer: Answer) => void;
+  readonly mcpCalls: readonly { readonly authorization: string | undefined; readonly tool: string }[];
+}
+
+/** Stands where the supervisor of an agent stands: its hooks and its MCP server, on loopback. */
+export async function openDoor(first: Answer): Promise<Door> {
+  let answer = first;
+  const hooks: HookCall[] = [];
+  const mcpCalls: { authorization: string | undefined; tool: string }[] = [];
+  const server = createServer((request, response) => {
+    const { authorization } = request.headers;
+    void readJson(request).then((input) => {
+      if (request.url === '/mcp') {
+        const { status, body, tool } = answerMcp(request.method, input);
+        if (tool !== undefined) mcpCalls.push({ authorization, tool });
+        return response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+      }
+      const call = { name: request.url?.split('/').at(-1) ?? '', authorization, input };
+      hooks.push(call);
+      const said = answer(call, hooks.filter(({ name }) => name === call.name).length);
+      // In one piece, as the supervisor answers.
+      const body = JSON.stringify(said);
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+      return response.writeHead(200, headers).end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  const answerWith = (next: Answer) => void (answer = next);
+  return { url: `http://127.0.0.1:${port}`, hooks, mcpCalls, answerWith, [Symbol.asyncDispose]: close };
+}
+
+/** The first `times` attempts to stop are blocked. */
+export function blocks(times: number, reason = 'Go on.'): Answer {
+  return ({ name }, n) => (name === 'stop' && n <= times ? { decision: 'block', reason: `${reason} (${n})` } : {});
+}
+
+async function readJson(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString('utf8');
+  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+}

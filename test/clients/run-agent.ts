@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Adapter, LaunchParts } from '../../src/agents/adapter.ts';
+import { readUserSetup } from '../../src/agents/user-setup.ts';
+import type { AgentPlan } from '../../src/protocol/run-plan.ts';
+import { agentFiles } from '../../src/supervisor/contract.ts';
+import type { Reader } from '../../src/streams/reader.ts';
+import type { Said } from '../../src/streams/said.ts';
+import type { World } from './world.ts';
+
+/** A client under test. */
+export interface ClientUnderTest {
+  readonly adapter: Adapter;
+  readonly run: string;
+  readonly reader: Reader;
+  /** Dummy keys and the way to the model, as a user would have them in their shell. */
+  readonly env: (world: World) => Readonly<Record<string, string>>;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly lines: readonly string[];
+  readonly said: readonly Said[];
+  /** What only the end of the process has shown. */
+  readonly saidAtEnd: readonly Said[];
+  readonly stderr: string;
+}
+
+export interface Talk {
+  readonly tell: (text: string) => void;
+  readonly hangUp: () => void;
+  readonly kill: () => void;
+}
+
+export interface RunOptions {
+  readonly prompt: string;
+  readonly resume?: string;
+  readonly plan?: Partial<AgentPlan>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Hears everything as it is said; left out: hangs up when the turn has ended. */
+  readonly onSaid?: (said: Said, talk: Talk) => void;
+}
+
+/** Runs the real client once, as a supervisor would, with an environment made from nothing. */
+export async function runAgent(client: ClientUnderTest, world: World, options: RunOptions): Promise<Ended> {
+  const env = environment(client, world, options);
+  const launch = prepare(client, world, options, env);
+  writeFiles(launch, world.door.url);
+  const [program, ...args] = launch.argv.map((word) => fill(word, world.door.url));
+  const given = Object.entries({ ...env, ...launch.env }).filter(([, value]) => value !== '');
+  const child = spawn(program ?? '', args, { cwd: world.project, env: Object.fromEntries(given), detached: true });
+  const killAll = () => kill(-(child.pid ?? 0));
+  const timer = setTimeout(killAll, DEADLINE_MS);
+  const lines: string[] = [];
+  const said: Said[] = [];
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+  child.stdin.on('error', () => {});
+  const tell = (text: string) => {
+    child.stdin.write(launch.input === 'stream-json' ? `${userMessage(text)}\n` : text);
+  };
+  const talk: Talk = { tell, hangUp: () => child.stdin.end(), kill: killAll };
+  const onSaid = options.onSaid ?? ((each) => void (each.kind === 'turn-ended' && talk.hangUp()));
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line);
+    for (const each of client.reader.readLine(line, Date.now())) {
+      said.push(each);
+      onSaid(each, talk);
+    }
+  });
+  tell(launch.prompt ?? '');
+  if (launch.input === 'once') child.stdin.end();
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
+    child.once('close', (...end) => resolve(end));
+  });
+  clearTimeout(timer);
+  // Whatever the client left behind in its group goes too.
+  killAll();
+  const conversation = said.findLast((each) => each.kind === 'conversation')?.id ?? null;
+  const error = said.findLast((each) => each.kind === 'error')?.message ?? null;
+  const saidAtEnd = client.reader.readEnd({ code, at: Date.now(), conversation, error, env });
+  return { code, signal, lines, said, saidAtEnd, stderr };
+}
+
+const DEADLINE_MS = 30_000;
+/** Baton's own, as it stands. */
+const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/hook/main.ts');
+const CLIENTS = join(import.meta.dirname, '../../.cache/clients/bin');
+
+/** What a user has in their shell, and what a supervisor adds; made from nothing. */
+export function environment(
+  { env }: ClientUnderTest,
+  world: World,
+  options: RunOptions,
+): Readonly<Record<string, string>> {
+  return {
+    HOME: world.home,
+    PATH: `${CLIENTS}:/usr/bin:/bin`,
+    TMPDIR: world.temporary,
+    BATON_URL: world.door.url,
+    BATON_TOKEN: 'token-of-the-agent',
+    BATON_AGENT_ID: world.agentId,
+    BATON_STATE_DIR: world.stateDir,
+    ...env(world),
+    ...options.env,
+  };
+}
+
+/** The launch of the client, as a daemon would write it down. */
+export function prepare(
+  { adapter, run }: ClientUnderTest,
+  { agentId, stateDir, project }: World,
+  { prompt, resume, plan }: RunOptions,
+  env: Readonly<Record<string, string>>,
+): LaunchParts {
+  const user = readUserSetup(run, env);
+  const programs = { supervisor: '', scripted: '', baton: '', stopHook: STOP_HOOK };
+  const context = {
+    agentId,
+    start: resume === undefined ? 1 : 2,
+    prompt,
+    isResume: resume !== undefined,
+    conversation: resume ?? null,
+    stateDir,
+    cwd: project,
+    projectDir: project,
+    programs,
+    ...(user !== undefined && { user }),
+  };
+  const prepared = adapter.prepare({ name: 'agent', run, ...plan }, context, agentFiles(stateDir, agentId));
+  if (!prepared.ok) throw new Error(prepared.reason);
+  return prepared.launch;
+}
+
+function writeFiles({ files }: LaunchParts, url: string): void {
+  for (const { path, content, link, mode = 0o600 } of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    rmSync(path, { force: true });
+    if (link === undefined) writeFileSync(path, fill(content, url), { mode });
+    else symlinkSync(link, path);
+  }
+}
+
+function fill(text: string, url: string): string {
+  return text.replaceAll('${BATON_URL}', url);
+}
+
+function userMessage(text: string): string {
+  return JSON.stringify({ type: 'user', message: { role: 'user', content: text } });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has gone.
+  }
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: { conditions: ['baton-source'] },
+  ssr: { resolve: { conditions: ['baton-source'] } },
+  test: {
+    include: ['test/clients/**/*.int.test.ts'],
+    reporters: ['default', './scripts/closing-line.ts'],
+    // Mostly they wait, for each other and for their clients.
+    maxWorkers: 3,
+    testTimeout: 40_000,
+    hookTimeout: 40_000,
+  },
+});

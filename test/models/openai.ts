@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http';
+import { startModel, type Answer, type Dialect, type ModelServer, type Received } from './model-server.ts';
+import { says, usageOf, type Asked, type Message, type Script } from './script.ts';
+import { sendEvents, sendJson } from './send-events.ts';
+import { listOf, textIn } from './texts.ts';
+
+/** The Responses API of OpenAI, streaming. */
+export function startOpenai(script: Script): Promise<ModelServer> {
+  return startModel(OPENAI, script);
+}
+
+const OPENAI: Dialect = {
+  parse,
+  isAside: (asked) => asked.tools.length === 0,
+  aside: says('an aside'),
+  send,
+  elsewhere: ({ path }) =>
+    /\/models(\?|$)/.test(path) ? { status: 200, body: { object: 'list', data: [], models: [] } } : NOT_FOUND,
+};
+
+const NOT_FOUND = {
+  status: 404,
+  body: { error: { type: 'invalid_request_error', code: 'not_found', message: 'not here' } },
+};
+
+function parse({ method, path, headers, body }: Received): Asked | null {
+  if (method !== 'POST' || !/^\/v1\/responses(\?|$)/.test(path)) return null;
+  return {
+    model: String(body['model']),
+    messages: listOf(body['input']).map(messageOf),
+    tools: [...listOf(body['tools']).map((tool) => String(tool['name'] ?? tool['type'])), ...foundTools(body)],
+    path,
+    headers,
+    body,
+  };
+}
+
+/** What the search tool has found may be used from then on. */
+function foundTools(body: Received['body']): string[] {
+  const found = listOf(body['input']).filter(({ type }) => type === 'tool_search_output');
+  const spaces = found.flatMap(({ tools }) => listOf(tools));
+  return spaces.flatMap(({ name, tools }) => listOf(tools).map((tool) => `${String(name)}__${String(tool['name'])}`));
+}
+
+function messageOf(item: Readonly<Record<string, unknown>>): Message {
+  if (String(item['type']).endsWith('_output')) return { role: 'tool', text: textIn(item) };
+  return { role: item['role'] === 'assistant' ? 'model' : 'user', text: textIn(item) };
+}
+
+function send(response: ServerResponse, reply: Answer, _asked: Asked, turn: number): void {
+  if (reply.kind === 'error') {
+    const body = { error: { type: reply.error, code: reply.error, message: reply.message, ...reply.more } };
+    return sendJson(response, reply.status, body, reply.headers);
+  }
+  sendEvents(response, eventsOf(reply, turn));
+}
+
+function eventsOf(reply: Exclude<Answer, { kind: 'error' }>, turn: number): object[] {
+  const { input, cached, output } = usageOf(reply.usage);
+  const usage = {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: input + output,
+  };
+  const id = `resp_${turn}`;
+  return [
+    { type: 'response.created', response: { id } },
+    ...itemsOf(reply, turn).flatMap((item, output_index) => [
+      { type: 'response.output_item.added', output_index, item },
+      { type: 'response.output_item.done', output_index, item },
+    ]),
+    { type: 'response.completed', response: { id, usage } },
+  ];
+}
+
+function itemsOf(reply: Exclude<Answer, { kind: 'error' }>, turn: number): object[] {
+  const said = (text: string) => ({
+    type: 'message',
+    id: `msg_${turn}`,
+    role: 'assistant',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  });
+  if (reply.kind === 'text') return [said(reply.text)];
+  return [...(reply.text === undefined ? [] : [said(reply.text)]), callOf(reply.tool, reply.input, turn)];
+}
+
+/** Tools of an MCP server are in a namespace of their own, and are found with the search tool first. */
+function callOf(tool: string, input: object, turn: number): object {
+  const call = { id: `fc_${turn}`, call_id: `call_${turn}`, status: 'completed' };
+  if (tool === 'tool_search') return { type: 'tool_search_call', ...call, execution: 'client', arguments: input };
+  const [, namespace, name] = /^(mcp__.+)__(.+)$/.exec(tool) ?? [null, undefined, tool];
+  return { type: 'function_call', ...call, name, ...(namespace && { namespace }), arguments: JSON.stringify(input) };
+}
