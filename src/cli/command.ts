@@ -9,15 +9,19 @@ export interface Command {
   /** Whole command lines. The first one opens the help. */
   readonly examples: readonly [string, ...string[]];
   readonly args: readonly Argument[];
-  /**
-   * More arguments may follow, as the command named by the first one takes them; options that are not known here are among them.
-   * What help calls them.
-   */
-  readonly rest?: Argument;
+  /** More arguments may follow; with `options`, also options that are not known here, behind the first argument. */
+  readonly rest?: Argument & { readonly options?: true };
   readonly options: readonly Option[];
   /** What the exit codes mean, where they are more than success and failure. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly run: (given: Given, io: Io) => number | Promise<number>;
+}
+
+/** What help and completion need to know of a command before it is loaded. */
+export interface ListedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
 }
 
 export interface Argument {

@@ -1,13 +1,7 @@
-import type { Command } from './command.ts';
-
-interface Listed {
-  readonly name: string;
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-}
+import type { ListedCommand } from './command.ts';
 
 /** Every command. Only what help needs stands here, so that a command pays for nothing but itself. */
-export const COMMANDS: readonly Listed[] = [
+export const COMMANDS: readonly ListedCommand[] = [
   {
     name: 'validate',
     summary: 'Check a message and show what is wrong with it',
@@ -286,6 +280,6 @@ export const COMMANDS: readonly Listed[] = [
   {
     name: 'completion',
     summary: 'Print what makes a shell complete the words of baton',
-    load: async () => (await import('./completion/completion.ts')).completion,
+    load: async () => (await import('./completion/completion.ts')).completionOf(COMMANDS),
   },
 ];

@@ -49,3 +49,34 @@ describe('what was typed', () => {
     expect(parseArgs(command, argv)).toEqual({ kind: 'usage', problem });
   });
 });
+
+describe('a command that passes arguments on', () => {
+  const passing = {
+    ...command,
+    args: [{ name: 'NAME', about: '' }],
+    rest: { name: 'ARG', about: '', options: true },
+  } as const;
+
+  it.each([
+    [['ship'], given(['ship'], {})],
+    [['ship', 'a', 'b', '--dry', '--tag=x', '-z', '1'], given(['ship', 'a', 'b', '--dry', '--tag=x', '-z', '1'], {})],
+    [['ship', '--json', '--dry'], given(['ship', '--dry'], { json: '' })],
+    [['ship', '--', '--json', '-h'], given(['ship', '--json', '-h'], {})],
+    [['ship', '-h'], { kind: 'help' }],
+  ])('%j is understood', (argv, expected) => {
+    expect(parseArgs(passing, argv)).toEqual(expected);
+  });
+
+  it('takes more arguments without taking options for them', () => {
+    const listing = { ...command, args: [], rest: { name: 'FILE', about: '' } };
+    expect(parseArgs(listing, ['a', 'b', '--json'])).toEqual(given(['a', 'b'], { json: '' }));
+    expect(parseArgs(listing, ['a', '--jsn'])).toMatchObject({ kind: 'usage' });
+  });
+
+  it.each([
+    [[], 'missing argument: NAME'],
+    [['--jsn', 'ship'], 'unknown option: --jsn (did you mean --json?)'],
+  ])('%j is refused with the reason', (argv, problem) => {
+    expect(parseArgs(passing, argv)).toEqual({ kind: 'usage', problem });
+  });
+});

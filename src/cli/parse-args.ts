@@ -18,7 +18,7 @@ export function parseArgs(command: Command, argv: readonly string[]): Arguments 
       args.push(word);
     } else if (word === '--help' || word === '-h') {
       return { kind: 'help' };
-    } else if (command.rest !== undefined && args.length > 0 && findOption(command, word) === undefined) {
+    } else if (command.rest?.options === true && args.length > 0 && findOption(command, word) === undefined) {
       args.push(word);
     } else {
       const problem = takeOption(command, word, queue, options);

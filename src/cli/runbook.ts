@@ -58,7 +58,7 @@ export const runbookList: Command = {
 };
 
 /** The root of the repository that the command is about, or the folder itself where there is no git. */
-async function projectDir({ options }: Given, io: Io): Promise<string> {
+export async function projectDir({ options }: Given, io: Io): Promise<string> {
   const folder = resolve(io.cwd, options.get('project') ?? '.');
   const repository = await findRepository(folder);
   return repository.ok ? repository.value.top : folder;

@@ -52,7 +52,10 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
   if (!lock.ok) return lock;
   const log = openLog(stateFiles(stateDir).log, options.echo === undefined ? {} : { echo: options.echo });
   try {
-    return { ok: true, daemon: await open({ stateDir, settings: settings.settings, log, env }, lock.release) };
+    return {
+      ok: true,
+      daemon: await open({ stateDir, settings: settings.settings, log, env, say: options.echo }, lock.release),
+    };
   } catch (error) {
     lock.release();
     log.error('the daemon cannot start', { cause: causeOf(error) });
@@ -66,9 +69,10 @@ interface Surroundings {
   readonly settings: Settings;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly say: ((line: string) => void) | undefined;
 }
 
-async function open({ stateDir, settings, log, env }: Surroundings, release: () => void): Promise<Daemon> {
+async function open({ stateDir, settings, log, env, say }: Surroundings, release: () => void): Promise<Daemon> {
   const files = stateFiles(stateDir);
   const started = new Date().toISOString();
   const tokens = new Tokens(stateDir);
@@ -116,7 +120,7 @@ async function open({ stateDir, settings, log, env }: Surroundings, release: () 
   // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
   watching = setInterval(() => isOurs() || void stop(), DOOR_LIMITS.folderCheckMs).unref();
   void projects.begin(
-    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log })),
+    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log, say })),
   );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };

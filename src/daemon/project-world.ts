@@ -23,11 +23,13 @@ export interface ProjectWorldOptions {
   readonly settings: Settings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** The terminal of a daemon that was started in one. */
+  readonly say: ((line: string) => void) | undefined;
 }
 
 /** What the effects of one project may touch of the daemon. */
 export function projectWorld(options: ProjectWorldOptions): ConstructorParameters<typeof Effects>[0] {
-  const { project, services, tokens, settings, env, log } = options;
+  const { project, services, tokens, settings, env, log, say } = options;
   const { id: projectId, path, stateDir, keeper } = project;
   const inherited = daemonEnvironment(env);
   return {
@@ -51,7 +53,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
     agentToken: (run) => agentToken(run, projectId, tokens),
-    channels: (about) => channelsFor(about, services, { env, log }),
+    channels: (about) => channelsFor(about, services, { env, log, say }),
     fence: async (taskId) => {
       const claim = await keeper.read(({ state }) => state.tasks.get(taskId)?.claim ?? null);
       if (claim.ok) project.fences.add(taskId, claim.answer);
@@ -102,13 +104,14 @@ function timesOf({ runbook }: Services, settings: Settings): EffectTimes {
 function channelsFor(
   about: About,
   { runbook }: Services,
-  { env, log }: Pick<ProjectWorldOptions, 'env' | 'log'>,
+  { env, log, say }: Pick<ProjectWorldOptions, 'env' | 'log' | 'say'>,
 ): readonly Channel[] {
   const notify = runbook.good?.notify;
   if (notify !== undefined && !notify.on.includes(about)) return [];
   const webhook = notify?.webhook === undefined ? undefined : fillIn(notify.webhook, env, log);
   const { desktop = true, terminal = true } = notify ?? {};
-  return openChannels({ desktop, terminal, ...(webhook === undefined ? {} : { webhook }) }, { env });
+  const settings = { desktop, terminal, webhook };
+  return openChannels(settings, say === undefined ? { env } : { env, say });
 }
 
 type About = 'attention' | 'done' | 'failed';

@@ -1,6 +1,7 @@
 import type { Decision } from '../state/runs/decision.ts';
 import { statusOf, type AgentRun } from '../state/runs/agent-run.ts';
-import { pipelineStatus, planOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import { planOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import { findOpenDecision, statusOfPipeline } from '../state/runs/steer-pipeline.ts';
 import type { State } from '../state/state.ts';
 import { agentFiles } from '../supervisor/contract.ts';
 
@@ -9,10 +10,11 @@ export function pipelineView(state: State, run: PipelineRun) {
   return {
     id: run.id,
     name: run.name,
-    status: pipelineStatus(run),
+    // One whose nested pipeline waits for a person waits as well.
+    status: statusOfPipeline(state, run),
     step: run.step?.name ?? null,
     reason: run.reason ?? run.step?.reason ?? null,
-    decision_id: run.step?.decisionId ?? null,
+    decision_id: findOpenDecision(state, run)?.id ?? null,
     vars: run.vars,
     parent: run.parent === null ? null : { pipeline_id: run.parent.pipelineId, step: run.parent.step },
     task_id: run.task?.task_id ?? null,

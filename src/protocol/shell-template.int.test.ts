@@ -99,11 +99,12 @@ function commandWith(command: string, x: string): string {
   return rendered.value;
 }
 
-const value = fc.string({ unit: fc.constantFrom(...'\'"`$(){};&|<>\\ \n#*!~-ax='), maxLength: 20 });
-const piece = fc.constantFrom(
-  ...['"', "'", '`', '$(', ')', '(', '<<EOF\n', '\nEOF\n', '#', '\\', ' ', '\n', ';', '$((', '))'],
-  ...['echo ', '${var.x}', '${var.x}', '$${', '}'],
-);
+const value = fc.string({ unit: fc.constantFrom(...Array.from('\'"`$(){};&|<>\\ \n#*!~-ax=')), maxLength: 20 });
+const PIECES = [
+  ['"', "'", '`', '$(', ')', '(', '<<EOF\n', '\nEOF\n', '#', '\\', ' ', '\n', ';', '$((', '))'],
+  ['echo ', '${var.x}', '${var.x}', '$${', '}'],
+].flat();
+const piece = fc.constantFrom(...PIECES);
 const nonsense = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
 
 describe.each(SHELLS)('a value in a command of %s', (shell) => {

@@ -7,7 +7,10 @@ export const agentShape = {
   kind: 'object',
   about: 'A program that works: which one, with which prompt, and what happens when it stops.',
   fields: {
-    run: { ...command, about: '`claude`, `codex`, `gemini`, `scripted`, `builtin:ROLE`, or a command for the shell.' },
+    run: {
+      ...command,
+      about: '`claude`, `codex`, `gemini`, `scripted FILE`, `builtin:ROLE`, or a command for the shell.',
+    },
     prompt: { kind: 'text', notEmpty: true, optional: true, about: 'What it is told first; templates are filled in.' },
     prompt_file: {
       kind: 'text',

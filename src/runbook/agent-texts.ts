@@ -12,7 +12,8 @@ export interface TemplateText {
   readonly isRecorded: boolean;
 }
 
-const CLIENT = /^(?:claude|codex|gemini|scripted|builtin:.*)$/;
+/** `scripted FILE` names a file, not a command. */
+const CLIENT = /^(?:claude|codex|gemini|scripted(?:\s.*)?|builtin:.*)$/s;
 
 /** A command for the shell, where it is not the name of something that Baton knows how to start. */
 export function isShellAgent({ run }: Pick<AgentPlan, 'run'>): boolean {
@@ -24,7 +25,7 @@ export function textsOfAgent(agent: AgentPlan): TemplateText[] {
   const { run, prompt, prompt_file, cwd, model, env = {} } = agent;
   const plain = Object.entries({ prompt, prompt_file, cwd, model }).map(([field, text]) => textAt(text, [field]));
   return [
-    ...(isShellAgent(agent) ? [textAt(run, ['run'], { isShell: true })] : []),
+    textAt(run, ['run'], { isShell: isShellAgent(agent) }),
     ...plain,
     ...Object.entries(env).map(([name, text]) => textAt(text, ['env', name])),
     ...handlersOfPlan(agent).flatMap(({ handler, path }) => [

@@ -82,6 +82,15 @@ describe('a runbook', () => {
     expect(workflow.edges.some(({ from, to }) => from === 'reviewer-agent' && to === 'validator-agent')).toBe(false);
   });
 
+  it('takes the file of a scripted agent for a name, not for a command', () => {
+    const text = (run: string): RunbookFile => toml(`[agents.a]\nrun = "${run}"\n[workers.w]\nrun = { agent = "a" }\n`);
+    expect(problemsOf(text("scripted tests/'${task.id}'.yaml"))).toEqual([]);
+    expect(problemsOf(text("play tests/'${task.id}'.yaml"))).toEqual([
+      'baton.toml:2:20 template in single quotes: ${task.id}',
+    ]);
+    expect(problemsOf(text('scripted ${task.idd}'))).toEqual(['baton.toml:2:17 unknown field of a task: ${task.idd}']);
+  });
+
   it('may go round in circles between steps', () => {
     const steps = [
       { name: 'test', run: 'npm test', on_fail: 'fix', on_done: 'test' },
@@ -248,7 +257,8 @@ describe('whatever it is given', () => {
         ),
         (path, text) => {
           const checked = checkRunbook([{ path, text }]);
-          if (!checked.ok) for (const { message, hint } of checked.problems) expect([message, hint]).not.toContain('');
+          const said = checked.ok ? [] : checked.problems.flatMap(({ message, hint }) => [message, hint]);
+          expect(said).not.toContain('');
         },
       ),
       { numRuns: 500 },

@@ -218,6 +218,13 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     agent({ prompt: 'Do ‸${var.x}' }),
   ],
   [
+    'a template in a default',
+    'invalid-template',
+    'a default is taken as it is: from ${env.BASE}',
+    'Use the template where the variable is used: `${var.NAME:-default}`, or give the value where the pipeline is run.',
+    { pipelines: { p: { vars: { base: '‸from ${env.BASE}' }, steps: [{ name: 'a', run: 'true' }] } } },
+  ],
+  [
     'a source of values that is not there',
     'invalid-template',
     'unknown name: ${vars.x}',

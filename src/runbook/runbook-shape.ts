@@ -93,9 +93,9 @@ const notifyShape = {
     webhook: {
       kind: 'text',
       optional: true,
-      pattern: '^https?://[^\\s/]+\\S*$',
-      expected: 'a URL',
-      about: 'A URL that is sent each notification, as Slack takes them.',
+      pattern: '^(?:https?://[^\\s/]+|\\$\\{env\\.)\\S*$',
+      expected: 'a URL, or a template such as ${env.SLACK_WEBHOOK}',
+      about: 'A URL that is sent each notification, as Slack takes them; `${env.X}` keeps it out of the repository.',
     },
     on: {
       kind: 'list',

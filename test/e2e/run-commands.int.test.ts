@@ -28,6 +28,9 @@ steps = [{ name = "build", run = "echo no luck >&2; exit 7" }]
 [pipelines.careful]
 steps = [{ name = "review", run = { agent = "silent" } }, { name = "after", run = "true" }]
 
+[pipelines.outer]
+steps = [{ name = "inner", run = { pipeline = "careful" } }]
+
 [pipelines.slow]
 steps = [{ name = "work", run = { agent = "patient" } }]
 
@@ -147,6 +150,21 @@ describe('what needs a person', () => {
     expect(baton('decision', 'show', id).out).toMatch(/Resolved with \d .* by operator:\S+ at .*: looks good/);
     expect(baton('decision', 'list').out).toBe('Nothing waits for you.\n');
     expect(baton('decision', 'resolve', id, '9').code).toBe(1);
+  });
+
+  it('holds up the pipeline around a nested one, too', () => {
+    const { code, out } = baton('run', 'outer');
+    expect(code).toBe(3);
+    expect(out).toMatch(
+      /^outer [0-9a-f]{8} started\n {2}inner: started\n {4}careful [0-9a-f]{8} started\n {6}review: started/,
+    );
+    const outer = /^outer ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
+    expect(baton('pipeline', 'wait', outer).code).toBe(3);
+    expect(json('pipeline', 'show', outer)).toMatchObject({ status: 'waiting', decision_id: expect.any(String) });
+    expect(baton('status').out).toMatch(/! outer .*\n.*● inner .*\n.*! careful .*\n.*! review/);
+    const id = /decision resolve ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
+    expect(baton('decision', 'resolve', id, '3').code).toBe(0);
+    expect(baton('pipeline', 'wait', outer).code).toBe(0);
   });
 
   it('is gone through in a terminal, one by one', async () => {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from './until.ts';
@@ -77,8 +77,6 @@ export class Terminal implements AsyncDisposable {
     rmSync(this.#folder, { recursive: true });
   }
 }
-
-export const hasTerminals = ['/usr/bin/script', '/bin/script'].some((path) => existsSync(path));
 
 /** As much of a terminal as is needed here: text, new lines, positions, and what erases. */
 function drawnBy(written: string): string[] {

@@ -1,21 +1,26 @@
 import { lookingOn } from '../ask.ts';
-import type { Command, Io } from '../command.ts';
-import { COMMANDS } from '../commands.ts';
+import type { Command, Io, ListedCommand } from '../command.ts';
 import { fieldsIn, listIn, textIn } from '../run/read-fields.ts';
 import { shortId } from '../run/views.ts';
 
 /** The words that could stand in the place of the last one. */
-export async function findWords(typed: readonly string[], io: Io): Promise<string[]> {
+export async function findWords(
+  typed: readonly string[],
+  commands: readonly ListedCommand[],
+  io: Io,
+): Promise<string[]> {
   const before = typed.slice(0, -1);
   const word = typed.at(-1) ?? '';
-  const listed = COMMANDS.find(({ name }) => name.split(' ').every((part, i) => before[i] === part));
-  const words = listed === undefined ? nextWords(before) : await wordsOf(await listed.load(), { before, word, io });
+  const listed = commands.find(({ name }) => name.split(' ').every((part, i) => before[i] === part));
+  const words =
+    listed === undefined ? nextWords(before, commands) : await wordsOf(await listed.load(), { before, word, io });
   return [...new Set(words)].filter((each) => each.startsWith(word)).toSorted();
 }
 
 /** The parts of command names that can follow. */
-function nextWords(before: readonly string[]): string[] {
-  return COMMANDS.map(({ name }) => name.split(' '))
+function nextWords(before: readonly string[], commands: readonly ListedCommand[]): string[] {
+  return commands
+    .map(({ name }) => name.split(' '))
     .filter((parts) => before.every((part, i) => parts[i] === part))
     .flatMap((parts) => parts[before.length] ?? []);
 }

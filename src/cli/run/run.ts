@@ -21,7 +21,7 @@ export const run: Command = {
   summary: 'Run a command or a pipeline of the runbook',
   examples: ['baton run ship --plan', 'baton run ship v1.2 --detach', 'baton run ship -- --json'],
   args: [{ name: 'NAME', about: 'Of the command or pipeline; baton runbook list shows them' }],
-  rest: { name: 'ARG', about: 'As the runbook defines them; after -- all options are its own' },
+  rest: { name: 'ARG', about: 'As the runbook defines them; after -- all options are its own', options: true },
   options: [PLAN, DETACH, ...COMMON],
   exitCodes: EXIT_CODES,
   run: async (given, io) => start(given, io, {}),

@@ -7,16 +7,33 @@ import { signOf, type Piece } from './paint.ts';
 type Line = readonly Piece[];
 
 /** A pipeline as a tree: its steps, and below a step what runs it. The short form has only the steps that are under way. */
-export function pipelineItem(pipeline: PipelineView, status: StatusView, nowMs: number): Item {
+export function pipelineItem(pipeline: PipelineView, crew: Crew, nowMs: number): Item {
   const render = (isFull: boolean): Line[] => [
     [['  '], ...pipelinePieces(pipeline, nowMs)],
-    ...stepLines(pipeline, { status, nowMs, isFull, indent: '    ', depth: 0 }),
+    ...stepLines(pipeline, { crew, nowMs, isFull, indent: '    ', depth: 0 }),
   ];
   return { brief: render(false), full: render(true) };
 }
 
+/** Who runs which step, found at once: with a thousand agents, looking through them for each step shows. */
+export interface Crew {
+  readonly agents: ReadonlyMap<string, readonly AgentView[]>;
+  readonly pipelines: ReadonlyMap<string, readonly PipelineView[]>;
+}
+
+export function crewOf({ agents, pipelines }: StatusView): Crew {
+  return {
+    agents: Map.groupBy(agents, ({ pipelineId, step }) => placeOf(pipelineId, step)),
+    pipelines: Map.groupBy(pipelines, ({ parentId, parentStep }) => placeOf(parentId, parentStep)),
+  };
+}
+
+function placeOf(pipelineId: string | null, step: string | null): string {
+  return `${pipelineId ?? ''}/${step ?? ''}`;
+}
+
 interface Drawing {
-  readonly status: StatusView;
+  readonly crew: Crew;
   readonly nowMs: number;
   readonly isFull: boolean;
   readonly indent: string;
@@ -35,10 +52,9 @@ function stepLines(pipeline: PipelineView, drawing: Drawing): Line[] {
 
 /** What runs a step: a nested pipeline, or agents. */
 function below(pipeline: PipelineView, step: StepView, drawing: Drawing): Line[] {
-  const { pipelines, agents } = drawing.status;
-  const own = (each: { readonly pipelineId: string | null; readonly step: string | null }): boolean =>
-    each.pipelineId === pipeline.id && each.step === step.name;
-  const children = pipelines.filter(({ parentId, parentStep }) => own({ pipelineId: parentId, step: parentStep }));
+  const place = placeOf(pipeline.id, step.name);
+  const children = drawing.crew.pipelines.get(place) ?? [];
+  const agents = drawing.crew.agents.get(place) ?? [];
   // Pipelines nest a few deep; whatever says otherwise is not followed without end.
   const nested = drawing.depth >= MAX_DEPTH ? [] : children;
   return [
@@ -46,7 +62,7 @@ function below(pipeline: PipelineView, step: StepView, drawing: Drawing): Line[]
       [[drawing.indent], ...pipelinePieces(child, drawing.nowMs)] as Line,
       ...stepLines(child, { ...drawing, indent: `${drawing.indent}  `, depth: drawing.depth + 1 }),
     ]),
-    ...agents.filter(own).map((agent): Line => [[drawing.indent], ...agentPieces(agent, drawing.nowMs)]),
+    ...agents.map((agent): Line => [[drawing.indent], ...agentPieces(agent, drawing.nowMs)]),
   ];
 }
 

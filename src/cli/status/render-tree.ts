@@ -3,7 +3,7 @@ import { shortId } from '../run/views.ts';
 import { ago } from './ago.ts';
 import { fillSections, type Section } from './fill-sections.ts';
 import { paint, signOf, type Piece } from './paint.ts';
-import { agentPieces, pipelineItem } from './pipeline-item.ts';
+import { agentPieces, crewOf, pipelineItem } from './pipeline-item.ts';
 
 export interface TreeOptions {
   readonly columns: number;
@@ -52,6 +52,7 @@ function needs(count: number): string {
 
 function sectionsOf(status: StatusView, nowMs: number): Section[] {
   const { needsYou, pipelines, agents } = status;
+  const crew = crewOf(status);
   const shown = new Set(pipelines.map(({ id }) => id));
   const alone = agents.filter(({ pipelineId }) => pipelineId === null || !shown.has(pipelineId));
   const roots = pipelines.filter(({ parentId }) => parentId === null || !shown.has(parentId));
@@ -67,7 +68,7 @@ function sectionsOf(status: StatusView, nowMs: number): Section[] {
         [counts(roots), 'dim'],
       ],
       more: 'baton pipeline list',
-      items: roots.map((pipeline) => pipelineItem(pipeline, status, nowMs)),
+      items: roots.map((pipeline) => pipelineItem(pipeline, crew, nowMs)),
     },
     {
       title: [

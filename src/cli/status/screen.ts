@@ -28,16 +28,10 @@ export class Screen implements Disposable {
     return Math.max(1, this.#output.rows || 24);
   }
 
-  /** Only lines that have changed are written, all at once: nothing flickers. */
   paint(lines: readonly string[]): void {
-    const height = Math.max(lines.length, this.#painted.length);
-    let text = '';
-    for (let row = 0; row < height; row++) {
-      const line = lines[row] ?? '';
-      if (line !== (this.#painted[row] ?? '')) text += `\u001B[${row + 1};1H${line}\u001B[K`;
-    }
+    const text = repaint(this.#painted, lines);
     this.#painted = lines;
-    if (text !== '') this.#write(`${BEGIN_UPDATE}${text}${END_UPDATE}`);
+    if (text !== '') this.#write(text);
   }
 
   /** Makes the next painting a whole one: the terminal has another size, and moved what was there. */
@@ -81,3 +75,13 @@ const LEAVE = '\u001B[?7h\u001B[?25h\u001B[?1049l';
 /** Terminals that know this show what is between them in one go; others ignore it. */
 const BEGIN_UPDATE = '\u001B[?2026h';
 const END_UPDATE = '\u001B[?2026l';
+
+/** What turns one picture into another. Only lines that have changed are written, all at once: nothing flickers. */
+export function repaint(before: readonly string[], after: readonly string[]): string {
+  let text = '';
+  for (let row = 0; row < Math.max(before.length, after.length); row++) {
+    const line = after[row] ?? '';
+    if (line !== (before[row] ?? '')) text += `\u001B[${row + 1};1H${line}\u001B[K`;
+  }
+  return text === '' ? '' : `${BEGIN_UPDATE}${text}${END_UPDATE}`;
+}

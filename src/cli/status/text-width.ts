@@ -1,5 +1,6 @@
 /** How many columns of a terminal a text takes. Ideographs and emoji take two, marks that combine with what stands before them none. */
 export function widthOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
   let width = 0;
   for (const { segment } of SEGMENTS.segment(text)) width += segmentWidth(segment);
   return width;
@@ -9,6 +10,7 @@ export function widthOf(text: string): number {
 export function fitTo(text: string, columns: number): string {
   if (columns <= 0) return '';
   if (widthOf(text) <= columns) return text;
+  if (PLAIN.test(text)) return `${text.slice(0, columns - 1)}…`;
   let fitted = '';
   let width = 0;
   for (const { segment } of SEGMENTS.segment(text)) {
@@ -23,10 +25,12 @@ export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
+/** Almost everything is this: one column a character. */
+const PLAIN = /^[ -~]*$/;
+
 const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function segmentWidth(segment: string): number {
-  // Almost everything is this.
   if (segment.length === 1 && segment < '\u0300') return 1;
   if (/^[\p{M}\p{Cf}\p{Cc}]+$/u.test(segment)) return 0;
   // A text character that is asked to look like an emoji (U+FE0F) becomes as wide as one.

@@ -6,6 +6,7 @@ import type { Followed } from '../run/follow-entries.ts';
 import { textIn } from '../run/read-fields.ts';
 import type { StatusView } from '../run/views.ts';
 import { untilInterrupted } from '../run/interrupt.ts';
+import { projectDir } from '../runbook.ts';
 import { wantsColors } from './colors.ts';
 import { followStatus } from './follow-status.ts';
 import { renderTree, type TreeOptions } from './render-tree.ts';
@@ -19,7 +20,7 @@ export async function watchStatus(given: Given, io: Io): Promise<number> {
   const client = lookingOn(given, io);
   try {
     if (given.options.has('json')) await printJson(client, interrupt.signal, io);
-    else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, interrupt.signal, io);
+    else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, interrupt.signal, given, io);
     else await printLines(client, interrupt.signal, io);
     return EXIT.interrupted;
   } finally {
@@ -63,7 +64,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const NOTHING: StatusView = { seq: 0, needsYou: [], pipelines: [], agents: [], tasks: [] };
 
-async function watchOnScreen(client: Client, interrupted: AbortSignal, io: Io): Promise<number> {
+async function watchOnScreen(client: Client, interrupted: AbortSignal, given: Given, io: Io): Promise<number> {
   const left = new AbortController();
   using screen = new Screen(process.stdin, process.stdout, (text) => io.out(text));
   let status: StatusView | undefined;
@@ -98,7 +99,9 @@ async function watchOnScreen(client: Client, interrupted: AbortSignal, io: Io): 
         away ??= { since: new Date(), why };
         paint();
       },
-      onEntry: (entry) => screen.send(bellFor(entry)),
+      onEntry: (entry) => {
+        void bellFor(entry, given, io).then((text) => screen.send(text));
+      },
     });
   } finally {
     clearInterval(clock);
@@ -107,7 +110,12 @@ async function watchOnScreen(client: Client, interrupted: AbortSignal, io: Io): 
   return isInterrupted || interrupted.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
-function bellFor({ type, data }: Followed): string {
+/** A call, where the runbook wants terminals to be called for such things. A runbook that cannot be read silences nobody. */
+async function bellFor({ type, data }: Followed, given: Given, io: Io): Promise<string> {
   if (type !== 'NotificationRequested') return '';
-  return bell({ title: textIn(data['title']), message: textIn(data['message']) });
+  const { readRunbook } = await import('../../runbook/read-runbook.ts');
+  const { checked } = await readRunbook(await projectDir(given, io));
+  const isWanted =
+    !checked.ok || (checked.value.notify.terminal && checked.value.notify.on.some((on) => on === data['kind']));
+  return isWanted ? bell({ title: textIn(data['title']), message: textIn(data['message']) }) : '';
 }

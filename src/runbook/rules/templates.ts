@@ -4,6 +4,7 @@ import { didYouMean } from '../../protocol/suggest.ts';
 import { parseTemplate, type Slot } from '../../protocol/template.ts';
 import { textAt, textsOfAgent, type TemplateText } from '../agent-texts.ts';
 import { buildAgent } from '../build-agent.ts';
+import { buildVariables } from '../build-pipeline.ts';
 import type { RunnableValue } from '../runbook-shape.ts';
 import type { Path, Subject } from '../subject.ts';
 import { commandSite, pipelineSite, sitesOfAgents, workerSite, type Site } from './sites.ts';
@@ -39,6 +40,8 @@ export function checkTemplates(subject: Subject): void {
     const text = textAt(run, ['ci', 'required', index, 'run'], { isShell: true });
     checkText(text, { sites: [], owner: `check ${name}`, sources: ['task', 'env'] }, subject);
   }
+  const webhook = textAt(subject.value.notify?.webhook, ['notify', 'webhook'], {});
+  checkText(webhook, { sites: [], owner: 'webhook', sources: ['env'] }, subject);
 }
 
 function checkAgentTexts(subject: Subject): void {
@@ -61,7 +64,8 @@ function agentScope(name: string, sites: ReadonlyMap<string, readonly Site[]>, s
 }
 
 function checkPipelineTexts(subject: Subject): void {
-  for (const [name, { steps }] of Object.entries(subject.value.pipelines ?? {})) {
+  for (const [name, { steps, vars }] of Object.entries(subject.value.pipelines ?? {})) {
+    checkDefaults(name, buildVariables(vars), subject);
     const scope: Scope = { sites: [pipelineSite(name, subject)], owner: `pipeline ${name}`, sources: EVERYWHERE };
     for (const [index, { run, workspace }] of steps.entries()) {
       const path = ['pipelines', name, 'steps', index] as const;
@@ -70,6 +74,17 @@ function checkPipelineTexts(subject: Subject): void {
         checkText(textAt(text, [...path, 'workspace', field], { isRecorded: true }), scope, subject);
       }
     }
+  }
+}
+
+/** Values are never looked at again, and a default is a value: what looks like a template in one would stay as it is. */
+function checkDefaults(pipeline: string, vars: Readonly<Record<string, string | null>>, subject: Subject): void {
+  for (const [name, value] of Object.entries(vars)) {
+    if (value === null || !value.includes('${')) continue;
+    const path = ['pipelines', pipeline, 'vars', name] as const;
+    const hint =
+      'Use the template where the variable is used: `${var.NAME:-default}`, or give the value where the pipeline is run.';
+    subject.report('invalid-template', path, `a default is taken as it is: ${quote(value)}`, hint);
   }
 }
 
