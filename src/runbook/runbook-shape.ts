@@ -7,6 +7,7 @@ import { limitsShape } from './limits-shape.ts';
 import { pipelineShape } from './pipeline-shape.ts';
 import { rolesShape } from './roles-shape.ts';
 import { MERGE_METHODS, NOTIFICATIONS } from './runbook.ts';
+import { workspaceShape } from './workspace-shape.ts';
 
 const commandShape = {
   kind: 'object',
@@ -127,6 +128,7 @@ export const runbookShape = {
     merge: mergeShape,
     roles: rolesShape,
     notify: notifyShape,
+    workspace: workspaceShape,
     limits: limitsShape,
   },
 } as const satisfies ObjectShape;
