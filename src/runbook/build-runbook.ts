@@ -4,6 +4,7 @@ import type { Parsed } from '../protocol/problem.ts';
 import { buildAgent } from './build-agent.ts';
 import { buildLimits } from './build-limits.ts';
 import { buildPipeline, buildRunnable } from './build-pipeline.ts';
+import { buildWorkspace } from './build-workspace.ts';
 import { readCommandArgs, type CommandArgs } from './command-args.ts';
 import { durationMs } from './duration.ts';
 import {
@@ -37,6 +38,7 @@ export function buildRunbook(value: RunbookValue): Runbook {
       webhook: value.notify?.webhook,
       on: value.notify?.on ?? NOTIFICATIONS,
     },
+    workspace: buildWorkspace(value.workspace ?? {}),
     limits: buildLimits(value.limits ?? {}),
   };
 }

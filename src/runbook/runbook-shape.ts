@@ -7,6 +7,7 @@ import { limitsShape } from './limits-shape.ts';
 import { pipelineShape } from './pipeline-shape.ts';
 import { rolesShape } from './roles-shape.ts';
 import { MERGE_METHODS, NOTIFICATIONS, WORKFLOW_MODES } from './runbook.ts';
+import { workspaceShape } from './workspace-shape.ts';
 
 const commandShape = {
   kind: 'object',
@@ -158,6 +159,7 @@ export const runbookShape = {
     roles: rolesShape,
     workflow: workflowShape,
     notify: notifyShape,
+    workspace: workspaceShape,
     limits: limitsShape,
   },
 } as const satisfies ObjectShape;

@@ -27,6 +27,7 @@ export interface Runbook {
   /** What the built-in roles run. */
   readonly workflowCommands: WorkflowCommands;
   readonly notify: Notify;
+  readonly workspace: WorkspaceSettings;
   readonly limits: RunLimits;
 }
 
@@ -85,7 +86,24 @@ export interface Notify {
   readonly on: readonly (typeof NOTIFICATIONS)[number][];
 }
 
-export interface RunLimits {
+/** What a worktree needs besides what git has. */
+export interface WorkspaceSettings {
+  /** Paths below the repository that git ignores: copied, or linked, into each new worktree. */
+  readonly copy: readonly string[];
+  readonly link: readonly string[];
+  /** Run once in each new worktree. */
+  readonly setup: string | undefined;
+  readonly setupTimeoutMs: number;
+}
+
+/** What the mission of every session says, and what is measured at its end. */
+export interface SessionLimits {
+  readonly maxFiles: number | undefined;
+  readonly noGitCommit: boolean;
+  readonly noNewDeps: boolean;
+}
+
+export interface RunLimits extends SessionLimits {
   /** A claim that nobody renews ends after this. */
   readonly claimExpiryMs: number;
   readonly renewalMs: number;
