@@ -98,6 +98,31 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./emit.ts')).emitAgentStop,
   },
   {
+    name: 'handoff send',
+    summary: 'Pass your work on to the next role',
+    load: async () => (await import('./handoff.ts')).handoffSend,
+  },
+  {
+    name: 'handoff list',
+    summary: 'List the handoffs, oldest first',
+    load: async () => (await import('./handoff.ts')).handoffList,
+  },
+  {
+    name: 'handoff show',
+    summary: 'Show one handoff as it was sent',
+    load: async () => (await import('./handoff.ts')).handoffShow,
+  },
+  {
+    name: 'result submit',
+    summary: 'Hand in the result of your mission',
+    load: async () => (await import('./handoff.ts')).resultSubmit,
+  },
+  {
+    name: 'merge',
+    summary: 'Have Baton merge a task that is ready for it',
+    load: async () => (await import('./merge.ts')).merge,
+  },
+  {
     name: 'run',
     summary: 'Run a command or a pipeline of the runbook',
     load: async () => (await import('./run/run.ts')).run,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
+import { abandonChecks } from './check-commit.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
 import { Liveness } from './liveness.ts';
 import { forgetNotification } from './notify.ts';
@@ -126,6 +127,7 @@ export class Effects {
     const { stateDir } = this.#world;
     if (effect.kind === 'notify') forgetNotification(stateDir, effect.notificationId);
     if (effect.kind === 'prepare-workspace') forgetWorkspace(stateDir, effect);
+    if (effect.kind === 'run-checks') await abandonChecks(effect.checksId, effect.checks.length, this.#world);
     if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
   }
 

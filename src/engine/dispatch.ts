@@ -59,7 +59,8 @@ function findWork(
 /** They are closed as they come, so there are never many. */
 const MOST_CLOSING = 1000;
 
-function fits({ tasks, phases, roles, plan }: WorkerPlan, { id, phase, nextRole }: Task): boolean {
+function fits({ tasks, phases, roles, workflow, plan }: WorkerPlan, { id, phase, nextRole, flow }: Task): boolean {
+  if (workflow === true && (flow.mode === null || nextRole === null)) return false;
   // What is completed is closed by the role that closes, and is no work for anybody else.
   if (phase === 'COMPLETED' && !roles?.includes(nextRole ?? '') && roleOf(plan) !== nextRole) return false;
   if (tasks !== undefined && !tasks.some((pattern) => matches(pattern, id))) return false;

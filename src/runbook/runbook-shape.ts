@@ -42,6 +42,11 @@ const workerShape = {
     },
     roles: { kind: 'list', optional: true, min: 1, of: reference, about: 'The roles whose turn it must be.' },
     run: runnable,
+    workflow: {
+      kind: 'flag',
+      optional: true,
+      about: 'true: only tasks of a workflow, when it is the turn of one of its roles.',
+    },
     concurrency: { ...count, optional: true, about: 'How many tasks at once; 1 where it is left out.' },
   },
 } as const satisfies ObjectShape;

@@ -48,6 +48,7 @@ export interface WorkerDefinition {
   readonly tasks?: readonly string[];
   readonly phases?: readonly Phase[];
   readonly roles?: readonly string[];
+  readonly workflow?: boolean;
   readonly concurrency: number;
   readonly run: Runnable;
 }

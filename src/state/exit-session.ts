@@ -83,7 +83,7 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
   const handoff = exit_reason === 'completed' ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
   const seen = measuredEvent(task, claim, command);
-  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && rules.mergeGate)
+  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules))
     return askForMerge(task, claim, command, rules, seen);
   const closed = to === null ? undefined : findClosedWay(task, claim, to, rules);
   if (closed) return { ok: false, refusal: closed };
@@ -102,6 +102,11 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
     next_phase: to,
     exit_reason,
   });
+}
+
+/** A workflow ends with a merge, whatever else the project does. */
+function isMerged({ flow }: Task, { mergeGate }: Rules): boolean {
+  return mergeGate || flow.mode !== null;
 }
 
 function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitSession): Event[] {
