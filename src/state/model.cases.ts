@@ -127,7 +127,9 @@ function depend(model: Model, { id, after }: Of<'add-dependency'>): boolean {
 
 export function isClaimable({ tasks, rules }: Model, task: ModelTask): boolean {
   const isWork = !['COMPLETED', 'BLOCKED', ...(rules.ciGate ? ['CI_PENDING'] : [])].includes(task.phase);
-  return task.live === null && !task.merging && isWork && task.after.every((id) => tasks.get(id)?.phase === 'COMPLETED');
+  return (
+    task.live === null && !task.merging && isWork && task.after.every((id) => tasks.get(id)?.phase === 'COMPLETED')
+  );
 }
 
 function claim(model: Model, { id, sessionId, requires = [], ...command }: Of<'claim-task'>): boolean {

@@ -75,7 +75,7 @@ export function childEnvironment(launch: Launch, bin: string, url: string): Node
     ...(isOurs || ofBaton === undefined ? {} : { NODE_COMPILE_CACHE: ofBaton }),
     ...launch.env,
     ...(launch.kind === 'agent'
-      ? { BATON_AGENT_ID: launch.id, BATON_SESSION: launch.id }
+      ? { BATON_AGENT_ID: launch.id, BATON_SESSION: launch.env['BATON_SESSION'] ?? launch.id }
       : { BATON_COMMAND_ID: launch.id }),
     BATON_TOKEN: launch.agent_token,
     BATON_URL: url,
