@@ -78,6 +78,21 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./thought.ts')).thoughtList,
   },
   {
+    name: 'mission show',
+    summary: 'Show what your session is asked to do',
+    load: async () => (await import('./session.ts')).missionShow,
+  },
+  {
+    name: 'result submit',
+    summary: 'Hand in the result of your mission; the newest counts',
+    load: async () => (await import('./session.ts')).resultSubmit,
+  },
+  {
+    name: 'handoff send',
+    summary: 'Hand your task on; it takes effect when your session ends',
+    load: async () => (await import('./session.ts')).handoffSend,
+  },
+  {
     name: 'emit exit',
     summary: 'End your session with an exit signal',
     load: async () => (await import('./emit.ts')).emitExit,

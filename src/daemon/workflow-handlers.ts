@@ -5,7 +5,7 @@ import { refusal } from '../state/outcome.ts';
 import type { Call } from './call.ts';
 import { closeWorkflow } from './close-workflow.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
-import { findHandoffs } from './find-handoffs.ts';
+import { findHandoffs, type FoundHandoff } from './find-handoffs.ts';
 import { order } from './task-handlers.ts';
 import { workflowView } from './workflow-view.ts';
 
@@ -59,7 +59,7 @@ export const WORKFLOW_HANDLERS: Readonly<Record<string, Handler>> = {
       project.ledger,
       ({ task_id }) => input.task_id === undefined || task_id === input.task_id,
     );
-    return { ok: true, result: { handoffs: found.map(({ xml: _, ...shown }) => shown) } };
+    return { ok: true, result: { handoffs: found.map(withoutXml) } };
   }),
 
   handoff_show: handle(operations.handoffShow, async ({ project, input }) => {
@@ -73,6 +73,11 @@ export const WORKFLOW_HANDLERS: Readonly<Record<string, Handler>> = {
     return { ok: false, error: { code, message, hint: 'See: baton handoff list' } };
   }),
 };
+
+function withoutXml(found: FoundHandoff) {
+  const { handoff_id, task_id, from, to, seq, at, status, reason } = found;
+  return { handoff_id, task_id, from, to, seq, at, status, reason };
+}
 
 function ownTask({ input, caller }: Call<{ readonly task_id?: string }>): string {
   return input.task_id ?? taskOf(caller);

@@ -17,6 +17,8 @@ export interface StartedAgent {
   readonly start: number;
   readonly context: TemplateContext;
   readonly workplace: string;
+  /** What its session adds to its environment. */
+  readonly env: Readonly<Record<string, string>>;
   readonly owes: readonly string[];
 }
 
@@ -52,7 +54,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     id: run.id,
     start,
     cwd,
-    env: { BATON_SESSION: run.task?.session_id ?? run.id, ...prepared.launch.env },
+    env: { BATON_SESSION: run.task?.session_id ?? run.id, ...prepared.launch.env, ...started.env },
     timeout_ms: run.plan.timeout_ms ?? null,
     kill_after_ms: times.killAfterMs,
     idle_ms: times.idleMs,

@@ -130,10 +130,6 @@ export function settle(play: Play, effect: Effect, how: string): Command {
     case 'wait':
       play.wait(Math.max(0, Date.parse(effect.due) - Date.parse(play.at)));
       return runs.fire(effect.timerId);
-    case 'run-checks':
-      return flow.finishCheck(effect.checksId, effect.checks[0]?.name ?? '', isWell ? 'passed' : 'failed');
-    case 'merge':
-      return flow.finishMerge(effect.mergeId, isWell ? 'merged' : 'conflict', isWell ? say.SHA : null);
     case 'notify':
       return runs.notified(effect.notificationId);
   }

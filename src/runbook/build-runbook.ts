@@ -74,11 +74,9 @@ function buildCheck({ name, run, timeout }: NonNullable<NonNullable<RunbookValue
   };
 }
 
-function buildCommands({
-  mode: _,
-  validate = [],
-  ...commands
-}: NonNullable<RunbookValue['workflow']>): WorkflowCommands {
+function buildCommands(workflow: NonNullable<RunbookValue['workflow']>): WorkflowCommands {
+  const { install, build, smoke, validate = [] } = workflow;
+  const commands = Object.fromEntries(Object.entries({ install, build, smoke }).filter(([, run]) => run !== undefined));
   return { ...commands, validate: validate.map((check) => ({ ...buildCheck(check), run: check.run })) };
 }
 

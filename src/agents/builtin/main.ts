@@ -13,17 +13,17 @@ async function main(): Promise<void> {
   const [role = ''] = process.argv.slice(2);
   const play = Object.entries(ROLES).find(([name]) => name === role)?.[1];
   if (play === undefined) {
-    console.error(`there is no built-in role ${role}`);
+    process.stderr.write(`there is no built-in role ${role}\n`);
     process.exitCode = 2;
     return;
   }
   const client = createClient({ reachMs: 60_000 });
-  const session = new Session(client, console.log);
+  const session = new Session(client, (line) => void process.stdout.write(`${line}\n`));
   try {
     await play(session);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    console.error(message);
+    process.stderr.write(`${message}\n`);
     // Somebody must look at it: the session stays, and waits for them.
     const asked = await client.call('agent_signal', { kind: 'escalate', message: `${role}: ${message}` });
     if (!asked.ok) process.exitCode = 1;
