@@ -253,6 +253,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./reconcile.ts')).reconcile,
   },
   {
+    name: 'web',
+    summary: 'Print the address of the page that shows what runs and what needs you',
+    load: async () => (await import('./web.ts')).web,
+  },
+  {
     name: 'mcp',
     summary: 'Serve the tools of Baton to an agent, over standard input and output',
     load: async () => (await import('./mcp.ts')).mcp,
