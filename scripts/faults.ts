@@ -11,6 +11,8 @@ const runs: readonly (readonly [name: string, command: string, args: readonly st
   ['2,000 tasks drained by 8 processes', 'vitest', ['run', 'test/e2e/drain.int.test.ts']],
   ['clocks, with libfaketime', 'vitest', ['run', 'test/e2e/clocks.int.test.ts']],
   ['an agent that prints a gigabyte', 'vitest', ['run', 'src/supervisor/output-log.int.test.ts']],
+  ['20 workflows at once', 'vitest', ['run', 'test/e2e/workflow-crowd.int.test.ts']],
+  ['a workflow whose daemon is killed 20 times', 'vitest', ['run', 'test/e2e/workflow-kill.int.test.ts']],
   ['tampering with every byte', 'vitest', ['run', 'src/ledger/sqlite/tampering.int.test.ts']],
 ];
 

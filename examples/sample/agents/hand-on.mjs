@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** How a played agent ends its session: with the forms that Baton has put into `.baton/session`, through the `baton` command. */
@@ -73,6 +73,9 @@ export function git(...args) {
   return execFileSync('git', args, { encoding: 'utf8' }).trim();
 }
 
+/** What Baton keeps while its daemon is away is as good as said; anything else that is refused is a reason to stop. */
 function baton(...args) {
-  process.stdout.write(execFileSync('baton', args, { encoding: 'utf8' }));
+  const { status, stdout, stderr } = spawnSync('baton', args, { encoding: 'utf8' });
+  process.stdout.write(`${stdout}${stderr}`);
+  if (status !== 0 && !stderr.includes('was kept and will be delivered')) process.exit(1);
 }
