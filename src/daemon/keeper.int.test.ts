@@ -6,7 +6,7 @@ import { fencePath } from '../git/fence.ts';
 import { decide, type Command } from '../state/decide.ts';
 import type { Caller } from '../state/caller.ts';
 import { actorOf } from '../state/caller.ts';
-import { LATER } from './keeper.ts';
+import { LATER } from './request.ts';
 import { type Project } from './project.ts';
 import { openBareProject } from './project.cases.ts';
 
