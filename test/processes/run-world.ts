@@ -34,10 +34,7 @@ export class RunWorld implements AsyncDisposable {
     const receiver = await Receiver.open();
     // Where Node keeps it by itself: a daemon then starts in half the time.
     const cache = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
-    const made = new RunWorld(
-      new World({ WEBHOOK: receiver.url, BATON_TICK_MS: '100', ...cache, ...env }),
-      receiver,
-    );
+    const made = new RunWorld(new World({ WEBHOOK: receiver.url, BATON_TICK_MS: '100', ...cache, ...env }), receiver);
     const told = '\n[notify]\ndesktop = false\nterminal = false\nwebhook = "${env.WEBHOOK}"\n';
     made.world.commit(made.repository, { 'baton.toml': `${runbook}${told}`, ...scripts }, 'a runbook');
     try {
@@ -122,9 +119,7 @@ export class RunWorld implements AsyncDisposable {
 
   /** The reasons of its blocks. */
   blocks(agentId: string): string[] {
-    return this.told(agentId).flatMap((text) =>
-      text.startsWith(FEEDBACK) ? [text.slice(FEEDBACK.length)] : [],
-    );
+    return this.told(agentId).flatMap((text) => (text.startsWith(FEEDBACK) ? [text.slice(FEEDBACK.length)] : []));
   }
 
   private conversation(agentId: string): readonly { readonly from: string; readonly text: string }[] {
