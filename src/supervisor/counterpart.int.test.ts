@@ -70,6 +70,18 @@ describe('the door of a supervisor', () => {
   });
 });
 
+describe('the answer to a stop that is on record', () => {
+  it('says how the agent stands now: orphaned by it, it may stop at once', async () => {
+    const standing = { has_signalled: false, is_owned: false, is_parked: false, missing: [] };
+    await using scene = new Scene({ agent_report: () => ({ ok: true, result: { standing } }) });
+    await scene.daemon.start();
+    const run = await scene.start(WAITS, { on_stop: 'idle', attempts: 'forever' });
+    expect(await run.stop()).toBe(TEXTS.idle);
+    expect(await run.stop()).toBeNull();
+    expect(scene.daemon.reports('idle')).toHaveLength(1);
+  });
+});
+
 describe('while the daemon is away', () => {
   it('a signal is kept, lets the agent stop, and is delivered once when the daemon is back', async () => {
     await using scene = new Scene();
