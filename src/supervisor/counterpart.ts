@@ -38,6 +38,9 @@ export class Counterpart implements Rooms {
   #timedOut = false;
   /** It was told something that no stop has followed yet. */
   #isTold = false;
+  /** Nothing more is said to it: it may leave, and does. */
+  #isLeaving = false;
+  readonly #gone = Promise.withResolvers<void>();
   #keys = 0;
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
@@ -110,6 +113,7 @@ export class Counterpart implements Rooms {
 
   /** When everybody who asked has been answered. */
   async farewell(): Promise<void> {
+    this.#gone.resolve();
     await Promise.allSettled(this.#answering);
     // The answers themselves still have to leave.
     await new Promise((resolve) => {
@@ -169,7 +173,12 @@ export class Counterpart implements Rooms {
     return output.decision === 'allow' ? {} : output;
   }
 
+  /** One that is leaving does not hear it. Its end is on record before that is said, and its next process can hear it instead. */
   async #tell(text: string): Promise<boolean> {
+    if (this.#isLeaving) {
+      await this.#gone.promise;
+      return false;
+    }
     this.#guard.told();
     this.#isTold = true;
     this.#idle?.touch();
@@ -198,8 +207,13 @@ export class Counterpart implements Rooms {
   async #onTurnEnd(isError: boolean): Promise<void> {
     await this.#settlePrinted(undefined);
     if (this.#isTold || isError) return;
-    if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#child?.hangUp();
+    if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#letLeave();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
+  }
+
+  #letLeave(): void {
+    this.#isLeaving = true;
+    this.#child?.hangUp();
   }
 
   #onSilence(): void {

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { findLedgerFault, readLedger } from '../processes/ledger.ts';
-import { RunWorld } from '../processes/run-world.ts';
+import { RunWorld, type ShownDecision } from '../processes/run-world.ts';
 import { until } from '../processes/until.ts';
 
 export interface AgentKillReport {
@@ -66,14 +66,20 @@ export async function runAgentKills({ every }: { readonly every: boolean }): Pro
     const before = await readLedger(scene.world);
     const heardBefore = scene.receiver.heard.length;
     const id = await scene.run(pipeline, '--n', String(runs));
-    await killer.follow(before.length, mayKill, async () => settle(scene, id));
+    await killer
+      .follow(before.length, mayKill, async () => settle(scene, id))
+      .catch(async (error: unknown) => {
+        for (const e of (await readLedger(scene.world)).slice(before.length))
+          console.error(e.seq, e.at, e.actor, e.type, JSON.stringify(e.data).slice(0, 200));
+        throw error;
+      });
     const entries = (await readLedger(scene.world)).slice(before.length);
     const heard = scene.receiver.heard.slice(heardBefore).map(({ id: notification }) => notification);
     const found = findFaults({ entries, heard, lines: scene.lines('done.txt'), run: runs, pipeline });
     faults.push(...found.map((fault) => `run ${runs} (${pipeline}): ${fault}`));
     return entries.length;
   };
-  for (const pipeline of ['plain', 'person']) {
+  for (const pipeline of process.env['ONLY']?.split(',') ?? ['plain', 'person']) {
     const length = await play(pipeline, () => true);
     for (let n = 1; every && n <= length; n += 1) {
       let isSpent = false;
@@ -150,6 +156,8 @@ const FOLLOW_MS = 180_000;
 async function settle(scene: RunWorld, id: string): Promise<boolean> {
   const { status, decision_id } = await scene.ask('pipeline_show', { id });
   if (status === 'waiting') {
+    const { options, context } = await scene.ask<ShownDecision>('decision_show', { id: decision_id });
+    if (!options.some(({ action }) => action === 'nudge')) throw new Error(`an unexpected question: ${context}`);
     // As a person whose answer was lost would: once more.
     await scene.resolve(decision_id, 'nudge', 'Go on');
     return false;

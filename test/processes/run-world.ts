@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findMarked } from '../../src/effects/reap.ts';
@@ -124,7 +124,8 @@ export class RunWorld implements AsyncDisposable {
 
   private conversation(agentId: string): readonly { readonly from: string; readonly text: string }[] {
     const { folder } = agentFiles(this.world.stateDir, agentId);
-    const name = readdirSync(folder).find((each) => /^scripted-.*\.json$/.test(each));
+    const files = existsSync(folder) ? readdirSync(folder) : [];
+    const name = files.find((each) => /^scripted-.*\.json$/.test(each));
     if (name === undefined) return [];
     const kept: { messages: { from: string; text: string }[] } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
     return kept.messages;
