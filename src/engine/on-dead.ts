@@ -21,7 +21,7 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
   const moot = pending.filter((each) => ['on_idle', 'on_prompt'].includes(handlerOf(each) ?? ''));
   const calledOff = [...left, ...callOff(moot)];
   if (pending.some((each) => handlerOf(each) === 'on_error')) return calledOff;
-  const isUnheard = data.code === 0 && !data.blocks_used && messagesTo(world.state, agent.id).length > 0;
+  const isUnheard = data.code === 0 && messagesTo(world.state, agent.id).length > 0;
   if (agent.recovering || isUnheard) return [...calledOff, ...recover(world, agent)];
   const plan = handlerPlanOf(agent.plan, 'on_dead', null);
   const how = data.signal === null ? `exit code ${data.code ?? 'unknown'}` : `signal ${data.signal}`;

@@ -56,10 +56,7 @@ let world: RunWorld;
 beforeAll(async () => {
   world = await RunWorld.open({ runbook: RUNBOOK + PIPELINES, scripts: SCRIPTS });
 });
-afterAll(async () => {
-  expect(world.processes()).toEqual([]);
-  await world[Symbol.asyncDispose]();
-});
+afterAll(async () => world.leaveEmpty());
 
 async function start(name: string): Promise<{ readonly id: string; readonly agentId: string }> {
   const id = await world.run(`in_${name}`);
@@ -93,7 +90,7 @@ describe('on_idle', { timeout: PATIENCE_MS * 2 }, () => {
     const run = await start('exhausted');
     expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
     expect(await triesOf(run.agentId)).toHaveLength(3);
-    const [decision] = (await world.decisions()).filter(({ agent_id }) => agent_id === run.agentId);
+    const decision = (await world.decisions()).find(({ agent_id }) => agent_id === run.agentId);
     expect(decision).toMatchObject({ source: 'idle', title: 'Pipeline needs attention: in_exhausted' });
     expect(decision?.context).toContain('on_idle = nudge was tried 3 times');
     await giveUp(run);
@@ -130,7 +127,7 @@ describe('a gate', { timeout: PATIENCE_MS * 2 }, () => {
     const run = await start('shut');
     expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
     expect(world.lines('shut.txt')).toHaveLength(2);
-    const [decision] = (await world.decisions()).filter(({ agent_id }) => agent_id === run.agentId);
+    const decision = (await world.decisions()).find(({ agent_id }) => agent_id === run.agentId);
     expect(decision).toMatchObject({ source: 'gate' });
     expect(decision?.context).toContain('not yet');
     expect(advanced('shut')).toBe(false);
@@ -224,7 +221,7 @@ describe('on_prompt', { timeout: PATIENCE_MS * 2 }, () => {
     const { id, agentId } = await start('asks');
     const waiting = await world.pipeline(id);
     expect(waiting).toMatchObject({ status: 'waiting', reason: 'on_prompt: escalate' });
-    const [decision] = (await world.decisions()).filter(({ agent_id }) => agent_id === agentId);
+    const decision = (await world.decisions()).find(({ agent_id }) => agent_id === agentId);
     expect(decision?.context).toContain('May I delete it?');
     await world.resolve(waiting.decision_id, 'approve');
     expect(await world.pipeline(id)).toMatchObject({ status: 'done' });

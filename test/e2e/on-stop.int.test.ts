@@ -68,10 +68,7 @@ describe.each([
     beforeAll(async () => {
       world = await RunWorld.open({ runbook: agents(scripted) + pipelines, scripts: SCRIPTS });
     });
-    afterAll(async () => {
-      expect(world.processes()).toEqual([]);
-      await world[Symbol.asyncDispose]();
-    });
+    afterAll(async () => world.leaveEmpty());
 
     /** In a pipeline, with a step behind it. */
     async function start(name: string): Promise<{ readonly id: string; readonly agentId: string }> {

@@ -160,6 +160,15 @@ export class RunWorld implements AsyncDisposable {
     return until(what, look, PATIENCE_MS);
   }
 
+  /** The end of a world in which nothing is left: supervisors need a moment to go. */
+  async leaveEmpty(): Promise<void> {
+    try {
+      await this.until('nothing is left of any run', () => this.processes().length === 0);
+    } finally {
+      await this[Symbol.asyncDispose]();
+    }
+  }
+
   /** Whatever a test that failed has left goes too. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.world.endDaemon('SIGKILL');
