@@ -58,6 +58,8 @@ describe.each([
     await world.untilNobodyIs(agentId);
     await world.until('its supervisor has gone, and no daemon has come', () => world.processes().length === 0);
     expect(globSync('exit-1.json', { cwd: join(world.world.stateDir, 'agents', agentId) })).toHaveLength(1);
+    // The signal waits in the outbox, and was reason enough to let it go.
+    expect(world.blocks(agentId)).toHaveLength(2);
     const before = (await world.entries(agentId)).map(({ type }) => type);
     expect(before).not.toContain('AgentSignalled');
     await world.world.startDaemon();
