@@ -78,6 +78,21 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./thought.ts')).thoughtList,
   },
   {
+    name: 'mission show',
+    summary: 'Show what your session is asked to do',
+    load: async () => (await import('./session.ts')).missionShow,
+  },
+  {
+    name: 'result submit',
+    summary: 'Hand in the result of your mission; the newest counts',
+    load: async () => (await import('./session.ts')).resultSubmit,
+  },
+  {
+    name: 'handoff send',
+    summary: 'Hand your task on; it takes effect when your session ends',
+    load: async () => (await import('./session.ts')).handoffSend,
+  },
+  {
     name: 'emit exit',
     summary: 'End your session with an exit signal',
     load: async () => (await import('./emit.ts')).emitExit,
@@ -96,6 +111,31 @@ export const COMMANDS: readonly ListedCommand[] = [
     name: 'emit agent:stop',
     summary: 'Say that an agent tried to stop without a signal',
     load: async () => (await import('./emit.ts')).emitAgentStop,
+  },
+  {
+    name: 'handoff send',
+    summary: 'Pass your work on to the next role',
+    load: async () => (await import('./handoff.ts')).handoffSend,
+  },
+  {
+    name: 'handoff list',
+    summary: 'List the handoffs, oldest first',
+    load: async () => (await import('./handoff.ts')).handoffList,
+  },
+  {
+    name: 'handoff show',
+    summary: 'Show one handoff as it was sent',
+    load: async () => (await import('./handoff.ts')).handoffShow,
+  },
+  {
+    name: 'result submit',
+    summary: 'Hand in the result of your mission',
+    load: async () => (await import('./handoff.ts')).resultSubmit,
+  },
+  {
+    name: 'merge',
+    summary: 'Have Baton merge a task that is ready for it',
+    load: async () => (await import('./merge.ts')).merge,
   },
   {
     name: 'run',

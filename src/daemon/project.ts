@@ -87,8 +87,9 @@ export class Project {
   }
 
   /** What was recorded is durable: the state is what everybody may act on. */
-  look(): void {
+  look(recorded: readonly Recorded[]): void {
     this.#effects?.look(this.#state);
+    this.#effects?.follow(recorded);
   }
 
   /** The holder lives: its claim goes on. False where it has none any more. */
@@ -170,7 +171,7 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   const onRecorded = (recorded: readonly Recorded[]): void => {
     follow(leases, recorded, options.monotonicMs());
     fences.follow(recorded);
-    project?.look();
+    project?.look(recorded);
   };
   const { rules, onMistake = () => {} } = options;
   let project: Project | undefined;

@@ -1,0 +1,75 @@
+import { operationCommand } from './operation-command.ts';
+import { printable } from './printable.ts';
+import { readArgument } from './read-argument.ts';
+import { fieldsIn, listIn, textIn } from './run/read-fields.ts';
+import { table } from './run/table.ts';
+import { shortId } from './run/views.ts';
+
+export const handoffSend = operationCommand({
+  name: 'handoff send',
+  summary: 'Pass your work on to the next role',
+  examples: ['baton handoff send handoff.xml', 'cat handoff.xml | baton handoff send - --task W-00001'],
+  args: [{ name: 'FILE|-', about: 'The handoff, as XML' }],
+  options: [{ name: 'task', value: 'ID', about: 'Operators only: the task; a session has its own' }],
+  operation: 'handoff_send',
+  input: async (given, io) => {
+    const read = await readArgument(given.args[0] ?? '-', io);
+    if ('usage' in read) return read;
+    const task = given.options.get('task');
+    const handoff = new TextDecoder().decode(read.bytes);
+    return { value: { handoff, ...(task === undefined ? {} : { task_id: task }) } };
+  },
+  show: (result) => {
+    const { held, task_id, handoff_id } = fieldsIn(result);
+    const when = held === true ? 'It is delivered with your exit signal' : 'It is delivered';
+    return `${when}: ${shortId(textIn(handoff_id))}, task ${printable(textIn(task_id))}.\n`;
+  },
+});
+
+export const handoffList = operationCommand({
+  name: 'handoff list',
+  summary: 'List the handoffs, oldest first',
+  examples: ['baton handoff list', 'baton handoff list W-00001'],
+  args: [{ name: 'TASK', about: 'Only those of this task', optional: true }],
+  operation: 'handoff_list',
+  input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
+  show: (result) => {
+    const rows = listIn(fieldsIn(result)['handoffs']).map((each) => [
+      shortId(textIn(each['handoff_id'])),
+      textIn(each['task_id']),
+      textIn(each['status']),
+      `${textIn(each['from'])} → ${each['to'] === null ? 'workflow-complete' : textIn(each['to'])}`,
+      textIn(each['reason'] ?? ''),
+    ]);
+    return rows.length === 0 ? 'No handoffs.\n' : table([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
+  },
+});
+
+export const handoffShow = operationCommand({
+  name: 'handoff show',
+  summary: 'Show one handoff as it was sent',
+  examples: ['baton handoff show 5d0e7b41'],
+  args: [{ name: 'ID', about: 'Of the handoff, or the beginning of it' }],
+  operation: 'handoff_show',
+  input: ({ args: [id] }) => ({ value: { id } }),
+  show: (result) => {
+    const { from, to, status, reason, xml } = fieldsIn(result);
+    const because = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
+    const head = `${textIn(from)} → ${to === null ? 'workflow-complete' : textIn(to)}, ${textIn(status)}${because}`;
+    const lines = [head, '', ...textIn(xml).split('\n')];
+    return lines.map((line) => `${printable(line)}\n`).join('');
+  },
+});
+
+export const resultSubmit = operationCommand({
+  name: 'result submit',
+  summary: 'Hand in the result of your mission',
+  examples: ['baton result submit result.yaml', 'baton result submit - < result.json'],
+  args: [{ name: 'FILE|-', about: 'The result, JSON or YAML' }],
+  operation: 'result_submit',
+  input: async ({ args: [file = '-'] }, io) => {
+    const { readDocumentArgument } = await import('./read-argument.ts');
+    return readDocumentArgument(file, 'result', io);
+  },
+  show: (result) => `Heard: ${printable(textIn(fieldsIn(result)['status'] ?? 'your result'))}.\n`,
+});
