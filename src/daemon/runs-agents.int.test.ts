@@ -129,7 +129,7 @@ describe('a worker', () => {
     await until(moved, 'both tasks are on');
     const entries = await world.entries();
     const claims = entries.filter(({ type }) => type === 'TaskClaimed');
-    expect(claims.map(({ data }) => data['holder'])).toEqual(['w', 'w']);
+    expect(claims.map(({ data }) => data['holder'])).toEqual(['coder', 'coder']);
     expect(entries.filter(({ type }) => type === 'AgentRequested')).toHaveLength(2);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
   });
