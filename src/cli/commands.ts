@@ -113,11 +113,6 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./emit.ts')).emitAgentStop,
   },
   {
-    name: 'handoff send',
-    summary: 'Pass your work on to the next role',
-    load: async () => (await import('./handoff.ts')).handoffSend,
-  },
-  {
     name: 'handoff list',
     summary: 'List the handoffs, oldest first',
     load: async () => (await import('./handoff.ts')).handoffList,
@@ -126,11 +121,6 @@ export const COMMANDS: readonly ListedCommand[] = [
     name: 'handoff show',
     summary: 'Show one handoff as it was sent',
     load: async () => (await import('./handoff.ts')).handoffShow,
-  },
-  {
-    name: 'result submit',
-    summary: 'Hand in the result of your mission',
-    load: async () => (await import('./handoff.ts')).resultSubmit,
   },
   {
     name: 'merge',
@@ -261,6 +251,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     name: 'reconcile',
     summary: 'Compare the tasks with git and with running processes',
     load: async () => (await import('./reconcile.ts')).reconcile,
+  },
+  {
+    name: 'web',
+    summary: 'Print the address of the page that shows what runs and what needs you',
+    load: async () => (await import('./web.ts')).web,
   },
   {
     name: 'mcp',

@@ -1,30 +1,8 @@
 import { operationCommand } from './operation-command.ts';
 import { printable } from './printable.ts';
-import { readArgument } from './read-argument.ts';
 import { fieldsIn, listIn, textIn } from './run/read-fields.ts';
 import { table } from './run/table.ts';
 import { shortId } from './run/views.ts';
-
-export const handoffSend = operationCommand({
-  name: 'handoff send',
-  summary: 'Pass your work on to the next role',
-  examples: ['baton handoff send handoff.xml', 'cat handoff.xml | baton handoff send - --task W-00001'],
-  args: [{ name: 'FILE|-', about: 'The handoff, as XML' }],
-  options: [{ name: 'task', value: 'ID', about: 'Operators only: the task; a session has its own' }],
-  operation: 'handoff_send',
-  input: async (given, io) => {
-    const read = await readArgument(given.args[0] ?? '-', io);
-    if ('usage' in read) return read;
-    const task = given.options.get('task');
-    const handoff = new TextDecoder().decode(read.bytes);
-    return { value: { handoff, ...(task === undefined ? {} : { task_id: task }) } };
-  },
-  show: (result) => {
-    const { held, task_id, handoff_id } = fieldsIn(result);
-    const when = held === true ? 'It is delivered with your exit signal' : 'It is delivered';
-    return `${when}: ${shortId(textIn(handoff_id))}, task ${printable(textIn(task_id))}.\n`;
-  },
-});
 
 export const handoffList = operationCommand({
   name: 'handoff list',
@@ -59,17 +37,4 @@ export const handoffShow = operationCommand({
     const lines = [head, '', ...textIn(xml).split('\n')];
     return lines.map((line) => `${printable(line)}\n`).join('');
   },
-});
-
-export const resultSubmit = operationCommand({
-  name: 'result submit',
-  summary: 'Hand in the result of your mission',
-  examples: ['baton result submit result.yaml', 'baton result submit - < result.json'],
-  args: [{ name: 'FILE|-', about: 'The result, JSON or YAML' }],
-  operation: 'result_submit',
-  input: async ({ args: [file = '-'] }, io) => {
-    const { readDocumentArgument } = await import('./read-argument.ts');
-    return readDocumentArgument(file, 'result', io);
-  },
-  show: (result) => `Heard: ${printable(textIn(fieldsIn(result)['status'] ?? 'your result'))}.\n`,
 });

@@ -42,7 +42,8 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
     ...(priority ? { priority: Number(priority) } : {}),
     ...(after ? { after: after.split(',').map((each) => each.trim()) } : {}),
   };
-  return { ok: true, result: { command, vars: given.value } };
+  const vars = Object.fromEntries(Object.entries(given.value).filter(([, value]) => value !== ''));
+  return { ok: true, result: { command, vars } };
 }
 
 /** The workflow in words: who plays which role, what is checked, how it is merged. */

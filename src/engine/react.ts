@@ -21,6 +21,7 @@ import { onPrompt } from './on-prompt.ts';
 import { onExitSignal, onSignal, onUnblocked } from './on-signal.ts';
 import { onStop } from './on-stop.ts';
 import { onTimer } from './on-timer.ts';
+import { onUnclosed } from './on-unclosed.ts';
 import { onUndelivered } from './on-undelivered.ts';
 import { onDecision } from './resolve-decision.ts';
 import { retryError } from './retry-error.ts';
@@ -159,10 +160,14 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
       return onUnblocked(world, data.task_id, 'the task was reinstated');
     case 'TaskCreated':
       return ofTask((task) => [...checkpoint(world, task), ...timePhase(world, task, seq)], data.task_id);
-    case 'ClaimCompleted':
     case 'ClaimBlocked':
     case 'ClaimFailed':
     case 'ClaimReleased':
+      return [
+        ...onClaimEnd(world, type, data),
+        ...ofTask((task) => onUnclosed(world, task, data.reason), data.task_id),
+      ];
+    case 'ClaimCompleted':
     case 'ClaimExpired':
     case 'ClaimRevoked':
       return onClaimEnd(world, type, data);

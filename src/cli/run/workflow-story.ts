@@ -24,7 +24,7 @@ export class WorkflowStory {
     if (data['task_id'] !== this.#taskId && agent === undefined) return undefined;
     this.#follow(type, data);
     const line = TELL[type]?.(data, agent ?? '');
-    return line === undefined ? undefined : printable(line.replaceAll(/\s+/g, ' '));
+    return line === undefined ? undefined : printable(line.replaceAll(/(?<=\S)\s+/g, ' '));
   }
 
   #follow(type: string, data: Fields): void {
