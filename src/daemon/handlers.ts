@@ -14,6 +14,7 @@ import { RUN_HANDLERS } from './run-handlers.ts';
 import { statusHandler } from './status-handler.ts';
 import { TASK_HANDLERS } from './task-handlers.ts';
 import { worktreeHandler } from './worktree-handler.ts';
+import { WORKTREE_HANDLERS } from './worktree-handlers.ts';
 import { WRITEBACK_HANDLERS } from './writeback-handlers.ts';
 
 /** Who answers which operation. */
@@ -28,6 +29,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...PIPELINE_HANDLERS,
     ...DECISION_HANDLERS,
     ...RUN_HANDLERS,
+    ...WORKTREE_HANDLERS,
     status_get: statusHandler,
     task_brief: briefHandler,
     task_worktree: worktreeHandler,
