@@ -78,6 +78,21 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./thought.ts')).thoughtList,
   },
   {
+    name: 'mission show',
+    summary: 'Show what your session is asked to do',
+    load: async () => (await import('./session.ts')).missionShow,
+  },
+  {
+    name: 'result submit',
+    summary: 'Hand in the result of your mission; the newest counts',
+    load: async () => (await import('./session.ts')).resultSubmit,
+  },
+  {
+    name: 'handoff send',
+    summary: 'Hand your task on; it takes effect when your session ends',
+    load: async () => (await import('./session.ts')).handoffSend,
+  },
+  {
     name: 'emit exit',
     summary: 'End your session with an exit signal',
     load: async () => (await import('./emit.ts')).emitExit,
@@ -96,6 +111,21 @@ export const COMMANDS: readonly ListedCommand[] = [
     name: 'emit agent:stop',
     summary: 'Say that an agent tried to stop without a signal',
     load: async () => (await import('./emit.ts')).emitAgentStop,
+  },
+  {
+    name: 'handoff list',
+    summary: 'List the handoffs, oldest first',
+    load: async () => (await import('./handoff.ts')).handoffList,
+  },
+  {
+    name: 'handoff show',
+    summary: 'Show one handoff as it was sent',
+    load: async () => (await import('./handoff.ts')).handoffShow,
+  },
+  {
+    name: 'merge',
+    summary: 'Have Baton merge a task that is ready for it',
+    load: async () => (await import('./merge.ts')).merge,
   },
   {
     name: 'run',
@@ -218,9 +248,24 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./agent-programs.ts')).agentPlay,
   },
   {
+    name: 'worktree list',
+    summary: 'List the worktrees, who works there, and what each holds',
+    load: async () => (await import('./worktree/worktrees.ts')).worktreeList,
+  },
+  {
+    name: 'worktree prune',
+    summary: 'Remove the worktrees of tasks that are done; whatever holds work is kept',
+    load: async () => (await import('./worktree/worktrees.ts')).worktreePrune,
+  },
+  {
     name: 'reconcile',
     summary: 'Compare the tasks with git and with running processes',
     load: async () => (await import('./reconcile.ts')).reconcile,
+  },
+  {
+    name: 'web',
+    summary: 'Print the address of the page that shows what runs and what needs you',
+    load: async () => (await import('./web.ts')).web,
   },
   {
     name: 'mcp',

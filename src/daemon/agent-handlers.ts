@@ -4,6 +4,7 @@ import { requireClaim, type Caller } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
 import { missionIds } from '../state/task.ts';
+import { measureOwn } from './find-session.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { order } from './task-handlers.ts';
 
@@ -16,6 +17,8 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
         if (task === undefined || caller.kind !== 'session') return NO_SESSION;
         const held = requireClaim(task, caller);
         if (!held.ok) return held;
+        const prepared = state.sessions.get(caller.sessionId)?.prepared;
+        if (prepared !== undefined) return { ok: true, events: [], answer: prepared.mission };
         const { taskId: task_id, epicId: epic_id, prdId: prd_id } = missionIds(task);
         const brief = `baton://task/${task.id}/brief`;
         const context = { epic_file: brief, task_file: task.promptFile ?? brief };
@@ -29,7 +32,9 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
   agent_signal: handle(operations.agentSignal, async (call) => {
     const { input, caller, project, services } = call;
     if (caller.kind === 'session' && input.kind === 'continue') await project.renew(caller.taskId, caller.epoch);
+    const ends = input.kind === 'complete' && !services.exitProtocol;
     const command = {
+      ...(ends ? { measures: await measureOwn(call, input.agent_id) } : {}),
       ...(input.agent_id === undefined ? {} : { agentId: input.agent_id }),
       ...(input.message === undefined ? {} : { message: input.message }),
       signal: input.kind,

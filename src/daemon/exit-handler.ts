@@ -1,33 +1,43 @@
+import type { ApiError } from '../api/answer.ts';
 import { redactText } from '../ledger/redact.ts';
 import { parseExitSignalIfEnabled } from '../protocol/exit-flag.ts';
 import type { ExitSignal } from '../protocol/exit-signal-shape.ts';
 import type { ExitAnswer } from '../state/exit-session.ts';
 import { checkEvidence } from './check-evidence.ts';
+import type { Call } from './call.ts';
+import { findSession, measureOwn } from './find-session.ts';
 import { answerOf, type Handler } from './handler.ts';
 import { order } from './task-handlers.ts';
 
-/** The exit signal: all thirteen checks of the specification, in its order, then the end of the session. */
+/**
+ * The exit signal: all thirteen checks of the specification, in its order, then the end of the session. What the session really did is
+ * measured before it is answered: whatever comes after the answer is not its work any more.
+ */
 export const exitHandler: Handler = async (call) => {
-  const { input, project, services } = call;
+  const { input, services } = call;
   const parsed = parseExitSignalIfEnabled(input, undefined, services.exitProtocol);
   if (!parsed.ok) {
     const [{ code, message, hint }] = parsed.problems;
     return { ok: false, error: { code, message, hint } };
   }
   const signal = asKept(parsed.value);
-  if (signal.evidence_bundle_ref !== undefined) {
-    const error = await checkEvidence(project.path, signal.evidence_bundle_ref);
-    if (error !== undefined) return { ok: false, error };
-  }
+  const error = await findBadEvidence(signal, call);
+  if (error !== undefined) return { ok: false, error };
   const command = {
     signal,
     eventId: services.newId(),
     at: services.now().toISOString(),
-    committed: false,
-    violations: [],
+    ...(await measureOwn(call)),
   };
   return answerOf(await order<ExitAnswer>(call, { kind: 'exit-session', command }), (answer) => answer);
 };
+
+async function findBadEvidence(signal: ExitSignal, call: Call): Promise<ApiError | undefined> {
+  const { evidence_bundle_ref: ref, phase_completed: phase } = signal;
+  if (ref === undefined) return undefined;
+  const session = await findSession(call);
+  return checkEvidence(ref, { workspace: call.project.path, phase, session });
+}
 
 /** As the ledger will have it: what is redacted there must be redacted here, or a repeat of the signal would look like another. */
 function asKept(signal: ExitSignal): ExitSignal {

@@ -128,9 +128,14 @@ export class Keeper {
     for (const waiting of this.#parked) {
       const isForWork = waiting.request.waitsFor === 'work';
       // Claims use work up and make none: once there is nothing, there is nothing for the rest of them.
-      isDry ||= isForWork && this.#ready.first(this.#state, 1).length === 0;
+      isDry ||= isForWork && this.#isIdle();
       if (!isForWork || !isDry) this.#tryOne(waiting, trial);
     }
+  }
+
+  /** There is nothing to claim, and nothing to close. */
+  #isIdle(): boolean {
+    return this.#ready.first(this.#state, 1).length + this.#ready.closing(this.#state, 1).length === 0;
   }
 
   #tryOne(waiting: Waiting, trial: Trial): void {

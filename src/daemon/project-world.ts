@@ -2,13 +2,14 @@ import { availableParallelism } from 'node:os';
 import { daemonEnvironment } from '../api/start-daemon.ts';
 import type { Effects } from '../effects/effects.ts';
 import { Turnstile } from '../effects/turnstile.ts';
-import type { EffectTimes } from '../effects/world.ts';
+import type { EffectTimes, SessionSettings } from '../effects/world.ts';
 import type { Channel } from '../notify/channel.ts';
 import { openChannels } from '../notify/open-channels.ts';
 import { renderTemplate } from '../protocol/render-template.ts';
 import { decide, type Command } from '../state/decide.ts';
 import { keepText } from '../ledger/keep.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
+import { buildRunbook } from '../runbook/build-runbook.ts';
 import { findPrograms } from '../supervisor/programs.ts';
 import type { Services } from './call.ts';
 import type { Log } from './log.ts';
@@ -49,6 +50,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       return kept.ok ? kept.value : null;
     },
     merges: new Turnstile(1),
+    places: project.places,
     starts: STARTS,
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
@@ -61,6 +63,9 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
     usesExitSignals: () => services.exitProtocol,
     get times() {
       return timesOf(services, settings);
+    },
+    get sessions() {
+      return sessionSettingsOf(services);
     },
   };
 }
@@ -99,6 +104,13 @@ function timesOf({ runbook }: Services, settings: Settings): EffectTimes {
     controlMs: 10_000,
   };
 }
+
+export function sessionSettingsOf({ runbook: { good } }: Pick<Services, 'runbook'>): SessionSettings {
+  const { workspace, limits, workflow } = good ?? NO_RUNBOOK;
+  return { workspace, limits, workflow };
+}
+
+const NO_RUNBOOK = buildRunbook({});
 
 /** By the runbook as it is now: who corrects it while something waits is heard at once. */
 function channelsFor(

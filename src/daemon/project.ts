@@ -1,4 +1,5 @@
 import type { Effects } from '../effects/effects.ts';
+import { Turnstile } from '../effects/turnstile.ts';
 import { claimsToRenew } from '../effects/leases.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { parseEntry } from '../ledger/entry.ts';
@@ -47,6 +48,8 @@ export class Project {
   readonly keeper: Keeper;
   readonly leases: Leases;
   readonly fences: Fences;
+  /** One at a time begins to work in a worktree, or removes one. */
+  readonly places = new Turnstile(1);
   readonly #state: State;
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
@@ -87,8 +90,9 @@ export class Project {
   }
 
   /** What was recorded is durable: the state is what everybody may act on. */
-  look(): void {
+  look(recorded: readonly Recorded[]): void {
     this.#effects?.look(this.#state);
+    this.#effects?.follow(recorded);
   }
 
   /** The holder lives: its claim goes on. False where it has none any more. */
@@ -170,7 +174,7 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   const onRecorded = (recorded: readonly Recorded[]): void => {
     follow(leases, recorded, options.monotonicMs());
     fences.follow(recorded);
-    project?.look();
+    project?.look(recorded);
   };
   const { rules, onMistake = () => {} } = options;
   let project: Project | undefined;

@@ -1,12 +1,18 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
+import type { Recorded } from '../state/event.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
+import { commandFiles } from '../supervisor/contract.ts';
+import { abandonChecks } from './check-commit.ts';
+import { setupCommandOf } from './furnish-workspace.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
 import { Liveness } from './liveness.ts';
 import { forgetNotification } from './notify.ts';
 import { failureOf, perform } from './perform.ts';
 import { forgetWorkspace } from './prepare-workspace.ts';
+import { SessionEnds } from './session-ends.ts';
 import { Standings } from './standings.ts';
 import { tellAll } from './tell-all.ts';
 import { tidy } from './tidy.ts';
@@ -21,6 +27,7 @@ export class Effects {
   readonly #doing = new Map<string, Doing>();
   readonly #standings: Standings;
   readonly #liveness: Liveness;
+  readonly #ends: SessionEnds;
   /** Messages to one agent arrive in the order in which they were sent. */
   readonly #lastTo = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
@@ -37,6 +44,7 @@ export class Effects {
     };
     this.#standings = new Standings(this.#world);
     this.#liveness = new Liveness(this.#world);
+    this.#ends = new SessionEnds(this.#world);
   }
 
   /** Once, when the project is open: what an earlier daemon left is found again. */
@@ -45,7 +53,14 @@ export class Effects {
     const wantsCommand = (id: string): boolean => wanted.some((each) => id === each || id.startsWith(`${each}.`));
     tidy({ ...this.#world, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
     this.#run(sweepCommands(wantsCommand, this.#world));
+    this.#run(this.#ends.begin(state));
     this.look(state);
+  }
+
+  /** What has just become durable. */
+  follow(recorded: readonly Recorded[]): void {
+    if (!this.#isClosed && recorded.some(({ type }) => type.startsWith('Claim')))
+      this.#run(this.#ends.follow(recorded));
   }
 
   /** With the state as it is durable now. */
@@ -126,7 +141,16 @@ export class Effects {
     const { stateDir } = this.#world;
     if (effect.kind === 'notify') forgetNotification(stateDir, effect.notificationId);
     if (effect.kind === 'prepare-workspace') forgetWorkspace(stateDir, effect);
+    if (effect.kind === 'run-checks') await abandonChecks(effect.checksId, effect.checks.length, this.#world);
+    if (effect.kind === 'start-agent') await this.#stopSetup(effect.agentId);
     if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
+  }
+
+  /** The start was called off while its worktree was being set up. */
+  async #stopSetup(agentId: string): Promise<void> {
+    const id = setupCommandOf(agentId);
+    const { folder } = commandFiles(this.#world.stateDir, id);
+    if (existsSync(folder)) await killCommand(id, 'nobody waits for it any more', this.#world);
   }
 
   #run(work: Promise<void>): void {
@@ -140,6 +164,7 @@ export class Effects {
 
 /** The ids of the commands that belong to an effect, or what they begin with. */
 function commandsOf(effect: Effect): readonly string[] {
+  if (effect.kind === 'start-agent') return [setupCommandOf(effect.agentId)];
   if (effect.kind === 'run-command') return [effect.commandId];
   if (effect.kind === 'run-checks') return [effect.checksId];
   return effect.kind === 'merge' ? [effect.mergeId] : [];

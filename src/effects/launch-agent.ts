@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { prepareAgent } from '../agents/prepare-agent.ts';
+import { readUserSetup } from '../agents/user-setup.ts';
 import { isShellAgent } from '../runbook/agent-texts.ts';
+import { promptPath } from '../runbook/library.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
@@ -17,6 +18,8 @@ export interface StartedAgent {
   readonly start: number;
   readonly context: TemplateContext;
   readonly workplace: string;
+  /** What its session adds to its environment. */
+  readonly env: Readonly<Record<string, string>>;
   readonly owes: readonly string[];
 }
 
@@ -33,6 +36,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   const filled = fillIn(started, conversation !== null, world.path);
   if (!filled.ok) return filled;
   const cwd = within(workplace, filled.plan.cwd);
+  const user = readUserSetup(filled.plan.run, { ...world.env, ...filled.plan.env });
   const prepared = prepareAgent(filled.plan, {
     agentId: run.id,
     start,
@@ -43,6 +47,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     cwd,
     projectDir: world.path,
     programs,
+    ...(user === undefined ? {} : { user }),
   });
   if (!prepared.ok) return prepared;
   const launch: Launch = {
@@ -52,7 +57,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     id: run.id,
     start,
     cwd,
-    env: { BATON_SESSION: run.task?.session_id ?? run.id, ...prepared.launch.env },
+    env: { BATON_SESSION: run.task?.session_id ?? run.id, ...prepared.launch.env, ...started.env },
     timeout_ms: run.plan.timeout_ms ?? null,
     kill_after_ms: times.killAfterMs,
     idle_ms: times.idleMs,
@@ -120,7 +125,7 @@ function tell(
 function readPrompt(plan: AgentPlan, path: string): { readonly ok: true; readonly text: string | null } | Refused {
   if (plan.prompt_file === undefined) return { ok: true, text: plan.prompt ?? null };
   try {
-    return { ok: true, text: readFileSync(resolve(path, plan.prompt_file), 'utf8') };
+    return { ok: true, text: readFileSync(promptPath(path, plan.prompt_file), 'utf8') };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, reason: `its prompt cannot be read: ${why}` };

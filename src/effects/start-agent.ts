@@ -8,6 +8,7 @@ import { agentFiles, type Exit, type HookConfig } from '../supervisor/contract.t
 import { untilStarted, type Settling } from './follow-start.ts';
 import { launchAgent, type StartedAgent } from './launch-agent.ts';
 import { ownerFile } from './owner-file.ts';
+import { prepareSession, type PreparedSession } from './prepare-session.ts';
 import { markOfAgent, settleLost } from './settle-lost.ts';
 import { spawnSupervisor } from './spawn-supervisor.ts';
 import { findSupervised } from './supervised.ts';
@@ -38,9 +39,14 @@ export async function startAgent(
     const settling = await untilStarted({ files, start, spawned: undefined, signal }, world.times.startMs);
     return settling === undefined ? [] : outcomesOf(settling, lose);
   }
+  const run = await world.read((state) => state.agents.get(agentId));
+  if (run === undefined || run.start !== start) return [];
+  const session = run.task === null ? null : await prepareSession(run, world, signal);
+  if (session === undefined || signal.aborted) return [];
+  if (session?.ok === false) return [{ kind: 'failed', reason: session.reason }];
   const programs = await world.programs();
   return world.starts.pass(async () => {
-    const wanted = await world.read((state) => gather(state, agentId, start, world));
+    const wanted = await world.read((state) => gather(state, agentId, start, session, world));
     if (wanted === undefined || signal.aborted) return [];
     const made = launchAgent(wanted, world, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
@@ -75,6 +81,7 @@ function gather(
   state: State,
   agentId: string,
   start: number,
+  session: Extract<PreparedSession, { ok: true }> | null,
   { path, env, usesExitSignals }: World,
 ): StartedAgent | undefined {
   const run = state.agents.get(agentId);
@@ -83,7 +90,8 @@ function gather(
     run,
     start,
     context: contextOfAgent(state, run, env),
-    workplace: workplaceOf(state, run.owner?.pipelineId, path),
+    workplace: session?.workspace ?? workplaceOf(state, run.owner?.pipelineId, path),
+    env: session?.env ?? {},
     owes: standingOf(state, run.id, usesExitSignals()).missing,
   };
 }

@@ -1,3 +1,5 @@
+import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
+import type { SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
 import type { Channel } from '../notify/channel.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Command } from '../state/decide.ts';
@@ -26,6 +28,8 @@ export interface World {
   readonly keepLog: (text: string) => Promise<string | null>;
   /** One merge at a time. */
   readonly merges: Turnstile;
+  /** One at a time begins to work in a worktree, or removes one. */
+  readonly places: Turnstile;
   /** Processes are started a few at a time. */
   readonly starts: Turnstile;
   readonly programs: () => Promise<Programs>;
@@ -39,6 +43,14 @@ export interface World {
   readonly usesExitSignals: () => boolean;
   /** As the runbook has them now. */
   readonly times: EffectTimes;
+  readonly sessions: SessionSettings;
+}
+
+/** What holds for every session that Baton starts. */
+export interface SessionSettings {
+  readonly workspace: WorkspaceSettings;
+  readonly limits: SessionLimits;
+  readonly workflow: Workflow;
 }
 
 export interface EffectTimes {

@@ -16,11 +16,13 @@ export async function removeWorktree(
   repository: string,
   path: string,
   mainBranch?: string,
+  /** Paths that the runbook says worktrees need. */
+  configured: readonly string[] = [],
 ): Promise<GitResult<RemovedWorktree>> {
   const found = await requireLinked(repository, path);
   if (!found.ok) return found;
   const worktree = found.value;
-  const content = await readWorktreeContent(worktree.path, mainBranch);
+  const content = await readWorktreeContent(worktree.path, mainBranch, configured);
   if (!content.ok) return content;
   const kept = describeContent(content.value);
   if (kept.length > 0) {

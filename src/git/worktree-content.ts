@@ -1,16 +1,19 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findOwnFiles } from './configured-files.ts';
 import { findLanding } from './landing.ts';
 import { findCurrentBranch, findMainBranch, findSha } from './repository.ts';
 import { git, gitLines, gitText, type GitResult } from './run-git.ts';
 
-/** What would be lost, or would be hard to find again, if a worktree went away. Ignored files do not count. */
+/** What would be lost, or would be hard to find again, if a worktree went away. Of ignored files only those count that are configured. */
 export interface WorktreeContent {
   readonly branch: string | null;
   readonly head: string | null;
   readonly staged: readonly string[];
   readonly unstaged: readonly string[];
   readonly untracked: readonly string[];
+  /** Files that the runbook says a worktree needs, and that are only like this here. */
+  readonly configured: readonly string[];
   /** Stashes made on its branch: they stay in the repository, but nobody would look for them any more. */
   readonly stashes: number;
   /** A merge, rebase or the like that has not ended. */
@@ -22,7 +25,11 @@ export interface WorktreeContent {
 }
 
 /** Looks at everything in a worktree that only exists there. */
-export async function readWorktreeContent(path: string, mainBranch?: string): Promise<GitResult<WorktreeContent>> {
+export async function readWorktreeContent(
+  path: string,
+  mainBranch?: string,
+  configured: readonly string[] = [],
+): Promise<GitResult<WorktreeContent>> {
   const files = await readStatus(path);
   if (!files.ok) return files;
   const branch = await findCurrentBranch(path);
@@ -34,7 +41,15 @@ export async function readWorktreeContent(path: string, mainBranch?: string): Pr
   if (!commits.ok) return commits;
   const underway = await findUnderway(path);
   if (!underway.ok) return underway;
-  const rest = { ...files.value, ...commits.value, stashes: stashes.value, underway: underway.value };
+  const own = await findOwnFiles(path, configured);
+  if (!own.ok) return own;
+  const rest = {
+    ...files.value,
+    configured: own.value,
+    ...commits.value,
+    stashes: stashes.value,
+    underway: underway.value,
+  };
   return { ok: true, value: { branch: branch.value, head, ...rest } };
 }
 
@@ -44,6 +59,7 @@ export function describeContent(content: WorktreeContent): string[] {
     [content.staged.length, 'staged'],
     [content.unstaged.length, 'changed'],
     [content.untracked.length, 'untracked'],
+    [content.configured.length, 'configured'],
     [content.stashes, 'stashed'],
     [content.unpushed, 'unpushed'],
     [content.unmerged, 'unmerged'],

@@ -16,6 +16,9 @@ export const DEFAULT_LIMITS: RunLimits = {
   reviewRounds: 3,
   killAfterMs: 10_000,
   logBytes: 10 * 1024 * 1024,
+  maxFiles: undefined,
+  noGitCommit: false,
+  noNewDeps: false,
   stallMs: {},
 };
 
@@ -31,6 +34,9 @@ export function buildLimits(value: LimitsValue): RunLimits {
     reviewRounds: value.review_rounds ?? DEFAULT_LIMITS.reviewRounds,
     killAfterMs: ms(value.kill_after, DEFAULT_LIMITS.killAfterMs),
     logBytes: value.log_bytes ?? DEFAULT_LIMITS.logBytes,
+    maxFiles: value.max_files,
+    noGitCommit: value.no_git_commit ?? false,
+    noNewDeps: value.no_new_deps ?? false,
     stallMs: stallOf(value.stall),
   };
 }

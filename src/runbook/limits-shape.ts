@@ -43,6 +43,15 @@ export const limitsShape = {
       optional: true,
       about: "What is kept of an agent's output; 10485760.",
     },
+    max_files: {
+      kind: 'number',
+      whole: true,
+      min: 0,
+      optional: true,
+      about: 'How many files a session may change; any number.',
+    },
+    no_git_commit: { kind: 'flag', optional: true, about: 'Sessions must not commit; false.' },
+    no_new_deps: { kind: 'flag', optional: true, about: 'Sessions must not add dependencies; false.' },
     stall,
   },
 } as const satisfies Shape;

@@ -21,7 +21,13 @@ export interface Runbook {
   readonly merge: Merge | undefined;
   /** The built-in roles and edges, and what `roles` adds to them and takes away. */
   readonly workflow: Workflow;
+  /** An agent may approve what it worked on, in another session. */
+  readonly sameAgentMayReview: boolean;
+  readonly mode: (typeof WORKFLOW_MODES)[number];
+  /** What the built-in roles run. */
+  readonly workflowCommands: WorkflowCommands;
   readonly notify: Notify;
+  readonly workspace: WorkspaceSettings;
   readonly limits: RunLimits;
 }
 
@@ -42,6 +48,7 @@ export interface WorkerDefinition {
   readonly tasks?: readonly string[];
   readonly phases?: readonly Phase[];
   readonly roles?: readonly string[];
+  readonly workflow?: boolean;
   readonly concurrency: number;
   readonly run: Runnable;
 }
@@ -53,6 +60,13 @@ export interface CiCheck {
   readonly timeoutMs?: number;
 }
 
+export interface WorkflowCommands {
+  readonly install?: string;
+  readonly build?: string;
+  readonly smoke?: string;
+  readonly validate: readonly (CiCheck & { readonly run: string })[];
+}
+
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
 
 export interface Merge {
@@ -60,6 +74,9 @@ export interface Merge {
   /** The branch; undefined: the repository's main one. */
   readonly into: string | undefined;
 }
+
+/** A person is asked never, at four places, or at every stage. */
+export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 
 export const NOTIFICATIONS = ['attention', 'done', 'failed'] as const;
 
@@ -70,7 +87,24 @@ export interface Notify {
   readonly on: readonly (typeof NOTIFICATIONS)[number][];
 }
 
-export interface RunLimits {
+/** What a worktree needs besides what git has. */
+export interface WorkspaceSettings {
+  /** Paths below the repository that git ignores: copied, or linked, into each new worktree. */
+  readonly copy: readonly string[];
+  readonly link: readonly string[];
+  /** Run once in each new worktree. */
+  readonly setup: string | undefined;
+  readonly setupTimeoutMs: number;
+}
+
+/** What the mission of every session says, and what is measured at its end. */
+export interface SessionLimits {
+  readonly maxFiles: number | undefined;
+  readonly noGitCommit: boolean;
+  readonly noNewDeps: boolean;
+}
+
+export interface RunLimits extends SessionLimits {
   /** A claim that nobody renews ends after this. */
   readonly claimExpiryMs: number;
   readonly renewalMs: number;

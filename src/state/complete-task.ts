@@ -5,7 +5,7 @@ import { decided, refusal } from './outcome.ts';
 import { decideRecordThought, type RecordThought } from './record-thought.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
-import { findClaim, finish, type Updated } from './update-task.ts';
+import { findClaim, finish, isMeasured, ONLY_BY_EXIT, type Updated } from './update-task.ts';
 
 /** The record and the completion in one call, and in one transaction: both, or neither. */
 export function decideCompleteTask(state: State, command: RecordThought, caller: Caller, rules: Rules): Updated {
@@ -15,6 +15,7 @@ export function decideCompleteTask(state: State, command: RecordThought, caller:
     const message = 'a record with status todo reinstates the task; it cannot complete it';
     return refusal('reinstates', message, 'Leave the status out.');
   }
+  if (isMeasured(state, caller)) return ONLY_BY_EXIT;
   const held = findClaim(task, caller);
   if (!held.ok) return held;
   const recorded = decideRecordThought(state, command, caller);

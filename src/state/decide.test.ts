@@ -44,6 +44,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'send-message': [runs.send('a1', 'hello'), 'operator', 'system'],
   'kill-agent': [runs.kill('a1'), 'operator', 'system'],
   'prepare-session': [flow.prepare('A', 1), 'system'],
+  'measure-session': [say.measure('s1'), 'system'],
   'finish-check': [flow.finishCheck('c1', 'test', 'passed'), 'system'],
   'request-merge': [flow.askMerge('A'), 'operator', 'system', 'session'],
   'finish-merge': [flow.finishMerge('m1', 'merged', 'f'.repeat(40)), 'system'],

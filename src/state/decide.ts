@@ -6,6 +6,7 @@ import { decideCompleteTask } from './complete-task.ts';
 import { decideAddDependency, decideCreateTask, type AddDependency, type CreateTask } from './create-task.ts';
 import { decideExpireClaim, decideReleaseClaim, type ExpireClaim, type ReleaseClaim } from './end-claim.ts';
 import { decideExitSession, type ExitSession } from './exit-session.ts';
+import { decideMeasureSession, type MeasureSession } from './measure-session.ts';
 import { decideOperateTask, type OperateTask } from './operate-task.ts';
 import { refusal, type Outcome } from './outcome.ts';
 import { decideRecordThought, type RecordThought } from './record-thought.ts';
@@ -71,6 +72,7 @@ export type Command =
   | { readonly kind: 'send-message'; readonly command: SendMessage }
   | { readonly kind: 'kill-agent'; readonly command: KillAgent }
   | { readonly kind: 'prepare-session'; readonly command: WorkflowEvents['SessionPrepared'] }
+  | { readonly kind: 'measure-session'; readonly command: MeasureSession }
   | { readonly kind: 'finish-check'; readonly command: FinishCheck }
   | { readonly kind: 'request-merge'; readonly command: RequestMerge }
   | { readonly kind: 'finish-merge'; readonly command: FinishMerge }
@@ -113,6 +115,7 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'send-message': ['operator', 'system'],
   'kill-agent': ['operator', 'system'],
   'prepare-session': ['system'],
+  'measure-session': ['system'],
   'finish-check': ['system'],
   'request-merge': ['operator', 'system', 'session'],
   'finish-merge': ['system'],
@@ -192,12 +195,14 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return steer.decideResumePipeline(state, command);
     case 'send-message':
       return decideSendMessage(state, command);
+    case 'measure-session':
+      return decideMeasureSession(state, command);
     case 'prepare-session':
       return decidePrepareSession(state, command);
     case 'finish-check':
       return decideFinishCheck(state, command);
     case 'request-merge':
-      return decideRequestMerge(state, command, rules);
+      return decideRequestMerge(state, command, caller, rules);
     case 'finish-merge':
       return decideFinishMerge(state, command);
     case 'start-workflow':

@@ -131,6 +131,11 @@ export function startAudit(auditId = 'a1', taskId: string | null = 'A'): Command
   return { kind: 'start-audit', command: { auditId, taskId } };
 }
 
+export function measure(sessionId: string, violations: readonly string[] = []): Command {
+  const measured = { base: SHA, head: SHA, commits: 0, file_count: 0, files: [], new_dependencies: [] };
+  return { kind: 'measure-session', command: { sessionId, measured, violations } };
+}
+
 export const seal: Command = { kind: 'seal', command: null };
 
 export function moved(from: Phase, to: Phase, reason: string, next_role: string | null = null): Event {

@@ -1,4 +1,5 @@
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
+import type { Result } from '../protocol/result.ts';
 import { addDependant, type Dependants } from './dependants.ts';
 import { createTask, evolveTask } from './evolve-task.ts';
 import type { Recorded, Settles } from './event.ts';
@@ -30,6 +31,10 @@ export interface Session {
   readonly exit: AgentSessionCompleted | null;
   /** Where it works and what it was asked to do; a claim taken by hand has neither. */
   readonly prepared?: Prepared;
+  /** What it reported about its mission, the newest. */
+  readonly result?: Result;
+  /** It is on record what it really did. */
+  readonly measured?: boolean;
 }
 
 export type Prepared = WorkflowEvents['SessionPrepared'];
@@ -101,7 +106,9 @@ function evolveWithTask(state: State, recorded: Recorded): void {
     state.sessions.set(id, { id, taskId: task.id, epoch, exit: null });
   }
   if (recorded.type === 'SessionPrepared') prepareSession(state, recorded.data);
-  if (recorded.type === 'AgentSessionCompleted') closeSession(state, recorded);
+  if (recorded.type === 'ResultSubmitted') change(state, recorded.data.session_id, { result: recorded.data.result });
+  if (recorded.type === 'SessionMeasured') measureSession(state, recorded.data.session_id);
+  if (recorded.type === 'AgentSessionCompleted') change(state, recorded.data.session_id, { exit: recorded.data });
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
 }
 
@@ -110,10 +117,17 @@ function prepareSession(state: State, prepared: Prepared): void {
   if (session?.epoch === prepared.epoch) state.sessions.set(session.id, { ...session, prepared });
 }
 
-function closeSession(state: State, { data }: Extract<Recorded, { type: 'AgentSessionCompleted' }>): void {
-  const session = state.sessions.get(data.session_id);
+function change(state: State, id: string, what: Partial<Session>): void {
+  const session = state.sessions.get(id);
+  if (session !== undefined) state.sessions.set(id, { ...session, ...what });
+}
+
+/** What it said about itself has been compared with that, and is in the ledger. */
+function measureSession(state: State, id: string): void {
+  const session = state.sessions.get(id);
   if (session === undefined) return;
-  state.sessions.set(session.id, { ...session, exit: data });
+  const { result: _, ...rest } = session;
+  state.sessions.set(id, { ...rest, measured: true });
 }
 
 /** An audit of a task is settled by a record of that task; one without a task, by any record of whoever audits. */

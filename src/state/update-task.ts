@@ -25,6 +25,7 @@ export function decideUpdateTask(state: State, update: TaskUpdate, caller: Calle
   const told = tellProgress(task, claim, update);
   switch (update.status) {
     case 'done':
+      if (isMeasured(state, caller)) return ONLY_BY_EXIT;
       return finish(task, claim, rules, told);
     case 'blocked':
       return block(task, claim, update.notes ?? '', told);
@@ -34,6 +35,17 @@ export function decideUpdateTask(state: State, update: TaskUpdate, caller: Calle
       return carryOn(task, claim, told);
   }
 }
+
+/** A session that Baton started is measured when it ends: its exit signal is the only way to say that its work is done. */
+export function isMeasured({ sessions }: State, caller: Caller): boolean {
+  return caller.kind === 'session' && sessions.get(caller.sessionId)?.prepared !== undefined;
+}
+
+export const ONLY_BY_EXIT = refusal(
+  'missing',
+  'cannot complete: missing exit signal',
+  'This session was started with a mission. Record and hand in your work, then run: baton emit exit',
+);
 
 /** The claim that a session writes under; for operators, none. */
 export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {

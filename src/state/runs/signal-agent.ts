@@ -2,7 +2,7 @@ import { createExitSignal } from '../../protocol/create-exit-signal.ts';
 import { requireClaim, type Caller } from '../caller.ts';
 import { noSuchTask } from '../create-task.ts';
 import { event } from '../event.ts';
-import { decideExitSession } from '../exit-session.ts';
+import { decideExitSession, type ExitSession } from '../exit-session.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
@@ -20,6 +20,8 @@ export interface SignalAgent {
   readonly exitProtocol: boolean;
   readonly eventId: string;
   readonly at: string;
+  /** What was measured of the session that ends with it; left out where nobody knows where it began. */
+  readonly measures?: Pick<ExitSession, 'committed' | 'violations' | 'measured'>;
 }
 
 export type Signalled = Outcome<{ readonly kind: SignalAgent['signal'] }>;
@@ -70,8 +72,7 @@ function complete(
     signal: command.message === undefined ? signal : signal.withNotes(command.message),
     eventId: command.eventId,
     at: command.at,
-    committed: false,
-    violations: [],
+    ...(command.measures ?? { committed: false, violations: [] }),
   };
   const outcome = decideExitSession(state, exit, session, rules);
   return outcome.ok ? decided(outcome.events, { kind: 'complete' }) : outcome;

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import type { Result } from '../protocol/result.ts';
+import type { Prepared } from '../state/state.ts';
+import { measureSession, type SessionMeasures } from '../effects/measure-session.ts';
+import type { Call } from './call.ts';
+
+/** A session that Baton started, as it stands: where it works, what it was asked, what it has reported. */
+export interface StartedSession {
+  readonly prepared: Prepared;
+  readonly result: Result | null;
+  readonly hasExited: boolean;
+  /** Its task is merged: there is nothing left that it could change. */
+  readonly isClosing: boolean;
+}
+
+/** The session of whoever calls, or of the agent they name; undefined where Baton did not start it. */
+export async function findSession({ caller, project }: Call, agentId?: string): Promise<StartedSession | undefined> {
+  const settled = await project.keeper.read(({ state }) => {
+    const named = state.agents.get(agentId ?? '')?.task?.session_id ?? '';
+    const id = caller.kind === 'session' ? caller.sessionId : named;
+    const { prepared, result = null, exit } = state.sessions.get(id) ?? {};
+    if (prepared === undefined) return undefined;
+    const isClosing = state.tasks.get(prepared.task_id)?.phase === 'COMPLETED';
+    return { prepared, result, hasExited: exit !== null, isClosing };
+  });
+  return settled.ok ? settled.answer : undefined;
+}
+
+/** What it really did. A claim taken by hand has no place and no mission: nobody knows where it began. */
+export async function measureOwn(call: Call, agentId?: string): Promise<SessionMeasures> {
+  const session = await findSession(call, agentId);
+  const isOurs = session !== undefined && session.prepared.workspace !== call.project.path;
+  // Whoever closes a task may have tidied its worktree away.
+  const isGone = session?.isClosing === true && !existsSync(session.prepared.workspace);
+  if (!isOurs || session.hasExited || isGone) return { committed: false, violations: [] };
+  return measureSession(session.prepared, session.result);
+}

@@ -1,0 +1,53 @@
+import { findViolations } from '../git/measures/find-violations.ts';
+import { measureChange, type Measured } from '../git/measures/measure-change.ts';
+import type { Result } from '../protocol/result.ts';
+import type { Prepared } from '../state/state.ts';
+import type { WorkflowEvents } from '../state/workflow/workflow-event.ts';
+
+export interface SessionMeasures {
+  /** Left out where the worktree cannot be measured; a violation says why. */
+  readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
+  readonly violations: readonly string[];
+  readonly committed: boolean;
+}
+
+/**
+ * What a session has really done, from git and the lock files, and everything in it that breaks the mission or is not what the result
+ * says. A worktree that cannot be looked at cannot be vouched for.
+ */
+export async function measureSession(
+  { workspace, base, mission }: Pick<Prepared, 'workspace' | 'base' | 'mission'>,
+  result: Result | null,
+): Promise<SessionMeasures> {
+  const found = await measureChange(workspace, base).catch((error: unknown) => ({
+    ok: false as const,
+    problem: { message: error instanceof Error ? error.message : String(error) },
+  }));
+  if (!found.ok) {
+    return { violations: [`the worktree cannot be measured: ${found.problem.message}`], committed: false };
+  }
+  const { value } = found;
+  const violations = findViolations(mission.constraints ?? {}, value, result).slice(0, MOST_NAMED);
+  return {
+    measured: recordOf(value),
+    violations: violations.map((each) => each.slice(0, MOST_CHARACTERS)),
+    committed: value.head !== value.base,
+  };
+}
+
+const MOST_NAMED = 100;
+const MOST_CHARACTERS = 400;
+/** An entry of the ledger has room for so much. */
+const MOST_PATH_CHARACTERS = 20_000;
+
+function recordOf({ base, head, commits, files, dependencies }: Measured): NonNullable<SessionMeasures['measured']> {
+  const kept: { path: string; action: string }[] = [];
+  let room = MOST_PATH_CHARACTERS;
+  for (const { path, action } of files) {
+    room -= path.length + 40;
+    if (room < 0) break;
+    kept.push({ path, action });
+  }
+  const added = dependencies.added.map(({ ecosystem, name }) => `${ecosystem} ${name}`.slice(0, 200));
+  return { base, head, commits, file_count: files.length, files: kept, new_dependencies: added.slice(0, MOST_NAMED) };
+}

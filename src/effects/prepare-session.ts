@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { gitText } from '../git/run-git.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import { findOwed } from '../state/owed.ts';
+import type { Prepared, State } from '../state/state.ts';
+import type { Claim, Task } from '../state/task.ts';
+import { furnishWorkspace } from './furnish-workspace.ts';
+import { gatherEpic } from './session-epic-file.ts';
+import { writeSessionFiles, type SessionFacts } from './session-files.ts';
+import { MISSION_FILE, missionOf } from './session-mission.ts';
+import { placeSession, type Placed } from './session-place.ts';
+import { findWorkspace } from './workplace.ts';
+import type { World } from './world.ts';
+
+/** Where an agent under a claim works, and what it finds in its environment there. */
+export type PreparedSession =
+  | { readonly ok: true; readonly workspace: string; readonly env: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Makes everything ready for a session that Baton starts: its worktree, its mission and what that refers to. All of it is on record
+ * before the agent runs; a start that is tried again, and every later process of the session, keeps what was recorded first. Undefined
+ * where the start was called off.
+ */
+export async function prepareSession(
+  run: AgentRun,
+  world: World,
+  signal: AbortSignal,
+): Promise<PreparedSession | undefined> {
+  const facts = await world.read((state) => gather(state, run));
+  if (facts === undefined) return undefined;
+  if (facts === 'ended') return { ok: false, reason: `the claim on ${run.task?.task_id ?? ''} has ended` };
+  const prepared = facts.prepared ?? (await prepare(facts, run, world, signal));
+  if (prepared === undefined || 'reason' in prepared) return prepared;
+  const { workspace, port } = prepared;
+  if (!existsSync(workspace)) return { ok: false, reason: `its worktree is gone: ${workspace}` };
+  await writeSessionFiles(facts, prepared, world);
+  const told = facts.prepared === undefined ? await world.tell({ kind: 'prepare-session', command: prepared }) : {};
+  if (told === undefined) return undefined;
+  if (told.refused !== undefined) return { ok: false, reason: told.refused };
+  const env = {
+    BATON_MISSION: join(workspace, MISSION_FILE),
+    BATON_WORKSPACE: workspace,
+    ...(port === null ? {} : { BATON_PORT: String(port) }),
+  };
+  return { ok: true, workspace, env };
+}
+
+interface Facts extends SessionFacts {
+  readonly task: Task;
+  readonly claim: Claim;
+  readonly prepared: Prepared | undefined;
+  /** Of the pipeline that the agent works in. */
+  readonly own: { readonly path: string; readonly branch: string } | null;
+  readonly supervised: ReadonlySet<number>;
+}
+
+function gather(state: State, { task: ref, owner }: AgentRun): Facts | 'ended' {
+  const task = state.tasks.get(ref?.task_id ?? '');
+  const claim = task?.claim;
+  if (task === undefined || !claim || claim.sessionId !== ref?.session_id) return 'ended';
+  const started = task.endings.filter(({ sessionId }) => state.sessions.get(sessionId)?.prepared !== undefined);
+  return {
+    task,
+    claim,
+    role: claim.role,
+    owes: findOwed(task, claim, false),
+    epic: gatherEpic(task, state.tasks.values()),
+    prepared: state.sessions.get(claim.sessionId)?.prepared,
+    own: findWorkspace(state, owner?.pipelineId),
+    supervised: new Set(started.map(({ epoch }) => epoch)),
+  };
+}
+
+type Refused = Extract<PreparedSession, { ok: false }>;
+
+async function prepare(
+  { task, claim, role, own, supervised }: Facts,
+  run: AgentRun,
+  world: World,
+  signal: AbortSignal,
+): Promise<Prepared | Refused | undefined> {
+  const { epoch, holder } = claim;
+  const placed: Placed | undefined =
+    own === null
+      ? await placeSession({ task, epoch, holder, supervised }, world, signal)
+      : { ok: true, path: own.path, branch: own.branch, isFenced: true };
+  if (placed === undefined || !placed.ok) return placed;
+  const { path: workspace, branch, isFenced } = placed;
+  // The repository itself is a person's, who has set it up.
+  const furnished = isFenced ? await furnishWorkspace(workspace, run.id, world, signal) : NOTHING;
+  if (furnished === undefined || !furnished.ok) return furnished;
+  const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
+  if (!head.ok) return { ok: false, reason: head.problem.message };
+  const mission = missionOf({ task, role, workspace, limits: world.sessions.limits, plan: run.plan });
+  const { port } = furnished;
+  return { agent_id: run.id, task_id: task.id, epoch, workspace, branch, base: head.value, port, mission };
+}
+
+const NOTHING = { ok: true, port: null } as const;

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { branchName } from '../git/branch-name.ts';
+import { createWorktree } from '../git/create-worktree.ts';
+import { findFence, installFence } from '../git/install-fence.ts';
+import { findMainBranch } from '../git/repository.ts';
+import type { GitFailure, GitResult } from '../git/run-git.ts';
+import { takeOver } from '../git/take-over.ts';
+import { findWorktree } from '../git/worktrees.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../state/task.ts';
+import type { World } from './world.ts';
+
+/** The claim that a place is for. */
+export interface Holder {
+  readonly task: Task;
+  readonly epoch: number;
+  readonly holder: string;
+  /** The epochs of earlier sessions that Baton itself had started. */
+  readonly supervised: ReadonlySet<number>;
+}
+
+export type Placed =
+  | { readonly ok: true; readonly path: string; readonly branch: string; readonly isFenced: boolean }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * The worktree of a task. Sessions of one task follow each other in the same one, as long as it is known that nobody of the earlier
+ * ones can still write there; else the branch is gone on with in another beside it, and what was not committed stays where it is.
+ * Undefined where the start was called off meanwhile.
+ */
+export async function placeSession(holder: Holder, world: World, signal: AbortSignal): Promise<Placed | undefined> {
+  const { task, epoch } = holder;
+  if (!(await untilOthersAreGone(task.id, epoch, world, signal))) return undefined;
+  const branch = branchName(task);
+  if (!branch.ok) return failure(branch);
+  return world.places.pass(async () => takePlace(branch.value, holder, world));
+}
+
+async function takePlace(branch: string, holder: Holder, world: World): Promise<Placed> {
+  const { task, epoch } = holder;
+  const existing = await findWorktree(world.path, branch);
+  if (!existing.ok) return failure(existing);
+  // Whoever closes a task that is merged, and whose worktree has been tidied away, changes nothing.
+  if (existing.value === null && task.phase === 'COMPLETED')
+    return { ok: true, path: world.path, branch, isFenced: false };
+  const found = await findPlace(branch, existing.value?.path ?? null, holder, world);
+  if (!found.ok) return failure(found);
+  const fence = { stateDir: world.stateDir, project: world.projectId, taskId: task.id, epoch, branch };
+  const installed = await installFence(found.value, fence);
+  if (!installed.ok) return failure(installed);
+  // Git took its time. What the fence says is what holds now, not what held when we were asked.
+  await world.fence(task.id);
+  return { ok: true, path: found.value, branch, isFenced: true };
+}
+
+async function findPlace(
+  branch: string,
+  earlier: string | null,
+  { task, epoch, holder, supervised }: Holder,
+  { path: repository }: World,
+): Promise<GitResult<string>> {
+  const fence = earlier === null ? null : await findFence(earlier);
+  if (fence?.ok === false) return fence;
+  // A worktree without our fence is somebody's own: it is not taken from them, and the error says whose it is.
+  if (earlier === null || fence === null || fence.value === null) {
+    const main = await findMainBranch(repository);
+    const base = main.ok ? main.value.name : 'HEAD';
+    const owner = { taskId: task.id, holder };
+    const made = await createWorktree(repository, { branch, base, owner, existingBranch: 'continue' });
+    return made.ok ? { ok: true, value: made.value.path } : made;
+  }
+  if (fence.value.epoch === epoch || hasLeft(task, fence.value.epoch, supervised)) return { ok: true, value: earlier };
+  const taken = await takeOver(repository, { branch, epoch });
+  return taken.ok ? { ok: true, value: taken.value.path } : taken;
+}
+
+/** Supervised agents are known to be gone by now. Of others only those who said so themselves have left. */
+function hasLeft({ endings }: Task, before: number, supervised: ReadonlySet<number>): boolean {
+  const ending = endings.find(({ epoch }) => epoch === before);
+  return ending !== undefined && (supervised.has(before) || IN_ORDER.has(ending.how));
+}
+
+const IN_ORDER: ReadonlySet<string> = new Set(['completed', 'blocked', 'failed', 'released']);
+
+/** An agent whose session is over takes a moment to leave, and may still write meanwhile. False where the start was called off. */
+async function untilOthersAreGone(taskId: string, epoch: number, world: World, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
+    const busy = await world.read((state) => isBusy(state, taskId, epoch));
+    if (busy === false) return true;
+    await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+  return false;
+}
+
+const LOOK_MS = 50;
+
+function isBusy({ agents }: State, taskId: string, epoch: number): boolean {
+  return [...agents.values()].some(
+    ({ task, process }) => task?.task_id === taskId && task.epoch < epoch && process !== 'gone',
+  );
+}
+
+function failure({ problem: { message, hint } }: GitFailure): { readonly ok: false; readonly reason: string } {
+  return { ok: false, reason: `${message}. ${hint}` };
+}

@@ -1,0 +1,30 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRelativePath } from '../protocol/text-format.ts';
+import { digestOf } from './digest-of.ts';
+import { findRepository } from './repository.ts';
+import { git, type GitResult } from './run-git.ts';
+import { readNote } from './worktree-note.ts';
+
+/**
+ * Files that git ignores and that somebody said a worktree needs (`workspace.copy`, `workspace.link`), as far as this worktree has
+ * something else in them than the repository has, or than Baton put there.
+ */
+export async function findOwnFiles(worktree: string, configured: readonly string[]): Promise<GitResult<string[]>> {
+  const found = await findRepository(worktree);
+  if (!found.ok) return found;
+  const { mainTop, gitDir } = found.value;
+  const { copied, linked } = readNote(gitDir);
+  const own: string[] = [];
+  for (const path of new Set([...configured, ...Object.keys(copied), ...linked].filter(isRelativePath))) {
+    const stats = await lstat(join(worktree, path)).catch(() => null);
+    // What a link leads to stays where it is.
+    if (stats === null || stats.isSymbolicLink()) continue;
+    const tracked = await git(['ls-files', '-z', '--', path], { cwd: worktree });
+    if (!tracked.ok) return tracked;
+    if (tracked.value.stdout !== '') continue;
+    const now = await digestOf(join(worktree, path));
+    if (now !== copied[path] && now !== (await digestOf(join(mainTop, path)))) own.push(path);
+  }
+  return { ok: true, value: own };
+}

@@ -1,0 +1,61 @@
+import { cp, lstat, mkdir, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isRelativePath } from '../protocol/text-format.ts';
+import { digestOf } from './digest-of.ts';
+import { hideFromGit } from './hide-from-git.ts';
+import { findRepository } from './repository.ts';
+import { git, type GitResult } from './run-git.ts';
+import { readNote, writeNote } from './worktree-note.ts';
+
+export interface Filling {
+  /** Paths below the repository that git ignores. */
+  readonly copy: readonly string[];
+  readonly link: readonly string[];
+}
+
+/**
+ * Copies and links into a worktree what git does not bring along. What is there already stays as it is, what git knows is left to
+ * git, and what the repository does not have is left out. Git sees none of it, also where it is not ignored.
+ */
+export async function fillWorktree(worktree: string, { copy, link }: Filling): Promise<GitResult<void>> {
+  const found = await findRepository(worktree);
+  if (!found.ok) return found;
+  const { mainTop, gitDir, commonDir } = found.value;
+  const note = readNote(gitDir);
+  const copied: Record<string, string> = { ...note.copied };
+  const linked = new Set(note.linked);
+  for (const path of [...copy, ...link].filter(isRelativePath)) {
+    const [from, to] = [join(mainTop, path), join(worktree, path)];
+    if (!(await isThere(from)) || (await isThere(to)) || (await isTracked(worktree, path))) continue;
+    await mkdir(dirname(to), { recursive: true });
+    if (copy.includes(path)) {
+      await cp(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+      copied[path] = (await digestOf(to)) ?? '';
+    } else {
+      await symlink(from, to);
+      linked.add(path);
+    }
+    await hide(worktree, commonDir, path);
+  }
+  writeNote(gitDir, { ...note, copied, linked: [...linked] });
+  return { ok: true, value: undefined };
+}
+
+/** A pattern such as `node_modules/` does not match a link of that name. */
+async function hide(worktree: string, commonDir: string, path: string): Promise<void> {
+  const ignored = await git(['check-ignore', '--quiet', '--', path], { cwd: worktree, answers: [1] });
+  if (ignored.ok && ignored.value.code === 0) return;
+  await hideFromGit(commonDir, `/${path.replaceAll(/[[\]*?\\!# ]/g, String.raw`\$&`)}`);
+}
+
+async function isTracked(worktree: string, path: string): Promise<boolean> {
+  const listed = await git(['ls-files', '-z', '--', path], { cwd: worktree });
+  return listed.ok && listed.value.stdout !== '';
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

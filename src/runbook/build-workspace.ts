@@ -1,0 +1,12 @@
+import { durationMs } from './duration.ts';
+import type { WorkspaceSettings } from './runbook.ts';
+import type { RunbookValue } from './runbook-shape.ts';
+
+export function buildWorkspace({
+  copy = [],
+  link = [],
+  setup,
+  setup_timeout,
+}: NonNullable<RunbookValue['workspace']>): WorkspaceSettings {
+  return { copy, link, setup, setupTimeoutMs: setup_timeout === undefined ? 10 * 60_000 : durationMs(setup_timeout) };
+}

@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
+import { until } from '../../src/daemon/running.cases.ts';
+import { parseMission } from '../../src/protocol/mission.ts';
+
+let world: RunScene;
+beforeEach(() => {
+  world = new RunScene();
+});
+afterEach(async () => world.end());
+
+const git = (...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' }).trim();
+
+/** A file of the repository, committed. */
+function keep(path: string, text: string): void {
+  mkdirSync(dirname(join(world.repository, path)), { recursive: true });
+  writeFileSync(join(world.repository, path), text);
+  git('-C', world.repository, 'add', path);
+  git('-C', world.repository, 'commit', '-q', '-m', `add ${path}`);
+}
+
+/** A worker with the scripted agent, which plays these steps on whatever task there is. */
+function script(steps: string, more = ''): void {
+  writeFileSync(join(world.scene.folder, 'script.yaml'), steps);
+  world.write(`
+    exit_protocol = true
+    ${more}
+    [agents.coder]
+    run = "scripted ${join(world.scene.folder, 'script.yaml')}"
+    role = "implementer"
+    timeout = "60s"
+    on_dead = "fail"
+    on_stop = { action = "signal", attempts = 1 }
+    [workers.w]
+    phases = ["IMPLEMENTATION"]
+    run = { agent = "coder" }`);
+}
+
+const result = (files: string, status = 'completed'): string => `
+  - write:
+      path: .baton/session/result.yaml
+      text: |
+        version: "1"
+        task_id: T001
+        status: ${status}
+        files_modified: ${files}
+        log:
+          - { level: info, message: did it, timestamp: "2026-01-01T00:00:00Z" }
+          - { level: tip, message: nothing else, timestamp: "2026-01-01T00:00:00Z" }
+        completed_at: "2026-01-01T00:00:00Z"
+  - result: .baton/session/result.yaml`;
+
+const EXIT = `
+  - exit: IMPLEMENTATION
+  - stop`;
+
+async function entry(type: string): Promise<Told> {
+  const find = async () => (await world.entries()).find((each) => each.type === type);
+  await until(async () => (await find()) !== undefined, `${type} is recorded`);
+  return (await find()) as Told;
+}
+
+describe('a session that Baton starts', () => {
+  it('has its mission in the worktree of its task, recorded before it runs', async () => {
+    keep('docs/ask.md', 'Please ``` do it.');
+    script(
+      `steps:
+  - run: 'cp "$BATON_MISSION" "$BATON_STATE_DIR/seen.yaml"; pwd > "$BATON_STATE_DIR/where"; baton mission show > "$BATON_STATE_DIR/got"; git status --porcelain > "$BATON_STATE_DIR/status"; echo $BATON_PORT > "$BATON_STATE_DIR/port"'${result('[]')}${EXIT}`,
+      'limits = { max_files = 3, no_new_deps = true }',
+    );
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello', prompt_file: 'docs/ask.md' });
+    await entry('AgentSessionCompleted');
+    const types = await world.types();
+    expect(types.indexOf('SessionPrepared')).toBeLessThan(types.indexOf('AgentStarted'));
+    const { data } = await entry('SessionPrepared');
+    const workspace = String(data['workspace']);
+    expect(workspace).toBe(join(world.repository, '.worktrees/t001-say-hello'));
+    const read = (name: string): string => readFileSync(join(world.stateDir, name), 'utf8').trim();
+    expect(read('where')).toBe(workspace);
+    expect(read('status')).toBe('');
+    expect(Number(read('port'))).toBe(data['port']);
+    const mission = parseMission(readFileSync(join(world.stateDir, 'seen.yaml')));
+    expect(mission).toMatchObject({ ok: true, value: data['mission'] });
+    expect(data['mission']).toMatchObject({ constraints: { max_files: 3, no_new_deps: true }, timeout: 60 });
+    expect(JSON.parse(read('got'))).toEqual(data['mission']);
+    const task = readFileSync(join(workspace, '.baton/session/task.md'), 'utf8');
+    expect(task).toContain('Please ``` do it.');
+    expect(task).toContain('````markdown');
+    expect(task).toContain('handoff-to-reviewer-agent.xml');
+    expect(existsSync(join(workspace, '.baton/session/epic.md'))).toBe(true);
+  });
+
+  it('that does what it was asked is measured, and its task goes on', async () => {
+    script(
+      `steps:
+  - write: { path: a.txt, text: hello }${result('[{ path: a.txt, action: created }]')}${EXIT}`,
+      'limits = { max_files = 1 }',
+    );
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    expect((await entry('AgentSessionCompleted')).data).toMatchObject({
+      exit_reason: 'completed',
+      next_phase: 'CI_PENDING',
+    });
+    expect((await entry('SessionMeasured')).data).toMatchObject({
+      file_count: 1,
+      files: [{ path: 'a.txt', action: 'created' }],
+      commits: 0,
+      violations: [],
+    });
+  });
+});
