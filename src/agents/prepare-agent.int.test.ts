@@ -58,6 +58,7 @@ describe('a scripted agent under its supervisor', () => {
     expect(scene.daemon.calls.map(({ operation, input }) => `${operation} ${String(input['kind'])}`)).toEqual([
       'agent_report started',
       'agent_signal complete',
+      'agent_report used',
       'agent_report exited',
     ]);
   });

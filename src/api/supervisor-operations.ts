@@ -6,6 +6,7 @@ const SUPERVISORS = ['supervisor'] as const;
 const optionalText = { kind: 'text', optional: true } as const;
 const code = { kind: 'number', whole: true, optional: true } as const;
 const start = { kind: 'number', min: 1, whole: true, optional: true } as const;
+const tokens = { kind: 'number', min: 0, whole: true, optional: true } as const;
 const flag = { kind: 'flag', optional: true } as const;
 
 export const agentReport = operation({
@@ -17,7 +18,7 @@ export const agentReport = operation({
   shape: {
     kind: 'object',
     fields: {
-      kind: { kind: 'choice', values: ['started', 'exited', 'idle', 'stop', 'prompted', 'errored'] },
+      kind: { kind: 'choice', values: ['started', 'exited', 'idle', 'stop', 'prompted', 'errored', 'used'] },
       start,
       supervisor: optionalText,
       process: optionalText,
@@ -29,6 +30,14 @@ export const agentReport = operation({
       why: { kind: 'choice', values: ['stop', 'waiting', 'quiet'], optional: true },
       prompt: optionalText,
       error: { kind: 'choice', values: AGENT_ERRORS, optional: true },
+      conversation_id: optionalText,
+      model: optionalText,
+      input_tokens: tokens,
+      output_tokens: tokens,
+      cached_tokens: tokens,
+      cost_millicents: tokens,
+      turns: tokens,
+      waiting_tokens: tokens,
       message: optionalText,
       reset_at: { kind: 'text', format: 'iso-8601', optional: true },
     },

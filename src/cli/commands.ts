@@ -248,6 +248,16 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./agent-programs.ts')).agentPlay,
   },
   {
+    name: 'worktree list',
+    summary: 'List the worktrees, who works there, and what each holds',
+    load: async () => (await import('./worktree/worktrees.ts')).worktreeList,
+  },
+  {
+    name: 'worktree prune',
+    summary: 'Remove the worktrees of tasks that are done; whatever holds work is kept',
+    load: async () => (await import('./worktree/worktrees.ts')).worktreePrune,
+  },
+  {
     name: 'reconcile',
     summary: 'Compare the tasks with git and with running processes',
     load: async () => (await import('./reconcile.ts')).reconcile,

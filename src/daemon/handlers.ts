@@ -15,6 +15,7 @@ import { statusHandler } from './status-handler.ts';
 import { TASK_HANDLERS } from './task-handlers.ts';
 import { worktreeHandler } from './worktree-handler.ts';
 import { WORKFLOW_HANDLERS } from './workflow-handlers.ts';
+import { WORKTREE_HANDLERS } from './worktree-handlers.ts';
 import { WRITEBACK_HANDLERS } from './writeback-handlers.ts';
 
 /** Who answers which operation. */
@@ -30,6 +31,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...DECISION_HANDLERS,
     ...RUN_HANDLERS,
     ...WORKFLOW_HANDLERS,
+    ...WORKTREE_HANDLERS,
     status_get: statusHandler,
     task_brief: briefHandler,
     task_worktree: worktreeHandler,

@@ -6,7 +6,7 @@ import type { Outcome } from '../state/outcome.ts';
 import { readyTasks } from '../state/ready.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
-import type { View } from './keeper.ts';
+import type { View } from './request.ts';
 
 export interface Preview {
   /** What would be recorded, in order. */

@@ -50,7 +50,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       return kept.ok ? kept.value : null;
     },
     merges: new Turnstile(1),
-    places: new Turnstile(1),
+    places: project.places,
     starts: STARTS,
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),

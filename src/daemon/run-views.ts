@@ -78,6 +78,7 @@ export function agentView(run: AgentRun, stateDir: string) {
     outcome: run.outcome,
     reason: run.reason,
     exit: run.exit === null ? null : exitView(run.exit),
+    usage: run.usage,
     requested_at: run.requestedAt,
     folder,
     log,

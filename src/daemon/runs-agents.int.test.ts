@@ -149,6 +149,7 @@ describe('a worker', () => {
     expect(claims).toHaveLength(2);
     expect(requested.map(({ data }) => data['agent_id'])).toEqual(claims.map(({ data }) => data['session_id']));
     expect(requested.map(({ data }) => data['worker'])).toEqual(['w', 'w']);
+    expect(claims.map(({ data }) => data['holder'])).toEqual(['coder', 'coder']);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
   });
 

@@ -35,6 +35,12 @@ function readSeen(input: Input): AgentSeen | undefined {
       return { kind };
     case 'prompted':
       return { kind, prompt: input.prompt ?? '' };
+    case 'used': {
+      const { conversation_id = null, model = null, input_tokens = 0, output_tokens = 0, cached_tokens = 0 } = input;
+      const { cost_millicents = null, turns = 0, waiting_tokens = 0 } = input;
+      const tokens = { input_tokens, output_tokens, cached_tokens, waiting_tokens };
+      return { kind, conversation_id, model, ...tokens, cost_millicents, turns };
+    }
     case 'errored': {
       const { error, message = '', reset_at = null } = input;
       return error === undefined ? undefined : { kind, error, message, reset_at };

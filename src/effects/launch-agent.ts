@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { prepareAgent } from '../agents/prepare-agent.ts';
+import { readUserSetup } from '../agents/user-setup.ts';
 import { isShellAgent } from '../runbook/agent-texts.ts';
 import { promptPath } from '../runbook/library.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
@@ -35,6 +36,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   const filled = fillIn(started, conversation !== null, world.path);
   if (!filled.ok) return filled;
   const cwd = within(workplace, filled.plan.cwd);
+  const user = readUserSetup(filled.plan.run, { ...world.env, ...filled.plan.env });
   const prepared = prepareAgent(filled.plan, {
     agentId: run.id,
     start,
@@ -45,6 +47,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     cwd,
     projectDir: world.path,
     programs,
+    ...(user === undefined ? {} : { user }),
   });
   if (!prepared.ok) return prepared;
   const launch: Launch = {

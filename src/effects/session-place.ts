@@ -33,19 +33,24 @@ export async function placeSession(holder: Holder, world: World, signal: AbortSi
   if (!(await untilOthersAreGone(task.id, epoch, world, signal))) return undefined;
   const branch = branchName(task);
   if (!branch.ok) return failure(branch);
-  const existing = await findWorktree(world.path, branch.value);
+  return world.places.pass(async () => takePlace(branch.value, holder, world));
+}
+
+async function takePlace(branch: string, holder: Holder, world: World): Promise<Placed> {
+  const { task, epoch } = holder;
+  const existing = await findWorktree(world.path, branch);
   if (!existing.ok) return failure(existing);
   // Whoever closes a task that is merged, and whose worktree has been tidied away, changes nothing.
   if (existing.value === null && task.phase === 'COMPLETED')
-    return { ok: true, path: world.path, branch: branch.value, isFenced: false };
-  const found = await findPlace(branch.value, existing.value?.path ?? null, holder, world);
+    return { ok: true, path: world.path, branch, isFenced: false };
+  const found = await findPlace(branch, existing.value?.path ?? null, holder, world);
   if (!found.ok) return failure(found);
-  const fence = { stateDir: world.stateDir, project: world.projectId, taskId: task.id, epoch, branch: branch.value };
+  const fence = { stateDir: world.stateDir, project: world.projectId, taskId: task.id, epoch, branch };
   const installed = await installFence(found.value, fence);
   if (!installed.ok) return failure(installed);
   // Git took its time. What the fence says is what holds now, not what held when we were asked.
   await world.fence(task.id);
-  return { ok: true, path: found.value, branch: branch.value, isFenced: true };
+  return { ok: true, path: found.value, branch, isFenced: true };
 }
 
 async function findPlace(

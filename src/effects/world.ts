@@ -28,7 +28,7 @@ export interface World {
   readonly keepLog: (text: string) => Promise<string | null>;
   /** One merge at a time. */
   readonly merges: Turnstile;
-  /** One worktree at a time chooses its port. */
+  /** One at a time begins to work in a worktree, or removes one. */
   readonly places: Turnstile;
   /** Processes are started a few at a time. */
   readonly starts: Turnstile;

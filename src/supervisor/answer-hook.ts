@@ -1,3 +1,4 @@
+import { AGENT_ERRORS } from '../protocol/run-plan.ts';
 import type { AgentReport } from './contract.ts';
 import { agentError, resetTime } from './agent-errors.ts';
 
@@ -5,6 +6,7 @@ import { agentError, resetTime } from './agent-errors.ts';
 export type HookSaid =
   | { readonly kind: 'progress' }
   | { readonly kind: 'report'; readonly report: AgentReport }
+  | { readonly kind: 'failure'; readonly report: Extract<AgentReport, { kind: 'errored' }>; readonly isSure: boolean }
   | { readonly kind: 'nothing' };
 
 /** Reads a hook's input, in the names and fields of Claude Code; what it does not know says nothing. */
@@ -15,6 +17,8 @@ export function readHook(name: string, input: Uint8Array): HookSaid {
       return { kind: 'progress' };
     case 'notification':
       return readNotification(fields);
+    case 'permission-request':
+      return readPermission(fields);
     case 'stop-failure':
       return readFailure(fields);
     default:
@@ -29,16 +33,24 @@ function readNotification({ notification_type: type, message }: Fields): HookSai
   return { kind: 'report', report: { kind: 'prompted', prompt: prompt.slice(0, MAX_CHARACTERS) } };
 }
 
+/** The client goes on without the tool: whoever is asked may tell it more. */
+function readPermission({ tool_name: tool, tool_input: input }: Fields): HookSaid {
+  const what = `May I use ${typeof tool === 'string' ? tool : 'a tool'}? ${JSON.stringify(input ?? {})}`;
+  return { kind: 'report', report: { kind: 'prompted', prompt: what.slice(0, MAX_CHARACTERS) } };
+}
+
 function readFailure({ error, error_details: details, message, reset_at }: Fields): HookSaid {
   const texts = [error, details, message].filter((text) => typeof text === 'string');
   const text = texts.join(': ').slice(0, MAX_CHARACTERS);
+  const word = typeof error === 'string' ? error : '';
   const report = {
     kind: 'errored',
-    error: agentError(text),
+    // By the client's own word for it, never by what else it says.
+    error: agentError(word),
     message: text,
     reset_at: resetTime(reset_at, text),
   } as const;
-  return { kind: 'report', report };
+  return { kind: 'failure', report, isSure: AGENT_ERRORS.some((each) => each === word) };
 }
 
 const MAX_CHARACTERS = 4000;

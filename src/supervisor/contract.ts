@@ -30,6 +30,8 @@ export function filesIn(folder: string) {
     exit: (start: number) => join(folder, `exit-${start}.json`),
     /** The client's own id of the conversation, as it last said it; what a resume goes on with. */
     conversation: join(folder, 'conversation'),
+    /** What the agent has used, over all its processes. */
+    usage: join(folder, 'usage.json'),
     /** Everything the process printed, capped. */
     log: join(folder, 'output.log'),
     /** `baton` for the agent's PATH. */
@@ -142,6 +144,18 @@ export type AgentReport =
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'prompted'; readonly prompt: string }
+  /** What it has used so far, over all its processes. */
+  | {
+      readonly kind: 'used';
+      readonly conversation_id: string | null;
+      readonly model: string | null;
+      readonly input_tokens: number;
+      readonly output_tokens: number;
+      readonly cached_tokens: number;
+      readonly cost_millicents: number | null;
+      readonly turns: number;
+      readonly waiting_tokens: number;
+    }
   | {
       readonly kind: 'errored';
       readonly error: AgentError;

@@ -16,6 +16,10 @@ import { PrintedSignals } from './printed-signals.ts';
 import { readHook } from './answer-hook.ts';
 import { Reporter } from './reporter.ts';
 import { hearStream, hearText, type Speech } from './speech.ts';
+import { UsageMeter } from './usage-meter.ts';
+import { READERS } from '../streams/reader.ts';
+import type { Said } from '../streams/said.ts';
+import { ErrorDesk } from './error-desk.ts';
 import { StopGuard } from './stop-guard.ts';
 import type { Tail } from './tail.ts';
 
@@ -28,6 +32,11 @@ export class Counterpart implements Rooms {
   readonly #speech: Speech;
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
+  readonly #meter: UsageMeter;
+  readonly #errors = new ErrorDesk();
+  readonly #conversationFile: string;
+  /** What it was told while it could not listen: it hears that when it next tries to stop. */
+  readonly #held: string[] = [];
   readonly #answering = new Set<Promise<unknown>>();
   readonly #timers: NodeJS.Timeout[] = [];
   #idle: IdleTimer | undefined;
@@ -38,6 +47,12 @@ export class Counterpart implements Rooms {
   #timedOut = false;
   /** It was told something that no stop has followed yet. */
   #isTold = false;
+  /** Nothing more is said to it: it may leave, and does. */
+  #isLeaving = false;
+  readonly #gone = Promise.withResolvers<void>();
+  /** Its turn is over, and nobody has told it anything since. */
+  #isWaiting = false;
+  #conversation: string | null = null;
   #keys = 0;
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
@@ -45,7 +60,10 @@ export class Counterpart implements Rooms {
     this.#tail = tail;
     this.#line = new DaemonLine(launch.state_dir, launch.token);
     this.#reporter = new Reporter(launch, this.#line);
-    this.#speech = launch.output === 'text' ? hearText() : this.#hearStream(files.conversation);
+    this.#conversationFile = files.conversation;
+    this.#meter = new UsageMeter(files.usage);
+    this.#speech =
+      launch.output === 'text' ? hearText() : hearStream(READERS[launch.output], (said) => this.#heard(said));
     this.#printed = new PrintedSignals(launch, this.#line, this.#speech);
     this.#guard = new StopGuard({
       agentId: launch.id,
@@ -98,9 +116,11 @@ export class Counterpart implements Rooms {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Its last words count like those of a turn. */
-  async conclude(): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
+  /** Its last words count like those of a turn; why it failed may be known only now. */
+  async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
     await this.#settlePrinted(undefined);
+    await this.#readEnd(code);
+    await this.#reportUsed();
     return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
   }
 
@@ -110,6 +130,7 @@ export class Counterpart implements Rooms {
 
   /** When everybody who asked has been answered. */
   async farewell(): Promise<void> {
+    this.#gone.resolve();
     await Promise.allSettled(this.#answering);
     // The answers themselves still have to leave.
     await new Promise((resolve) => {
@@ -123,6 +144,7 @@ export class Counterpart implements Rooms {
     const said = readHook(name, body);
     if (said.kind === 'progress') this.#guard.progress();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
+    if (said.kind === 'failure') await this.#answer(this.#reportError(this.#errors.hook(said.report, said.isSure)));
     return {};
   }
 
@@ -164,16 +186,27 @@ export class Counterpart implements Rooms {
 
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
   async #stop(body: Buffer): Promise<object> {
+    const told = this.#held.splice(0).join('\n\n');
+    if (told !== '') return { decision: 'block', reason: told };
     const output = await this.#guard.stop(body);
     this.#isTold = false;
     return output.decision === 'allow' ? {} : output;
   }
 
+  /** One that is leaving does not hear it. Its end is on record before that is said, and its next process can hear it instead. */
   async #tell(text: string): Promise<boolean> {
+    if (this.#isLeaving) {
+      await this.#gone.promise;
+      return false;
+    }
     this.#guard.told();
     this.#isTold = true;
+    this.#isWaiting = false;
+    this.#errors.clear();
     this.#idle?.touch();
-    return (await this.#child?.tell(text)) ?? false;
+    if (this.#launch.input !== 'once') return (await this.#child?.tell(text)) ?? false;
+    this.#held.push(text);
+    return true;
   }
 
   async #settlePrinted(lastWords: string | undefined): Promise<string | undefined> {
@@ -182,24 +215,80 @@ export class Counterpart implements Rooms {
     return settled.kind === 'refused' ? settled.message : undefined;
   }
 
-  #hearStream(conversationFile: string): Speech {
-    return hearStream({
-      onToolCall: () => this.#guard.progress(),
-      onTurnEnd: (isError) => void this.#onTurnEnd(isError),
-      onConversation: (id) => writeFileSync(conversationFile, id, { mode: 0o600 }),
-      onWords: (text) => this.#tail.push(Buffer.from(`${text}\n`)),
-    });
+  #heard(said: Said): void {
+    switch (said.kind) {
+      case 'conversation':
+        this.#conversation = said.id;
+        this.#meter.conversation(said.id);
+        writeFileSync(this.#conversationFile, said.id, { mode: 0o600 });
+        break;
+      case 'model':
+        this.#meter.model(said.model);
+        break;
+      case 'words':
+        this.#tail.push(Buffer.from(said.text));
+        break;
+      case 'tool-started':
+        this.#guard.progress();
+        break;
+      case 'usage':
+        this.#meter.add(said, this.#isWaiting);
+        break;
+      case 'error':
+        this.#errors.hear(said);
+        break;
+      case 'turn-ended':
+        void this.#onTurnEnd(said.failed);
+        break;
+      case 'tool-ended':
+      case 'permission':
+        // The hooks have told of it.
+        break;
+    }
   }
 
   /**
    * A client whose turn is over waits for the next message. One that may leave is let go; of any other the daemon hears, unless it was
-   * an error that ended the turn: then a hook has told of that.
+   * an error that ended the turn. Clients that have one turn a process leave by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
+    this.#meter.turnEnded();
+    this.#isWaiting = !this.#isTold;
     await this.#settlePrinted(undefined);
-    if (this.#isTold || isError) return;
-    if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#child?.hangUp();
+    await this.#reportUsed();
+    if (this.#isTold || this.#launch.input === 'once') return;
+    if (isError) await this.#reportError(Promise.resolve(this.#errors.take()));
+    else if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#letLeave();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
+  }
+
+  #letLeave(): void {
+    this.#isLeaving = true;
+    this.#child?.hangUp();
+  }
+
+  async #reportError(found: Promise<AgentReport | undefined>): Promise<void> {
+    const report = await found;
+    if (report !== undefined) await this.report(report);
+  }
+
+  async #reportUsed(): Promise<void> {
+    const used = this.#launch.kind === 'agent' ? this.#meter.take() : undefined;
+    if (used !== undefined) await this.report(used);
+  }
+
+  async #readEnd(code: number | null): Promise<void> {
+    const { output, env } = this.#launch;
+    if (output === 'text') return;
+    const conversation = this.#conversation;
+    const end = { code, at: Date.now(), conversation, error: this.#errors.lastWords, env: { ...process.env, ...env } };
+    for (const said of READERS[output].readEnd(end)) {
+      if (said.kind === 'model') this.#meter.model(said.model);
+      if (said.kind === 'error') this.#errors.hear(said);
+    }
+    const hasFailed = code !== 0 && code !== null && !this.#timedOut;
+    if (hasFailed) await this.#reportError(Promise.resolve(this.#errors.take()));
+    for (const text of this.#held.splice(0)) this.#tail.push(Buffer.from(`\n[not heard any more: ${text}]\n`));
   }
 
   #onSilence(): void {

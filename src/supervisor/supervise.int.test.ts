@@ -151,7 +151,7 @@ describe('a supervised process', () => {
     const run = await scene.start(sh('exec sleep 1000'));
     await run.running();
     rmSync(scene.stateDir, { recursive: true });
-    await until('it has gone', () => scene.alive().length === 0, 30_000);
+    expect(await until('it has gone', () => scene.alive().length === 0, 30_000)).toBe(true);
   });
 
   it('whose supervisor is killed can be found by its mark', async () => {

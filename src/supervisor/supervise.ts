@@ -61,7 +61,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   // Whatever it has left behind goes with it; then its last words are out.
   await endProcesses(tree, launch.kill_after_ms);
   await Promise.race([ended.silence, pause(SILENCE_MS)]);
-  const { timedOut, wasLetGo } = await agent.conclude();
+  const { timedOut, wasLetGo } = await agent.conclude(code);
   const exit = { start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output: tail.text() };
   return finish(exit, { agent, server, log, exitFile: files.exit(start) });
 }

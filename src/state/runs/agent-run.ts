@@ -1,4 +1,5 @@
 import type { AgentPlan, HandlerName, StopAction } from '../../protocol/run-plan.ts';
+import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 import type { RunOutcome, TaskRef } from './run-event.ts';
 
 /** One agent at work, from the moment it is wanted until its process has gone and nobody waits for it. */
@@ -38,6 +39,8 @@ export interface AgentRun {
     readonly output: string | null;
     readonly at: string;
   } | null;
+  /** What it has used so far; null where its client does not say. */
+  readonly usage: Omit<WorkflowEvents['SessionUsed'], 'agent_id'> | null;
   /** Seq of the entry since which it is over, process and all; null while it is not. */
   readonly over: number | null;
 }

@@ -27,6 +27,7 @@ export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope):
     recovering: false,
     tries: {},
     exit: null,
+    usage: null,
     over: null,
   };
 }
@@ -72,6 +73,10 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
         recovering: false,
         signal: agent.signal?.kind === 'escalate' ? null : agent.signal,
       };
+    case 'SessionUsed': {
+      const { agent_id: _, ...usage } = data;
+      return { ...agent, usage };
+    }
     case 'AgentEnded':
       return { ...agent, outcome: data.outcome, reason: data.reason, recovering: false };
     case 'AgentKillRequested':

@@ -4,6 +4,7 @@ import { event, type Event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
 import type { AgentRun } from './agent-run.ts';
+import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 import { findSpeaker, requireAgent } from './find-run.ts';
 import { lastOf } from './last-of.ts';
 
@@ -22,6 +23,7 @@ export type AgentSeen =
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'prompted'; readonly prompt: string }
+  | ({ readonly kind: 'used' } & Omit<WorkflowEvents['SessionUsed'], 'agent_id'>)
   | {
       readonly kind: 'errored';
       readonly error: AgentError;
@@ -46,6 +48,7 @@ export function decideReportAgent(state: State, { agentId, report }: ReportAgent
   if (!speaker.ok) return speaker;
   if (speaker.answer === undefined)
     return refusal('no-such-agent', 'no agent is named', 'Name one: --agent ID, or BATON_AGENT_ID.');
+  if (report.kind === 'used') return decided(seenUsed(speaker.answer, report), null);
   return report.kind === 'started' || report.kind === 'exited'
     ? decideSeenProcess(speaker.answer, report)
     : decided(seenAtWork(speaker.answer, report), null);
@@ -74,10 +77,18 @@ function processEvent(agent_id: string, report: SeenProcess): Event {
   return event('AgentExited', { agent_id, ...exit, output: output === null ? null : lastOf(output) });
 }
 
+type SeenUsed = Extract<AgentSeen, { kind: 'used' }>;
+
+/** Also of one that is over: what it used at its end counts as well. */
+function seenUsed({ id: agent_id, usage }: AgentRun, { kind: _, ...used }: SeenUsed): Event[] {
+  const isNews = usage === null || Object.entries(used).some(([name, value]) => Reflect.get(usage, name) !== value);
+  return isNews ? [event('SessionUsed', { agent_id, ...used })] : [];
+}
+
 /** What is seen of an agent that nobody waits for, or that waits for a person, changes nothing and is no news. */
 function seenAtWork(
   { id: agent_id, outcome, parked, process }: AgentRun,
-  report: Exclude<AgentSeen, SeenProcess>,
+  report: Exclude<AgentSeen, SeenProcess | SeenUsed>,
 ): Event[] {
   if (outcome !== null || parked !== null || process === 'gone') return [];
   switch (report.kind) {

@@ -1,0 +1,55 @@
+import * as operations from '../api/worktree-operations.ts';
+import { removeWorktree } from '../git/remove-worktree.ts';
+import { listWorktrees } from '../git/worktrees.ts';
+import type { State } from '../state/state.ts';
+import type { Call } from './call.ts';
+import { handle, type Handler } from './handler.ts';
+import { sessionSettingsOf } from './project-world.ts';
+import { viewWorktree, viewWorktrees, type Looking } from './worktree-views.ts';
+
+export const WORKTREE_HANDLERS: Readonly<Record<string, Handler>> = {
+  worktree_list: handle(operations.worktreeList, async (call) => {
+    const views = await viewWorktrees(lookingOf(call));
+    if (!views.ok) return { ok: false, error: views.problem };
+    return { ok: true, result: { worktrees: views.value } };
+  }),
+
+  worktree_prune: handle(operations.worktreePrune, async (call) => {
+    const looking = lookingOf(call);
+    const views = await viewWorktrees(looking);
+    if (!views.ok) return { ok: false, error: views.problem };
+    const free = views.value.filter(({ needed, holds }) => needed === null && holds.length === 0);
+    const removed: string[] = [];
+    for (const { path } of free) {
+      if (call.input.dry_run === true || (await prune(path, call, looking))) removed.push(path);
+    }
+    const kept = views.value.filter(({ path }) => !removed.includes(path));
+    return { ok: true, result: { removed, kept, dry_run: call.input.dry_run === true } };
+  }),
+};
+
+/** One at a time with those who begin to work somewhere: what was free a moment ago is looked at again. */
+async function prune(path: string, { project }: Call, looking: Looking): Promise<boolean> {
+  return project.places.pass(async () => {
+    const all = await listWorktrees(looking.path);
+    const worktree = all.ok ? all.value.find((each) => each.path === path) : undefined;
+    if (worktree === undefined) return false;
+    const { needed, holds } = await viewWorktree(worktree, looking);
+    if (needed !== null || holds.length > 0) return false;
+    return (await removeWorktree(looking.path, path, looking.mainBranch, looking.configured)).ok;
+  });
+}
+
+function lookingOf({ project, services }: Call): Looking {
+  const { copy, link } = sessionSettingsOf(services).workspace;
+  return {
+    path: project.path,
+    mainBranch: project.rules.merge?.into ?? undefined,
+    configured: [...copy, ...link],
+    read: async <A>(look: (state: State) => A) => {
+      const settled = await project.keeper.read(({ state }) => look(state));
+      if (!settled.ok) throw new Error('the store does not answer');
+      return settled.answer;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { writeWhole } from '../api/write-whole.ts';
+import type { Usage, UsageSaid } from '../streams/said.ts';
+import { EMPTY_TALLY, NOTHING_USED, plus, tally, totalOf, type Tally } from '../streams/tally.ts';
+import type { AgentReport } from './contract.ts';
+
+type Used = Extract<AgentReport, { kind: 'used' }>;
+
+interface Kept {
+  readonly tally: Tally;
+  readonly turns: number;
+  readonly waiting: number;
+  readonly model: string | null;
+  readonly conversation: string | null;
+}
+
+const NOTHING: Kept = { tally: EMPTY_TALLY, turns: 0, waiting: 0, model: null, conversation: null };
+
+/**
+ * What an agent has used so far, over all its processes: the next one goes on with what the one before left in the agent's folder. What
+ * it uses while nobody has told it anything is counted apart.
+ */
+export class UsageMeter {
+  readonly #path: string;
+  #kept: Kept;
+  #told: string | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#kept = read(path);
+  }
+
+  model(model: string): void {
+    this.#kept = { ...this.#kept, model };
+  }
+
+  /** A client that counts whole conversations begins at nothing again in a new one. */
+  conversation(conversation: string): void {
+    const { tally: before, conversation: known } = this.#kept;
+    const isNew = known !== null && known !== conversation;
+    const carried = { turns: plus(before.turns, before.conversation), conversation: NOTHING_USED };
+    this.#kept = { ...this.#kept, conversation, ...(isNew ? { tally: carried } : {}) };
+  }
+
+  add(said: UsageSaid, isWaiting: boolean): void {
+    const before = tokensOf(totalOf(this.#kept.tally));
+    const after = tally(this.#kept.tally, said);
+    const spent = Math.max(0, tokensOf(totalOf(after)) - before);
+    this.#kept = { ...this.#kept, tally: after, waiting: this.#kept.waiting + (isWaiting ? spent : 0) };
+  }
+
+  turnEnded(): void {
+    this.#kept = { ...this.#kept, turns: this.#kept.turns + 1 };
+  }
+
+  /** What is to be told; undefined where nothing has changed since it was told last. */
+  take(): Used | undefined {
+    const { turns, waiting, model, conversation } = this.#kept;
+    if (turns === 0 && conversation === null) return undefined;
+    const { input, output, cacheRead, cacheWrite, costMillicents } = totalOf(this.#kept.tally);
+    const used: Used = {
+      kind: 'used',
+      conversation_id: conversation,
+      model,
+      input_tokens: input,
+      output_tokens: output,
+      cached_tokens: cacheRead + cacheWrite,
+      cost_millicents: costMillicents,
+      turns,
+      waiting_tokens: waiting,
+    };
+    const text = JSON.stringify(used);
+    if (text === this.#told) return undefined;
+    this.#told = text;
+    writeWhole(this.#path, JSON.stringify(this.#kept));
+    return used;
+  }
+}
+
+function tokensOf({ input, output, cacheRead, cacheWrite }: Usage): number {
+  return input + output + cacheRead + cacheWrite;
+}
+
+function read(path: string): Kept {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return typeof value === 'object' && value !== null ? { ...NOTHING, ...value } : NOTHING;
+  } catch {
+    return NOTHING;
+  }
+}

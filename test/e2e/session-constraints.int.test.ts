@@ -1,0 +1,191 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
+import { until } from '../../src/daemon/running.cases.ts';
+
+/** What a session does, and what is found against it, while its result claims that all is well. */
+interface Case {
+  readonly name: string;
+  /** Before its result and its exit signal. */
+  readonly steps: readonly object[];
+  /** What the result says it changed. */
+  readonly claims: readonly string[];
+  readonly found: readonly RegExp[];
+}
+
+const write = (path: string, text: string): object => ({ write: { path, text } });
+
+/** Manifests and lock files that are there before, with nothing but `known` in them. */
+const BEFORE: Readonly<Record<string, string>> = {
+  'package.json': '{"dependencies":{"known":"1.0.0"}}',
+  'package-lock.json': '{"lockfileVersion":3,"packages":{"":{},"node_modules/known":{"version":"1.0.0"}}}',
+  'pnpm/pnpm-lock.yaml': "lockfileVersion: '9.0'\npackages:\n  known@1.0.0:\n    resolution: {integrity: x}\n",
+  'yarn/yarn.lock': '# yarn lockfile v1\n\nknown@^1.0.0:\n  version "1.0.0"\n',
+  'bun/bun.lock': '{"lockfileVersion":1,"packages":{"known":["known@1.0.0"]}}',
+  'py/pyproject.toml': '[project]\nname = "x"\ndependencies = ["known"]\n',
+  'py/requirements.txt': 'known==1.0\n',
+  'rust/Cargo.toml': '[package]\nname = "x"\n[dependencies]\nknown = "1"\n',
+  'go/go.mod': 'module x\n\ngo 1.22\n\nrequire example.com/known v1.0.0\n',
+};
+
+const adds = (name: string, path: string, text: string, found: RegExp): Case => ({
+  name,
+  steps: [write(path, text)],
+  claims: [path],
+  found: [found],
+});
+
+/** Who has committed owes a record as well, whatever else is wrong with it. */
+const RECORD = `printf '{"task_id":"T002","branch":"feature/t002","commit_sha":"%s","tests_run":[],"summary":"one","blockers":[],"files_changed":["a.txt"],"related_thought_records":[]}' $(git rev-parse HEAD) | baton thought record -`;
+
+const CASES: readonly Case[] = [
+  {
+    name: 'an eleventh file',
+    steps: Array.from({ length: 11 }, (_, i) => write(`f${i}.txt`, 'x')),
+    claims: Array.from({ length: 11 }, (_, i) => `f${i}.txt`),
+    found: [/^max_files: 11 files differ from the base, 10 allowed$/],
+  },
+  {
+    name: 'a commit',
+    steps: [write('a.txt', 'x'), { commit: 'one' }, { run: RECORD }],
+    claims: ['a.txt'],
+    found: [/^no_git_commit: HEAD is 1 commit ahead of the base$/],
+  },
+  adds('npm', 'package.json', '{"dependencies":{"known":"1.0.0","fresh":"1.0.0"}}', /^no_new_deps: npm fresh/),
+  adds(
+    'a lock file of npm',
+    'package-lock.json',
+    '{"lockfileVersion":3,"packages":{"":{},"node_modules/known":{"version":"1.0.0"},"node_modules/fresh":{"version":"1.0.0"}}}',
+    /^no_new_deps: npm fresh/,
+  ),
+  adds(
+    'pnpm',
+    'pnpm/pnpm-lock.yaml',
+    "lockfileVersion: '9.0'\npackages:\n  known@1.0.0: {}\n  fresh@1.0.0: {}\n",
+    /^no_new_deps: \w+ fresh/,
+  ),
+  adds(
+    'yarn',
+    'yarn/yarn.lock',
+    `${BEFORE['yarn/yarn.lock']}\nfresh@^1.0.0:\n  version "1.0.0"\n`,
+    /^no_new_deps: \w+ fresh/,
+  ),
+  adds(
+    'bun',
+    'bun/bun.lock',
+    '{"lockfileVersion":1,"packages":{"known":["known@1.0.0"],"fresh":["fresh@1.0.0"]}}',
+    /^no_new_deps: \w+ fresh/,
+  ),
+  adds(
+    'uv and poetry',
+    'py/pyproject.toml',
+    '[project]\nname = "x"\ndependencies = ["known", "fresh>=2"]\n',
+    /^no_new_deps: \w+ fresh/,
+  ),
+  adds('pip', 'py/requirements.txt', 'known==1.0\nfresh==2.0\n', /^no_new_deps: \w+ fresh/),
+  adds('cargo', 'rust/Cargo.toml', `${BEFORE['rust/Cargo.toml']}fresh = "2"\n`, /^no_new_deps: \w+ fresh/),
+  adds(
+    'go',
+    'go/go.mod',
+    `${BEFORE['go/go.mod']}\nrequire example.com/fresh v1.0.0\n`,
+    /^no_new_deps: go example.com\/fresh/,
+  ),
+  {
+    name: 'a file that it does not name, and one that it did not touch',
+    steps: [write('a.txt', 'x')],
+    claims: ['b.txt'],
+    found: [/named but not changed: b\.txt/, /changed but not named: a\.txt/],
+  },
+];
+
+const HONEST: Case = { name: 'honest', steps: [write('a.txt', 'x')], claims: ['a.txt'], found: [] };
+const SLOW: Case = { name: 'slow', steps: [write('a.txt', 'x'), 'hang' as unknown as object], claims: [], found: [] };
+const ALL = [...CASES, HONEST, SLOW];
+const idOf = (index: number): string => `T${String(index + 1).padStart(3, '0')}`;
+
+const world = new RunScene();
+let entries: readonly Told[] = [];
+
+beforeAll(async () => {
+  for (const [path, text] of Object.entries(BEFORE)) {
+    mkdirSync(dirname(join(world.repository, path)), { recursive: true });
+    writeFileSync(join(world.repository, path), text);
+  }
+  const git = ['-C', world.repository, '-c', 'user.name=t', '-c', 'user.email=t@t'];
+  execFileSync('git', [...git, 'add', '--all']);
+  execFileSync('git', [...git, 'commit', '-q', '-m', 'manifests']);
+  const parts = ALL.map((each, i) => {
+    const file = join(world.scene.folder, `${idOf(i)}.yaml`);
+    writeFileSync(file, JSON.stringify({ steps: stepsOf(each, idOf(i)) }));
+    const timeout = each === SLOW ? 'timeout = "2s"' : '';
+    return `
+      [agents.${idOf(i)}]
+      run = "scripted ${file}"
+      on_dead = "fail"
+      on_stop = { action = "signal", attempts = 1 }
+      requires = ["exit", "result"]
+      ${timeout}
+      [workers.${idOf(i)}]
+      tasks = ["${idOf(i)}"]
+      phases = ["IMPLEMENTATION"]
+      run = { agent = "${idOf(i)}" }`;
+  });
+  world.write(`
+    exit_protocol = true
+    limits = { max_files = 10, no_git_commit = true, no_new_deps = true, kill_after = "500ms" }
+    ${parts.join('\n')}`);
+  await world.start();
+  for (const i of ALL.keys()) await world.ask('task_create', { task_id: idOf(i), title: ALL[i]?.name });
+  const isOver = async (): Promise<boolean> => {
+    entries = await world.entries();
+    return entries.filter(({ type }) => type === 'SessionMeasured').length === ALL.length;
+  };
+  await until(isOver, 'all sessions are measured', 100_000);
+}, 120_000);
+afterAll(async () => world.end());
+
+function stepsOf({ steps, claims }: Case, id: string): unknown[] {
+  const at = '2026-01-01T00:00:00Z';
+  const log = ['did it', 'nothing else'].map((message) => ({ level: 'info', message, timestamp: at }));
+  const files_modified = claims.map((path) => ({ path, action: 'modified' }));
+  const result = { version: '1', task_id: id, status: 'completed', files_modified, log, completed_at: at };
+  const file = '.baton/session/result.yaml';
+  return [...steps, write(file, JSON.stringify(result)), { result: file }, { exit: 'IMPLEMENTATION' }, 'stop'];
+}
+
+function of(id: string, type: string): Told['data'] | undefined {
+  return entries.find((each) => each.type === type && each.data['task_id'] === id)?.data;
+}
+
+describe('a session that breaks its mission, and says that all is well', () => {
+  it.each(CASES.map((each, i) => [each.name, idOf(i), each] as const))(
+    'is caught: %s',
+    async (_, id, { found, steps }) => {
+      const exit = of(id, 'AgentSessionCompleted');
+      expect(exit).toMatchObject({ exit_reason: 'error', claimed_exit_reason: 'completed', next_phase: 'BLOCKED' });
+      const violations = of(id, 'SessionMeasured')?.['violations'] as string[];
+      for (const pattern of found) expect(violations).toContainEqual(expect.stringMatching(pattern));
+      expect(violations).toHaveLength(found.length);
+      expect(of(id, 'ResultSubmitted')).toMatchObject({ result: { status: 'completed' } });
+      expect(of(id, 'ClaimFailed')).toMatchObject({ reason: violations.join('; ') });
+      expect(await world.ask('task_get', { task_id: id })).toMatchObject({ phase: 'BLOCKED' });
+      const workspace = String(of(id, 'SessionPrepared')?.['workspace']);
+      const kept = execFileSync('git', ['-C', workspace, 'status', '--porcelain'], { encoding: 'utf8' });
+      expect(kept === '').toBe(steps.some((step) => 'commit' in step));
+    },
+  );
+
+  it('is caught where it takes too long, and what it did is measured', () => {
+    const id = idOf(ALL.indexOf(SLOW));
+    expect(of(id, 'SessionMeasured')).toMatchObject({ file_count: 1, violations: ['timeout: ended after 2 seconds'] });
+    expect(of(id, 'ClaimFailed')).toMatchObject({ reason: expect.stringContaining('timed out') });
+  });
+
+  it('is no other than one that keeps to it', () => {
+    const id = idOf(ALL.indexOf(HONEST));
+    expect(of(id, 'AgentSessionCompleted')).toMatchObject({ exit_reason: 'completed', next_phase: 'CI_PENDING' });
+    expect(of(id, 'SessionMeasured')).toMatchObject({ violations: [], file_count: 1 });
+  });
+});
