@@ -8,10 +8,10 @@ export class CrowdScene extends WorkflowScene {
     super((toml) => `${toml}\n[limits]\nreview_rounds = 30\n`.replace('smoke = "node --test"\n', ''));
     cpSync(join(import.meta.dirname, 'crowd-agents.mjs'), join(this.repository, 'agents/play.mjs'));
     for (const role of ['issue-manager', 'implementer', 'reviewer', 'fixer'])
-      this.write_(`agents/${role}.yaml`, `- run: node agents/play.mjs ${role}\n- stop\n`);
-    this.write_('src/words.js', 'export const words = [];\n');
-    this.write_('src/limit.js', 'export const limit = 0;\n');
-    this.write_(
+      this.put(`agents/${role}.yaml`, `- run: node agents/play.mjs ${role}\n- stop\n`);
+    this.put('src/words.js', 'export const words = [];\n');
+    this.put('src/limit.js', 'export const limit = 0;\n');
+    this.put(
       'test/words.test.js',
       `import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,7 +27,7 @@ test('no word is there twice, and there are as many as there may be', () => {
     this.git('commit', '--quiet', '--message', 'words');
   }
 
-  write_(file: string, text: string): void {
+  put(file: string, text: string): void {
     writeFileSync(join(this.repository, file), text);
   }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
 
@@ -18,10 +18,6 @@ export class WorkflowScene extends RunScene {
   edit(file: string, change: (text: string) => string): void {
     const path = join(this.repository, file);
     writeFileSync(path, change(readFileSync(path, 'utf8')));
-  }
-
-  append(file: string, text: string): void {
-    appendFileSync(join(this.repository, file), text);
   }
 
   /** A file of the runbook beside `baton.toml`. */
