@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { expect } from 'vitest';
 import type { Format } from './format.ts';
 import type { ExchangedTask } from './task.ts';
 
@@ -7,12 +6,12 @@ const STATUSES = ['todo', 'in_progress', 'blocked', 'done'] as const;
 
 /** A line of text, as a title is: every space in it is one space. */
 const line = fc
-  .oneof(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.constantFrom(...AWKWARD()))
+  .oneof(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.constantFrom(...awkward()))
   .map((text) => text.toWellFormed().replace(/\s+/gu, ' ').trim())
   .filter((text) => text !== '');
 
 /** What could be taken for something else. */
-function AWKWARD(): string[] {
+function awkward(): string[] {
   return [
     'T1: not an id',
     'x (after: y)',
@@ -75,31 +74,29 @@ export function essence(tasks: readonly ExchangedTask[]): unknown {
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** Tasks → text → tasks: the same. And once more into that text: the same text. */
-export function expectRoundTrip(format: Format, tasks: readonly ExchangedTask[]): void {
-  const rendered = format.render(tasks, { at: AT });
-  if (!rendered.ok) throw new Error(rendered.problems[0].message);
-  const read = format.read(rendered.value.text);
-  if (!read.ok) throw new Error(`${read.problems[0].message}\n${rendered.value.text}`);
-  expect(essence(read.value.tasks)).toEqual(essence(tasks));
-  expectOrder(read.value.tasks);
-  const again = format.render(tasks, { at: AT, existing: rendered.value.text });
-  expect(again.ok && again.value.text).toBe(rendered.value.text);
-}
-
-/** Other statuses into the same file: they are there afterwards, and everything else is as it was. */
-export function expectUpdate(format: Format, tasks: readonly ExchangedTask[], moved: readonly ExchangedTask[]): void {
+/** Tasks → text → tasks, and once more into that text. */
+export function roundTrip(format: Format, tasks: readonly ExchangedTask[]) {
   const first = format.render(tasks, { at: AT });
-  const second = first.ok ? format.render(moved, { at: AT, existing: first.value.text }) : first;
-  const read = second.ok ? format.read(second.value.text) : second;
-  if (!read.ok) throw new Error(read.problems[0].message);
-  expect(essence(read.value.tasks)).toEqual(essence(moved));
+  const text = first.ok ? first.value.text : first.problems[0].message;
+  const again = format.render(tasks, { at: AT, existing: text });
+  const read = readTasks(format, text);
+  return { tasks: essence(read), isOrdered: isOrdered(read), isStill: again.ok && again.value.text === text };
 }
 
-function expectOrder(tasks: readonly ExchangedTask[]): void {
+/** The tasks that are read after others were written into a file with the first ones. */
+export function updated(format: Format, tasks: readonly ExchangedTask[], later: readonly ExchangedTask[]): unknown {
+  const first = format.render(tasks, { at: AT });
+  const second = first.ok ? format.render(later, { at: AT, existing: first.value.text }) : first;
+  return essence(readTasks(format, second.ok ? second.value.text : second.problems[0].message));
+}
+
+function readTasks(format: Format, text: string): readonly ExchangedTask[] {
+  const read = format.read(text);
+  if (!read.ok) throw new Error(`${read.problems[0].message}\n${text}`);
+  return read.value.tasks;
+}
+
+function isOrdered(tasks: readonly ExchangedTask[]): boolean {
   const seen = new Set<string>();
-  for (const { id, after } of tasks) {
-    expect(after.every((before) => seen.has(before))).toBe(true);
-    seen.add(id);
-  }
+  return tasks.every(({ id, after }) => seen.add(id) && after.every((before) => seen.has(before)));
 }

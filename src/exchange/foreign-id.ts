@@ -14,6 +14,7 @@ export function isTaskId(id: string): boolean {
  * character that is not allowed becomes its code between underscores. Undefined where that is too long.
  */
 export function toTaskId(foreign: string): string | undefined {
+  if (foreign === '') return undefined;
   if (isFine(foreign)) return foreign;
   const id = rewrite(foreign);
   return isTaskId(id) ? id : undefined;
@@ -32,7 +33,7 @@ function isFine(foreign: string): boolean {
 function isRewritten(id: string): boolean {
   if (!id.startsWith(MARK)) return false;
   const foreign = turnBack(id);
-  return rewrite(foreign) === id && !isFine(foreign);
+  return foreign !== '' && rewrite(foreign) === id && !isFine(foreign);
 }
 
 function rewrite(foreign: string): string {

@@ -26,7 +26,7 @@ function readIssue(node: ObjectNode, from: number, findings: Findings): FoundTas
     findings.notice(`a ${quote(type)} is no task: left out`, at);
     return undefined;
   }
-  if (id === undefined || id.trim() === '') {
+  if (id === undefined || id === '') {
     findings.problem('import/no-id', 'an issue without an id', at, 'Every line of a beads export has one.');
     return undefined;
   }

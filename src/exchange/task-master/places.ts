@@ -39,9 +39,14 @@ export function planPlaces(tasks: readonly ExchangedTask[], list: Raw): Places {
     const [whole = '', number = ''] = id.split('.');
     const parent = places.get(whole);
     if (parent === undefined) continue;
-    const raw = { id: Number(number), title: '', description: '', details: '', status: '', dependencies: [] };
+    const ref = `${parent.ref}.${number}`;
+    const raw = named(
+      { id: Number(number), title: '', description: '', details: '', status: '', dependencies: [] },
+      ref,
+      id,
+    );
     parent.raw['subtasks'] = [...rawList(parent.raw['subtasks']), raw];
-    places.set(id, { id, raw, ref: id, isNew: true, said: parts.said.get(id) ?? new Set() });
+    places.set(id, { id, raw, ref, isNew: true, said: parts.said.get(id) ?? new Set() });
   }
   return places;
 }
@@ -49,7 +54,11 @@ export function planPlaces(tasks: readonly ExchangedTask[], list: Raw): Places {
 function newTask(number: number, id: string): Raw {
   const raw: Raw = { id: number, title: '', description: '', details: '', testStrategy: '', status: '' };
   Object.assign(raw, { dependencies: [], priority: '', subtasks: [] });
-  return String(number) === id ? raw : { ...raw, metadata: { baton_id: id } };
+  return named(raw, String(number), id);
+}
+
+function named(raw: Raw, ref: string, id: string): Raw {
+  return ref === id ? raw : { ...raw, metadata: { baton_id: id } };
 }
 
 /** What is there: a whole waits for its parts, and the parts for what the whole waits for. */
@@ -75,8 +84,8 @@ function partRef(whole: string, part: string): string {
 }
 
 function idOf(raw: Raw, ref: string): string {
-  const named = isRaw(raw['metadata']) ? raw['metadata']['baton_id'] : undefined;
-  return typeof named === 'string' && isTaskId(named) ? named : (toTaskId(ref) ?? ref);
+  const id = isRaw(raw['metadata']) ? raw['metadata']['baton_id'] : undefined;
+  return typeof id === 'string' && isTaskId(id) ? id : (toTaskId(ref) ?? ref);
 }
 
 function wholeNumber(id: string): number | undefined {

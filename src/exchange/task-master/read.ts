@@ -28,7 +28,7 @@ export function readTaskMaster(text: string, options: ReadOptions = {}): Parsed<
 
 function readTask(node: ObjectNode, parent: string | undefined, findings: Findings): FoundTask | undefined {
   const number = textOf(node, 'id');
-  if (number === undefined || number.trim() === '') {
+  if (number === undefined || number === '') {
     findings.problem(
       'import/no-id',
       `a ${parent === undefined ? 'task' : 'subtask'} without an id`,
