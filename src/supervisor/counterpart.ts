@@ -49,6 +49,7 @@ export class Counterpart implements Rooms {
   /** Its turn is over, and nobody has told it anything since. */
   #isWaiting = false;
   #conversation: string | null = null;
+  #kept: string | null = null;
   #keys = 0;
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
@@ -209,15 +210,16 @@ export class Counterpart implements Rooms {
       case 'conversation':
         this.#conversation = said.id;
         this.#meter.conversation(said.id);
-        writeFileSync(this.#conversationFile, said.id, { mode: 0o600 });
         break;
       case 'model':
         this.#meter.model(said.model);
         break;
       case 'words':
+        this.#keepConversation();
         this.#tail.push(Buffer.from(said.text));
         break;
       case 'tool-started':
+        this.#keepConversation();
         this.#guard.progress();
         break;
       case 'usage':
@@ -234,6 +236,13 @@ export class Counterpart implements Rooms {
         // The hooks have told of it.
         break;
     }
+  }
+
+  /** Only one in which the model has answered can be gone on with: before that, some clients keep nothing of it. */
+  #keepConversation(): void {
+    if (this.#conversation === null || this.#conversation === this.#kept) return;
+    this.#kept = this.#conversation;
+    writeFileSync(this.#conversationFile, this.#conversation, { mode: 0o600 });
   }
 
   /**
