@@ -11,6 +11,7 @@ import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
+import { Permissions, type Permission } from './permissions.ts';
 import { passOn } from './pass-on.ts';
 import { PrintedSignals } from './printed-signals.ts';
 import { readHook } from './answer-hook.ts';
@@ -34,6 +35,7 @@ export class Counterpart implements Rooms {
   readonly #tail: Tail;
   readonly #meter: UsageMeter;
   readonly #errors = new ErrorDesk();
+  readonly #permissions = new Permissions();
   readonly #conversationFile: string;
   /** What it was told while it could not listen: it hears that when it next tries to stop. */
   readonly #held: string[] = [];
@@ -136,6 +138,7 @@ export class Counterpart implements Rooms {
   async hook(name: string, body: Buffer): Promise<object> {
     this.#idle?.touch();
     if (name === 'stop') return this.#answer(this.#stop(body));
+    if (name === 'permission-request') return this.#askPermission(body);
     const said = readHook(name, body);
     if (said.kind === 'progress') this.#guard.progress();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
@@ -166,7 +169,7 @@ export class Counterpart implements Rooms {
 
   readonly #control = createControl({
     stand: (standing) => this.#stand(standing),
-    send: async (text) => this.#tell(text),
+    send: async (text, permission) => this.#tell(text, permission),
     kill: async () => this.end(),
   });
 
@@ -188,7 +191,17 @@ export class Counterpart implements Rooms {
     return output.decision === 'allow' ? {} : output;
   }
 
-  async #tell(text: string): Promise<boolean> {
+  /** Held until a person has decided; the client waits for it as long as that takes. */
+  async #askPermission(body: Buffer): Promise<object> {
+    const said = readHook('permission-request', body);
+    const answered = this.#permissions.ask();
+    if (said.kind === 'report') await this.#answer(this.report(said.report));
+    return answered;
+  }
+
+  async #tell(text: string, permission?: Permission): Promise<boolean> {
+    // Whatever else it is told while it asks is no yes. It hears a yes at its hook, and goes on in its turn.
+    if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#guard.told();
     this.#isTold = true;
     this.#isWaiting = false;

@@ -90,7 +90,7 @@ describe.each([claudeCase, codexCase, geminiCase])('$run, run by Baton', (client
   });
 
   it('that is told to wait by its API waits until the limit ends, and goes on', async () => {
-    const reset = Math.ceil(Date.now() / 1000) + 12;
+    const reset = Math.ceil(Date.now() / 1000) + 6;
     await using user = await openUser(client, [client.rateLimited(reset), client.shell(COMPLETE), says('Now.')]);
     scene.write(agent('on_error = "wait"'));
     await scene.start(shellOf(client, user));
