@@ -56,8 +56,9 @@ function readTask(node: ObjectNode, parent: string | undefined, findings: Findin
 /** Everything that it says about a task, in the order in which `task-master show` does. */
 function descriptionOf(node: ObjectNode): string {
   const test = textOf(node, 'testStrategy')?.trim() ?? '';
+  const said = textOf(node, 'description');
   const parts = [
-    textOf(node, 'description'),
+    said === textOf(node, 'title') ? '' : said,
     textOf(node, 'details'),
     test === '' ? '' : `## Test strategy\n\n${test}`,
   ];

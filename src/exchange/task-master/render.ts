@@ -51,7 +51,8 @@ function write(task: ExchangedTask, places: Places, before: ExchangedTask | unde
   if (place === undefined) return;
   const { raw } = place;
   raw['title'] = before?.title === task.title ? raw['title'] : task.title;
-  if (place.isNew) raw['description'] = task.description;
+  // It takes no task without a description; where there is none, the title stands there, and the reader knows.
+  if (place.isNew) raw['description'] = task.description === '' ? task.title : task.description;
   if (STATUSES.get(rawText(raw, 'status') ?? 'pending') !== task.status || place.isNew)
     raw['status'] = wordFor(STATUSES, task.status);
   const priority = PRIORITIES.get(rawText(raw, 'priority') ?? 'medium');
