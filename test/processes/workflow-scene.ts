@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
 
@@ -22,6 +22,13 @@ export class WorkflowScene extends RunScene {
 
   append(file: string, text: string): void {
     appendFileSync(join(this.repository, file), text);
+  }
+
+  /** A file of the runbook beside `baton.toml`. */
+  addRunbook(name: string, text: string): void {
+    const folder = join(this.repository, '.baton/runbooks');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, name), text);
   }
 
   git(...args: string[]): string {
