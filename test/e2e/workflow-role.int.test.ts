@@ -39,7 +39,7 @@ describe('a role that a runbook adds', () => {
     await scene.start();
     const id = await scene.run('issue', 'Read durations back');
     const [end] = await scene.settled([id], 100_000);
-    expect(end, end?.because ?? '').toMatchObject({ is: 'closed' });
+    expect(end).toMatchObject({ is: 'closed', because: null });
     const handoffs = await scene.handoffs(id);
     expect(handoffs).toContain('reviewer-agent → security-agent');
     expect(handoffs).toContain('security-agent → validator-agent');

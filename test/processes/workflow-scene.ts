@@ -83,13 +83,15 @@ export class WorkflowScene extends RunScene {
   async phases(id: string): Promise<string[]> {
     const moves = (await this.story(id)).filter(({ type }) => type === 'PhaseMoved');
     return moves.map(
-      ({ data, actor }) => `${String(data['to'])} (${actor.split(':')[0] === 'session' ? 'session' : actor})`,
+      ({ data, actor }) => `${text(data['to'])} (${actor.split(':')[0] === 'session' ? 'session' : actor})`,
     );
   }
 
   async handoffs(id: string): Promise<string[]> {
     const sent = (await this.story(id)).filter(({ type }) => type === 'HandoffDelivered');
-    return sent.map(({ data }) => `${String(data['from'])} → ${String(data['to'] ?? 'workflow-complete')}`);
+    return sent.map(
+      ({ data }) => `${text(data['from'])} → ${data['to'] === null ? 'workflow-complete' : text(data['to'])}`,
+    );
   }
 }
 
@@ -110,4 +112,8 @@ export interface WorkflowEnd {
   readonly phase: string;
   readonly because: string | null;
   readonly view: View;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
