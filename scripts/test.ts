@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * `npm test`: the static checks, then every test. Extra arguments go to vitest (`npm test -- exit-signal`), and then
- * the static checks are left out, since somebody is working on one thing.
+ * `npm test`: the static checks, then every test, also those with the agents' own programs. Extra arguments go to vitest
+ * (`npm test -- exit-signal`), and then only that is run, since somebody is working on one thing.
  */
 const args = process.argv.slice(2);
 if (args.length === 0) run('npm', ['run', '--silent', 'check']);
 run('vitest', ['run', ...args]);
+if (args.length === 0) run('npm', ['run', '--silent', 'test:clients']);
 
 function run(command: string, commandArgs: string[]): void {
   const { status, error } = spawnSync(command, commandArgs, { stdio: 'inherit' });

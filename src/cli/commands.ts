@@ -68,6 +68,16 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./task/change-tasks.ts')).taskUnblock,
   },
   {
+    name: 'task import',
+    summary: 'Take tasks over from another tool, with their dependencies',
+    load: async () => (await import('./task/import.ts')).taskImport,
+  },
+  {
+    name: 'task export',
+    summary: 'Write all tasks in the form of another tool',
+    load: async () => (await import('./task/export.ts')).taskExport,
+  },
+  {
     name: 'thought record',
     summary: 'Record what was done: no task is done without it',
     load: async () => (await import('./thought.ts')).thoughtRecord,

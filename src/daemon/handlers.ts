@@ -6,6 +6,7 @@ import { DECISION_HANDLERS } from './decision-handlers.ts';
 import { exitHandler } from './exit-handler.ts';
 import type { Handler } from './handler.ts';
 import { handoffHandler } from './handoff-handler.ts';
+import { importHandler } from './import-handler.ts';
 import { LEDGER_HANDLERS } from './ledger-handlers.ts';
 import { PIPELINE_HANDLERS } from './pipeline-handlers.ts';
 import { reconcileHandler } from './reconcile-handler.ts';
@@ -34,6 +35,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...WORKTREE_HANDLERS,
     status_get: statusHandler,
     task_brief: briefHandler,
+    task_import: importHandler,
     task_worktree: worktreeHandler,
     reconcile: reconcileHandler,
     exit_signal: exitHandler,

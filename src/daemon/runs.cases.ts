@@ -28,6 +28,13 @@ export class RunScene {
     const started = await runDaemon({ stateDir: this.stateDir, env: all });
     if (!started.ok) throw new Error(started.error.message);
     this.#daemon = started.daemon;
+    this.connect(all);
+  }
+
+  /** To a daemon that somebody else has started. */
+  connect(env: Record<string, string | undefined>): void {
+    this.#client?.close();
+    const all = { ...this.scene.env, ...env };
     this.#client = createClient({ stateDir: this.stateDir, env: all, projectPath: this.repository, autostart: false });
   }
 

@@ -112,15 +112,20 @@ function fillIn({ run, context }: StartedAgent, hasConversation: boolean, path: 
 
 /** What the process is told first. Where there is a conversation to go on with, the prompt has been said in it. */
 function tell(
-  { resume }: AgentRun,
+  { resume, plan }: AgentRun,
   prompt: string | null,
   message: string | null,
   hasConversation: boolean,
 ): string | null {
   if (resume === null) return prompt;
   if (message === null) return hasConversation ? null : prompt;
-  return resume.append && prompt !== null ? `${prompt}\n\n${message}` : message;
+  // A client that has kept nothing of its conversation begins again: then the message alone would tell it nothing.
+  const beginsAnew = !hasConversation && CONVERSES.has(plan.run);
+  return (resume.append || beginsAnew) && prompt !== null ? `${prompt}\n\n${message}` : message;
 }
+
+/** Those that can take up a conversation; others are started again with what they are told. */
+const CONVERSES: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
 
 function readPrompt(plan: AgentPlan, path: string): { readonly ok: true; readonly text: string | null } | Refused {
   if (plan.prompt_file === undefined) return { ok: true, text: plan.prompt ?? null };

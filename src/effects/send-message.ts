@@ -1,5 +1,6 @@
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
+import type { State } from '../state/state.ts';
 import { controlAgent } from './control-agent.ts';
 import { fillMessage } from './handler-message.ts';
 import { contextOfAgent } from './template-context.ts';
@@ -13,11 +14,26 @@ export async function sendMessage(
   const found = await world.read((state) => {
     const run = state.agents.get(agentId);
     // The environment has no place in a message: it is on record as it was written.
-    return run && { start: run.start, text: fillMessage(run.plan, text, contextOfAgent(state, run, undefined)) };
+    return (
+      run && {
+        start: run.start,
+        permission: permissionOf(state, agentId),
+        text: fillMessage(run.plan, text, contextOfAgent(state, run, undefined)),
+      }
+    );
   });
   if (found === undefined) return [];
-  const said = { kind: 'send', message_id: messageId, text: found.text } as const;
+  const { permission, text: words } = found;
+  const said = { kind: 'send', message_id: messageId, text: words, ...(permission && { permission }) } as const;
   const answer = await controlAgent({ agentId, start: found.start }, said, world, world.times.controlMs);
   const reason = answer.ok ? null : answer.reason;
   return [{ kind: 'deliver-message', command: { messageId, ok: answer.ok, reason } }];
+}
+
+/** What a person decided last, where the agent had asked them for permission. */
+function permissionOf({ decisions }: State, agentId: string): 'allow' | 'deny' | undefined {
+  const asked = [...decisions.values()].findLast((each) => each.agentId === agentId);
+  if (asked?.source !== 'prompt' || asked.result?.kind !== 'resolved') return undefined;
+  if (asked.result.action === 'approve') return 'allow';
+  return asked.result.action === 'deny' ? 'deny' : undefined;
 }

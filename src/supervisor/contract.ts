@@ -122,7 +122,13 @@ export interface Exit {
 export type Control =
   | { readonly kind: 'standing'; readonly standing: Standing }
   /** Once: a repeated id is answered as the first was. */
-  | { readonly kind: 'send'; readonly message_id: string; readonly text: string }
+  | {
+      readonly kind: 'send';
+      readonly message_id: string;
+      readonly text: string;
+      /** What a person has decided, where the agent had asked for permission. */
+      readonly permission?: 'allow' | 'deny';
+    }
   /** Answered when the whole group, and whatever escaped from it, is gone. */
   | { readonly kind: 'kill'; readonly reason: string };
 

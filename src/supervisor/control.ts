@@ -1,8 +1,9 @@
+import type { Permission } from './permissions.ts';
 import type { Control, Standing } from './contract.ts';
 
 export interface Controls {
   readonly stand: (standing: Standing) => void;
-  readonly send: (text: string) => Promise<boolean>;
+  readonly send: (text: string, permission: Permission | undefined) => Promise<boolean>;
   readonly kill: (reason: string) => Promise<void>;
 }
 
@@ -11,8 +12,8 @@ export type Controlled = { readonly ok: true } | { readonly ok: false; readonly 
 /** What the daemon wants of us. A message is brought once: a repeat of its id is answered as the first was. */
 export function createControl({ stand, send, kill }: Controls): (body: Buffer) => Promise<Controlled> {
   const sent = new Map<string, Promise<Controlled>>();
-  const bring = async (text: string): Promise<Controlled> =>
-    (await send(text)) ? OK : { ok: false, error: 'the agent does not listen any more' };
+  const bring = async (text: string, permission: Permission | undefined): Promise<Controlled> =>
+    (await send(text, permission)) ? OK : { ok: false, error: 'the agent does not listen any more' };
   return async (body) => {
     const control = parseControl(body);
     switch (control?.kind) {
@@ -27,7 +28,7 @@ export function createControl({ stand, send, kill }: Controls): (body: Buffer) =
       case 'send': {
         const first = sent.get(control.message_id);
         if (first !== undefined) return first;
-        const now = bring(control.text);
+        const now = bring(control.text, control.permission);
         sent.set(control.message_id, now);
         return now;
       }
@@ -45,9 +46,10 @@ function parseControl(body: Buffer): Control | undefined {
     if (value.kind === 'standing' && 'standing' in value && isStanding(value.standing))
       return { kind: 'standing', standing: value.standing };
     const isMessage = value.kind === 'send' && 'message_id' in value && 'text' in value;
-    return isMessage && typeof value.text === 'string'
-      ? { kind: 'send', message_id: String(value.message_id), text: value.text }
-      : undefined;
+    if (!isMessage || typeof value.text !== 'string') return undefined;
+    const permission = 'permission' in value ? value.permission : undefined;
+    const decided = permission === 'allow' || permission === 'deny' ? ({ permission } as const) : {};
+    return { kind: 'send', message_id: String(value.message_id), text: value.text, ...decided };
   } catch {
     return undefined;
   }

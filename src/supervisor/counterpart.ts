@@ -11,6 +11,7 @@ import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
+import { Permissions, type Permission } from './permissions.ts';
 import { passOn } from './pass-on.ts';
 import { PrintedSignals } from './printed-signals.ts';
 import { readHook } from './answer-hook.ts';
@@ -34,6 +35,7 @@ export class Counterpart implements Rooms {
   readonly #tail: Tail;
   readonly #meter: UsageMeter;
   readonly #errors = new ErrorDesk();
+  readonly #permissions = new Permissions();
   readonly #conversationFile: string;
   /** What it was told while it could not listen: it hears that when it next tries to stop. */
   readonly #held: string[] = [];
@@ -53,6 +55,7 @@ export class Counterpart implements Rooms {
   /** Its turn is over, and nobody has told it anything since. */
   #isWaiting = false;
   #conversation: string | null = null;
+  #kept: string | null = null;
   #keys = 0;
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
@@ -141,6 +144,7 @@ export class Counterpart implements Rooms {
   async hook(name: string, body: Buffer): Promise<object> {
     this.#idle?.touch();
     if (name === 'stop') return this.#answer(this.#stop(body));
+    if (name === 'permission-request') return this.#askPermission(body);
     const said = readHook(name, body);
     if (said.kind === 'progress') this.#guard.progress();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
@@ -171,7 +175,7 @@ export class Counterpart implements Rooms {
 
   readonly #control = createControl({
     stand: (standing) => this.#stand(standing),
-    send: async (text) => this.#tell(text),
+    send: async (text, permission) => this.#tell(text, permission),
     kill: async () => this.end(),
   });
 
@@ -193,12 +197,22 @@ export class Counterpart implements Rooms {
     return output.decision === 'allow' ? {} : output;
   }
 
+  /** Held until a person has decided; the client waits for it as long as that takes. */
+  async #askPermission(body: Buffer): Promise<object> {
+    const said = readHook('permission-request', body);
+    const answered = this.#permissions.ask();
+    if (said.kind === 'report') await this.#answer(this.report(said.report));
+    return answered;
+  }
+
   /** One that is leaving does not hear it. Its end is on record before that is said, and its next process can hear it instead. */
-  async #tell(text: string): Promise<boolean> {
+  async #tell(text: string, permission?: Permission): Promise<boolean> {
     if (this.#isLeaving) {
       await this.#gone.promise;
       return false;
     }
+    // Whatever else it is told while it asks is no yes. It hears a yes at its hook, and goes on in its turn.
+    if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#guard.told();
     this.#isTold = true;
     this.#isWaiting = false;
@@ -220,15 +234,16 @@ export class Counterpart implements Rooms {
       case 'conversation':
         this.#conversation = said.id;
         this.#meter.conversation(said.id);
-        writeFileSync(this.#conversationFile, said.id, { mode: 0o600 });
         break;
       case 'model':
         this.#meter.model(said.model);
         break;
       case 'words':
+        this.#keepConversation();
         this.#tail.push(Buffer.from(said.text));
         break;
       case 'tool-started':
+        this.#keepConversation();
         this.#guard.progress();
         break;
       case 'usage':
@@ -245,6 +260,13 @@ export class Counterpart implements Rooms {
         // The hooks have told of it.
         break;
     }
+  }
+
+  /** Only one in which the model has answered can be gone on with: before that, some clients keep nothing of it. */
+  #keepConversation(): void {
+    if (this.#conversation === null || this.#conversation === this.#kept) return;
+    this.#kept = this.#conversation;
+    writeFileSync(this.#conversationFile, this.#conversation, { mode: 0o600 });
   }
 
   /**

@@ -88,7 +88,7 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
 const DEADLINE_MS = 30_000;
 /** Baton's own, as it stands. */
 const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/hook/main.ts');
-const CLIENTS = join(import.meta.dirname, '../../.cache/clients/bin');
+export const CLIENTS = join(import.meta.dirname, '../../.cache/clients/bin');
 
 /** What a user has in their shell, and what a supervisor adds; made from nothing. */
 export function environment(

@@ -114,4 +114,36 @@ describe('a session that Baton starts', () => {
       violations: [],
     });
   });
+
+  it('shows for its work only what is its own: the bundle is compared with the worktree', async () => {
+    const bundle = (head: string, task = 'T001'): string =>
+      `printf '{"task_id":"${task}","phase":"IMPLEMENTATION","head_sha":"%s","commands":[],"files":[],"next_step":"review"}' ${head} > .baton/session/e.json`;
+    const exit = `baton emit exit '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed","evidence_bundle_ref":".baton/session/e.json"}'`;
+    const tried = (head: string, task?: string): string =>
+      `  - run: ${JSON.stringify(`${bundle(head, task)}; ${exit} 2>> "$BATON_STATE_DIR/said"`)}`;
+    script(`steps:${result('[]')}
+${tried('0123456789012345678901234567890123456789')}
+${tried('$(git rev-parse HEAD)', 'T999')}
+${tried('$(git rev-parse HEAD)')}
+  - stop`);
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    expect((await entry('AgentSessionCompleted')).data).toMatchObject({ exit_reason: 'completed' });
+    const said = readFileSync(join(world.stateDir, 'said'), 'utf8');
+    expect(said).toContain('head_sha 0123456789012345678901234567890123456789 is not on the branch');
+    expect(said).toContain('it is about T999, not T001');
+  });
+
+  it('that owes a result and has none does not complete, whatever it says', async () => {
+    script(`steps:
+  - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'' 2> "$BATON_STATE_DIR/said"; echo nonsense > r.yaml; baton result submit r.yaml; rm r.yaml'
+  - stop
+  - stop`);
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    expect((await entry('ClaimFailed')).data).toMatchObject({ task_id: 'T001' });
+    expect(readFileSync(join(world.stateDir, 'said'), 'utf8')).toContain('cannot complete: missing result');
+    expect(await world.types()).not.toContain('AgentSessionCompleted');
+    expect((await entry('SessionMeasured')).data).toMatchObject({ file_count: 0 });
+  });
 });

@@ -22,6 +22,9 @@ export const codex: Adapter = {
         ...stopHookFlags(stopHookCommand(context)),
         '-c',
         'mcp_servers.baton={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
+        // A login shell would set its own PATH, and `baton` would not be on it.
+        '-c',
+        'allow_login_shell=false',
         // The agent reaches Baton from its shell: the variables whose names look like secrets must get there.
         '-c',
         'shell_environment_policy.ignore_default_excludes=true',

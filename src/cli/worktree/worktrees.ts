@@ -41,7 +41,7 @@ function lineOf(worktree: unknown): string {
   const fields: Readonly<Record<string, unknown>> =
     typeof worktree === 'object' && worktree !== null ? { ...worktree } : {};
   const { path, branch, needed, holds } = fields;
-  const why = [...(needed === null ? [] : [String(needed)]), ...(Array.isArray(holds) ? holds.map(String) : [])];
+  const why = [needed, ...(Array.isArray(holds) ? holds : [])].filter((each) => typeof each === 'string');
   const words = why.length === 0 ? 'nothing to lose' : why.join(', ');
-  return `${printable(String(path))}  ${printable(branch === null ? '(detached)' : String(branch))}  ${printable(words)}\n`;
+  return `${printable(String(path))}  ${printable(typeof branch === 'string' ? branch : '(detached)')}  ${printable(words)}\n`;
 }

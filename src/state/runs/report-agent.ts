@@ -80,7 +80,8 @@ function processEvent(agent_id: string, report: SeenProcess): Event {
 type SeenUsed = Extract<AgentSeen, { kind: 'used' }>;
 
 /** Also of one that is over: what it used at its end counts as well. */
-function seenUsed({ id: agent_id, usage }: AgentRun, { kind: _, ...used }: SeenUsed): Event[] {
+function seenUsed({ id: agent_id, usage }: AgentRun, report: SeenUsed): Event[] {
+  const { kind: _, ...used } = report;
   const isNews = usage === null || Object.entries(used).some(([name, value]) => Reflect.get(usage, name) !== value);
   return isNews ? [event('SessionUsed', { agent_id, ...used })] : [];
 }

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { EDGES, ROLES } from '../protocol/handoff/edges.ts';
+import { parseHandoff, routeHandoff } from '../protocol/handoff/index.ts';
+import { parseResult } from '../protocol/result.ts';
+import { parseThoughtRecord } from '../protocol/thought-record.ts';
+import { emptyTask, SHA } from '../state/say.cases.ts';
+import { formsOf } from './session-forms.ts';
+
+const facts = {
+  task: { ...emptyTask, id: 'T007', n: 7, title: 'Say <hello> & "more"' },
+  workspace: '/repo/.worktrees/t007',
+  branch: 'feature/t007-say-hello',
+  head: SHA,
+  port: 3107,
+  workflow: { roles: ROLES, edges: EDGES },
+  at: '2026-01-01T00:00:00Z',
+};
+const textOf = (role: string | null, file: string): string =>
+  formsOf({ ...facts, role }).find((form) => form.file === file)?.text ?? '';
+
+describe('the forms of a session', () => {
+  it.each(ROLES.map(({ name }) => name))('are valid as they stand: %s', (role) => {
+    const handoffs = formsOf({ ...facts, role }).filter(({ file }) => file.endsWith('.xml'));
+    const ways = EDGES.filter(({ from }) => from === '*' || from === ROLES.find(({ name }) => name === role)?.agent);
+    expect(handoffs).toHaveLength(ways.length + (role === 'closer' ? 1 : 0));
+    for (const { text } of handoffs) {
+      const parsed = parseHandoff(text);
+      expect({ text, parsed }).toMatchObject({ parsed: { ok: true } });
+      expect(parsed.ok && routeHandoff(parsed.value)).toMatchObject({ ok: true });
+    }
+  });
+
+  it('hold what is known already', () => {
+    const text = textOf('prep', 'handoff-to-implementer-agent.xml');
+    for (const known of ['feature/t007-say-hello', '/repo/.worktrees/t007', '<port>3107</port>', '>7<'])
+      expect(text).toContain(known);
+  });
+
+  it('are a result and a record for everybody, also without a role', () => {
+    expect(formsOf({ ...facts, role: null }).map(({ file }) => file)).toEqual(['result.yaml', 'record.yaml']);
+    expect(parseResult(textOf(null, 'result.yaml'))).toMatchObject({ ok: true, value: { task_id: 'T007' } });
+    expect(parseThoughtRecord(textOf(null, 'record.yaml'))).toMatchObject({ ok: true, value: { commit_sha: SHA } });
+  });
+});

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { UsageSaid } from '../streams/said.ts';
+import { UsageMeter } from './usage-meter.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-usage-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const said = (of: UsageSaid['of'], input: number): UsageSaid => {
+  return { kind: 'usage', of, usage: { input, output: 1, cacheRead: 2, cacheWrite: 0, costMillicents: null } };
+};
+const open = (): UsageMeter => new UsageMeter(join(folder, 'usage.json'));
+
+describe('what an agent has used', () => {
+  it('adds up over its turns and its processes, and is told when it has changed', () => {
+    const first = open();
+    expect(first.take()).toBeUndefined();
+    first.conversation('c1');
+    first.model('m');
+    first.add(said('turn', 10), false);
+    first.turnEnded();
+    expect(first.take()).toMatchObject({ input_tokens: 10, output_tokens: 1, cached_tokens: 2, turns: 1, model: 'm' });
+    expect(first.take()).toBeUndefined();
+    const second = open();
+    second.add(said('turn', 5), false);
+    second.turnEnded();
+    expect(second.take()).toMatchObject({ conversation_id: 'c1', input_tokens: 15, turns: 2, waiting_tokens: 0 });
+  });
+
+  it('of a client that counts whole conversations is not counted twice, and adds up over conversations', () => {
+    const meter = open();
+    meter.conversation('c1');
+    meter.add(said('conversation', 10), false);
+    meter.add(said('conversation', 30), false);
+    meter.turnEnded();
+    expect(meter.take()).toMatchObject({ input_tokens: 30 });
+    const next = open();
+    next.conversation('c2');
+    next.add(said('conversation', 7), false);
+    next.turnEnded();
+    expect(next.take()).toMatchObject({ input_tokens: 37, conversation_id: 'c2' });
+  });
+
+  it('while it waited is counted apart', () => {
+    const meter = open();
+    meter.add(said('turn', 10), false);
+    meter.turnEnded();
+    meter.add(said('turn', 20), true);
+    expect(meter.take()).toMatchObject({ input_tokens: 30, waiting_tokens: 23 });
+  });
+});

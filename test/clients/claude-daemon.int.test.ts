@@ -1,0 +1,81 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunScene } from '../../src/daemon/runs.cases.ts';
+import { until } from '../../src/daemon/running.cases.ts';
+import { fails, says, uses } from '../models/script.ts';
+import { claudeCase } from './claude-under-test.ts';
+import { COMPLETE, entryOf, openUser, shellOf } from './with-daemon.ts';
+
+let scene: RunScene;
+beforeEach(() => {
+  scene = new RunScene();
+});
+afterEach(async () => scene.end());
+
+const sh = claudeCase.shell;
+const agent = (more: string): string => `
+  [agents.coder]
+  run = "claude"
+  model = "${claudeCase.model}"
+  prompt = "Do the task."
+  on_dead = "fail"
+  timeout = "35s"
+  ${more}`;
+
+describe('Claude Code, run by Baton', () => {
+  it('is held by more blocks than it honours by itself, with its hooks switched off in its settings, over a restart of the daemon', async () => {
+    const wait = sh('touch waits; while [ ! -e go ]; do sleep 0.05; done');
+    const tries = Array.from({ length: 11 }, (_, i) => says(`Done ${i}.`));
+    await using user = await openUser(claudeCase, []);
+    const script = [sh(claudeCase.sabotage(user)), wait, ...tries, sh(COMPLETE), says('Now.')];
+    await using other = await user.withModel(script);
+    scene.write(agent('on_stop = { action = "signal", attempts = "forever" }'));
+    const env = shellOf(claudeCase, other);
+    await scene.start(env);
+    const id = await scene.run('coder');
+    await until(() => existsSync(join(scene.repository, 'waits')), 'it is at work', 30_000);
+    await scene.stop();
+    writeFileSync(join(scene.repository, 'go'), '');
+    await until(() => other.model.asked.length > 6, 'it is blocked while the daemon is away', 30_000);
+    await scene.start(env);
+    expect(await scene.agent(id)).toMatchObject({ status: 'done', start: 1 });
+    expect(other.model.asked).toHaveLength(script.length);
+    expect(existsSync(join(scene.repository, 'sabotaged'))).toBe(false);
+  });
+
+  it('ends through the MCP tools instead of its shell', async () => {
+    const signal = uses('mcp__baton__agent_signal', { kind: 'complete', message: 'by a tool' });
+    await using user = await openUser(claudeCase, [says('Done.'), signal, says('Now.')]);
+    scene.write(agent('on_stop = "signal"'));
+    await scene.start(shellOf(claudeCase, user));
+    expect((await scene.agent(await scene.run('coder'))).status).toBe('done');
+    expect((await entryOf(scene, 'AgentSignalled')).data).toMatchObject({ kind: 'complete', message: 'by a tool' });
+  });
+
+  it('asks a person for permission, and goes on with what they decide', async () => {
+    const write = uses('Write', { file_path: join(scene.repository, '.claude/settings.json'), content: '{}' });
+    await using user = await openUser(claudeCase, [write, sh(COMPLETE), says('Now.')]);
+    scene.write(agent('on_stop = "signal"'));
+    await scene.start(shellOf(claudeCase, user));
+    const id = await scene.run('coder');
+    expect((await entryOf(scene, 'AgentPrompted')).data).toMatchObject({ prompt: expect.stringContaining('Write') });
+    const { decision_id } = await scene.agent(id);
+    const shown = await scene.ask<{ options: { n: number; action: string }[] }>('decision_show', { id: decision_id });
+    const option = shown.options.find(({ action }) => action === 'approve')?.n;
+    await scene.ask('decision_resolve', { id: decision_id, option, message: 'Yes, do.' });
+    expect((await scene.agent(id)).status).toBe('done');
+    expect(existsSync(join(scene.repository, '.claude/settings.json'))).toBe(true);
+  });
+
+  it('that meets an API error tells its kind from fields, not from words that look like one', async () => {
+    const looksLike = says('The server said 429 rate limit, 401 unauthorized.');
+    await using user = await openUser(claudeCase, [looksLike, fails(403, 'permission_error', 'no 429 here')]);
+    scene.write(agent('on_stop = "signal"\n  on_error = "escalate"'));
+    await scene.start(shellOf(claudeCase, user));
+    const id = await scene.run('coder');
+    expect((await entryOf(scene, 'AgentErrored')).data).toMatchObject({ error: 'unauthorized', reset_at: null });
+    expect((await scene.agent(id)).status).toBe('escalated');
+    expect((await scene.types()).filter((type) => type === 'AgentErrored')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,106 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunScene } from '../../src/daemon/runs.cases.ts';
+import { until } from '../../src/daemon/running.cases.ts';
+import { says } from '../models/script.ts';
+import { claudeCase } from './claude-under-test.ts';
+import { textIn } from './client.cases.ts';
+import { codexCase } from './codex-under-test.ts';
+import { geminiCase } from './gemini-under-test.ts';
+import { COMPLETE, entryOf, EXIT, openUser, shellOf } from './with-daemon.ts';
+
+let scene: RunScene;
+beforeEach(() => {
+  scene = new RunScene();
+});
+afterEach(async () => scene.end());
+
+describe.each([claudeCase, codexCase, geminiCase])('$run, run by Baton', (client) => {
+  const agent = (more = ''): string => `
+    [agents.coder]
+    run = "${client.run}"
+    model = "${client.model}"
+    prompt = "Do the task."
+    requires = ["exit"]
+    on_dead = "fail"
+    timeout = "35s"
+    ${more}`;
+
+  it('works on a task: is blocked with the reason, signals through its shell, ends, and is on record', async () => {
+    await using user = await openUser(client, [says('Done.'), client.shell(EXIT('IMPLEMENTATION')), says('Now.')]);
+    scene.write(`
+      exit_protocol = true
+      ${agent()}
+      [workers.w]
+      phases = ["IMPLEMENTATION"]
+      run = { agent = "coder" }`);
+    await scene.start(shellOf(client, user));
+    await scene.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    const { data } = await entryOf(scene, 'AgentExited');
+    expect(data).toMatchObject({ code: 0, blocks_used: false });
+    expect(textIn(user.model.asked[0])).toContain('Do the task.');
+    expect(textIn(user.model.asked[1])).toContain('You must explicitly signal completion');
+    expect((await entryOf(scene, 'AgentSessionCompleted')).data).toMatchObject({
+      exit_reason: 'completed',
+      next_phase: 'CI_PENDING',
+    });
+    const used = (await scene.entries()).findLast(({ type }) => type === 'SessionUsed')?.data;
+    expect(used).toMatchObject({
+      conversation_id: expect.stringMatching(/^[\w-]{36}$/),
+      model: client.model,
+      waiting_tokens: 0,
+    });
+    expect(Number(used?.['output_tokens'])).toBeGreaterThanOrEqual(21);
+    expect(Number(used?.['input_tokens'])).toBeGreaterThanOrEqual(3 * client.usage.input);
+    const shown = await scene.agent(String(data['agent_id']));
+    expect(shown).toMatchObject({ status: 'done', usage: used === undefined ? null : { turns: used['turns'] } });
+    expect((await scene.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
+  });
+
+  it('hears what it is told while it works', async () => {
+    const wait = client.shell('touch waits; while [ ! -e go ]; do sleep 0.05; done');
+    await using user = await openUser(client, [wait, says('Done.'), client.shell(COMPLETE), says('Now.')]);
+    scene.write(agent('on_stop = "signal"'));
+    await scene.start(shellOf(client, user));
+    const id = await scene.run('coder');
+    await until(() => existsSync(join(scene.repository, 'waits')), 'it is at work', 30_000);
+    await scene.ask('agent_send', { id, text: 'Mind the gap.' });
+    await until(async () => (await scene.types()).includes('MessageDelivered'), 'it was told');
+    writeFileSync(join(scene.repository, 'go'), '');
+    expect((await scene.agent(id)).status).toBe('done');
+    expect(user.model.asked.some((asked) => textIn(asked).includes('Mind the gap.'))).toBe(true);
+    expect((await scene.entries()).find(({ type }) => type === 'MessageDelivered')?.data).toMatchObject({ ok: true });
+  });
+
+  it('goes on in its conversation when a person has answered, in a new process', async () => {
+    const script = [says('I am stuck.'), says('I wait.'), client.shell(COMPLETE), says('Now.')];
+    await using user = await openUser(client, script);
+    scene.write(agent('on_stop = "escalate"'));
+    await scene.start(shellOf(client, user));
+    const id = await scene.run('coder');
+    const { decision_id } = await scene.agent(id);
+    await until(async () => (await scene.ask('agent_show', { id })).process === 'gone', 'its process has gone', 30_000);
+    await scene.ask('decision_resolve', { id: decision_id, option: 1, message: 'Take the other road.' });
+    expect(await scene.agent(id)).toMatchObject({ status: 'done', start: 2 });
+    const last = textIn(user.model.asked[2]);
+    expect(last).toContain('Do the task.');
+    expect(last).toContain('I am stuck.');
+    expect(last).toContain('Take the other road.');
+  });
+
+  it('that is told to wait by its API waits until the limit ends, and goes on', async () => {
+    const reset = Math.ceil(Date.now() / 1000) + 6;
+    await using user = await openUser(client, [client.rateLimited(reset), client.shell(COMPLETE), says('Now.')]);
+    scene.write(agent('on_error = "wait"'));
+    await scene.start(shellOf(client, user));
+    const id = await scene.run('coder');
+    const { data } = await entryOf(scene, 'AgentErrored');
+    expect(data).toMatchObject({ error: 'rate_limited' });
+    // Gemini CLI is told how long to wait, not until when.
+    const toleranceMs = client === geminiCase ? 15_000 : 0;
+    expect(Math.abs(Date.parse(String(data['reset_at'])) - reset * 1000)).toBeLessThanOrEqual(toleranceMs);
+    expect((await scene.agent(id, 39_000)).status).toBe('done');
+    expect((await scene.types()).filter((type) => type === 'AgentErrored')).toHaveLength(1);
+  });
+});
