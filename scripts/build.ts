@@ -12,7 +12,7 @@ rmSync(join(root, outdir), { recursive: true, force: true });
 
 await build({ ...program, outdir, entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' } });
 await bundlePrograms(outdir);
-for (const folder of globSync('src/**/sql', { cwd: root })) {
+for (const folder of globSync(['src/**/sql', 'src/web'], { cwd: root })) {
   cpSync(join(root, folder), join(root, outdir, relative('src', folder)), { recursive: true });
 }
 

@@ -1,41 +1,136 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '../src/api/connect.ts';
 import { main } from '../src/cli/main.ts';
 import { processIo } from '../src/cli/process-io.ts';
-import { createSignalFinder } from '../src/protocol/find-signals.ts';
+import { followEntries, headOf } from '../src/cli/run/follow-entries.ts';
+import { fieldsIn, textIn } from '../src/cli/run/read-fields.ts';
+import { WorkflowStory } from '../src/cli/run/workflow-story.ts';
+import { DemoScreen } from './demo-screen.ts';
 
-/** `npm start`: the dialects at work on the sample messages, through the same command that `npx baton` runs. */
-const SAMPLES = [
-  ['exit', 'exit-signal.json'],
-  ['exit', 'exit-signal.broken.json'],
-  ['mission', 'mission.yaml'],
-  ['mission', 'mission.broken.yaml'],
-  ['result', 'result.yaml'],
-  ['result', 'result.broken.yaml'],
-  ['handoff', 'handoff.xml'],
-  ['handoff', 'handoff.broken.xml'],
-  ['thought', 'thought-record.json'],
-  ['evidence', 'evidence.yaml'],
-] as const;
-
-process.chdir(join(import.meta.dirname, '..'));
+/**
+ * `npm start`: the whole workflow, from a request to a merge, on a small real repository with scripted agents in place of models. It
+ * needs no account and no network, and leaves nothing behind but the folder that it names.
+ */
+const TITLE = 'Read durations back';
+const began = performance.now();
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')));
+const repository = join(folder, 'sample');
 const io = processIo();
-const both = { ...io, err: (text: string) => io.out(text) };
+const env: Record<string, string | undefined> = {
+  ...process.env,
+  BATON_STATE_DIR: join(folder, 'state'),
+  BATON_TOKEN: undefined,
+  BATON_URL: undefined,
+  AGENT_EXIT_PROTOCOL_ENABLED: undefined,
+};
+const client = createClient({ env, projectPath: repository, reachMs: 60_000 });
 
-for (const [kind, name] of SAMPLES) {
-  const file = `examples/messages/${name}`;
-  io.out(`\n$ npx baton validate ${kind} ${file}\n`);
-  const code = await main(['validate', kind, file], both);
-  const expected = name.includes('.broken.') ? 1 : 0;
-  if (code !== expected) throw new Error(`${file} gave exit code ${code}, expected ${expected}`);
+try {
+  makeRepository();
+  io.out(`A sample repository, and everything else that this leaves behind: ${folder}\n\n`);
+  await baton('run', 'issue', TITLE, '--plan');
+  io.out(`\n$ baton run issue "${TITLE}"\n`);
+  await walk();
+  io.out('\n');
+  shell('git log --oneline');
+  await baton('handoff', 'list', 'W-00001');
+  await sealed();
+  await baton('ledger', 'root');
+  await baton('ledger', 'verify');
+  await baton('ledger', 'prove', 'W-00001', '-o', join(folder, 'W-00001.proof.json'));
+  await baton('verify', join(folder, 'W-00001.proof.json'));
+  await baton('ledger', 'export', '-o', join(folder, 'ledger.ndjson'));
+  await baton('web', '--no-token');
+  io.out(
+    `\nFrom a request to a merge in ${Math.round((performance.now() - began) / 1000)} s. Look around, until you delete ${folder}:\n` +
+      `  export BATON_STATE_DIR=${join(folder, 'state')}\n  cd ${repository}\n` +
+      `  npx --prefix ${join(import.meta.dirname, '..')} baton web\n`,
+  );
+} finally {
+  await client.stop();
+  client.close();
 }
 
-io.out('\nAn exit signal in the middle of what an agent says, arriving in pieces of seven bytes:\n');
-const bytes = readFileSync('examples/messages/agent-output.txt');
-const finder = createSignalFinder();
-for (let at = 0; at < bytes.length; at += 7) finder.push(bytes.subarray(at, at + 7));
-const found = finder.end();
-if (found.kind !== 'signal') throw new Error('the sample output holds a signal that was not found');
-io.out(`${JSON.stringify(found.signal, null, 2)}\n`);
+function makeRepository(): void {
+  cpSync(join(import.meta.dirname, '..', 'examples', 'sample'), repository, { recursive: true });
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '--all');
+  git(
+    '-c',
+    'user.name=sample',
+    '-c',
+    'user.email=sample@localhost',
+    'commit',
+    '--quiet',
+    '-m',
+    'A library of durations',
+  );
+}
 
-io.out('\nTry it yourself: npx baton validate --help\n');
+/** Starts the workflow and shows it until it is closed. */
+async function walk(): Promise<void> {
+  const after = await headOf(client);
+  const started = await client.call('run_start', { name: 'issue', args: [TITLE] });
+  if (!started.ok) throw new Error(started.error.message);
+  const id = textIn(fieldsIn(started.result)['id']);
+  const story = new WorkflowStory(id);
+  const screen = new DemoScreen(io);
+  const patience = AbortSignal.timeout(300_000);
+  const implementers = new Set<string>();
+  for await (const { type, data } of followEntries(client, { after, signal: patience })) {
+    screen.note(type, data);
+    if (type === 'AgentRequested' && textIn(fieldsIn(data['plan'])['name']) === 'implementer')
+      implementers.add(textIn(data['agent_id']));
+    const line = story.tell(type, data);
+    if (type === 'SessionMeasured')
+      for (const block of blocksOf(implementers, textIn(data['session_id'])))
+        screen.say(`    implementer tried to stop, and was told: ${block}`);
+    if (line !== undefined) screen.say(line);
+    if (story.standing.kind === 'over') break;
+    if (story.standing.kind === 'waiting') throw new Error('the demo waits for a person, which it should not');
+  }
+  screen.end();
+  if (story.standing.kind !== 'over') throw new Error('the demo did not come to its end');
+}
+
+/** What the stop hook told the agent: that is between the two of them, so it stands in the agent's own conversation. */
+function blocksOf(implementers: ReadonlySet<string>, id: string): string[] {
+  if (!implementers.has(id)) return [];
+  const kept = readFileSync(join(folder, 'state', 'agents', id, `scripted-${id}.json`), 'utf8');
+  const { messages } = JSON.parse(kept) as { messages: { text: string }[] }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return messages.flatMap(({ text }) => (text.startsWith('Stop hook feedback:') ? [text.split('\n')[1] ?? ''] : []));
+}
+
+/** The end of a workflow is sealed a moment after it. */
+async function sealed(): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const root = await client.call('merkle_root', {});
+    if (root.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('the ledger was not sealed');
+}
+
+async function baton(...args: string[]): Promise<void> {
+  io.out(`\n$ baton ${args.map((arg) => (arg.includes(' ') ? JSON.stringify(arg) : arg)).join(' ')}\n`);
+  const code = await main(args, { ...io, env, cwd: repository, err: (text) => io.out(text) });
+  if (code !== 0) throw new Error(`baton ${args[0]} ended with ${code}`);
+}
+
+function shell(command: string): void {
+  io.out(`$ ${command}\n`);
+  io.out(execFileSync('/bin/sh', ['-c', command], { cwd: repository, encoding: 'utf8' }));
+}
+
+function git(...args: string[]): void {
+  execFileSync('git', ['-C', repository, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+// What people may want to give to somebody else is one file.
+writeFileSync(
+  join(folder, 'README.txt'),
+  'Made by the demo of Baton. sample: the repository; state: what the daemon kept; ledger.ndjson: the whole record.\n',
+);

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * `npm run faults`: the long run. A writer is killed 1,000 times, a PostgreSQL server 50 times and a daemon 20 times, queues are
- * drained, clocks are set, and every byte of a ledger is changed, one after the other. It takes a quarter of an hour; `npm test` does a little of each.
+ * `npm run faults`: the long run. A writer is killed 1,000 times, a PostgreSQL server 50 times and a daemon after every entry, queues are
+ * drained, agents misbehave, clocks are set, and every byte of a ledger is changed, one after the other. It takes half an hour; `npm test`
+ * does a little of each.
  */
 const runs: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
   ['SQLite: the writer killed 1,000 times', 'node', ['test/faults/sqlite-kill.ts', '--rounds', '1000']],
@@ -10,6 +11,10 @@ const runs: readonly (readonly [name: string, command: string, args: readonly st
   ['the daemon killed 20 times in 10,000 commands', 'node', ['test/faults/daemon-kill.ts', '--rounds', '20']],
   ['2,000 tasks drained by 8 processes', 'vitest', ['run', 'test/e2e/drain.int.test.ts']],
   ['clocks, with libfaketime', 'vitest', ['run', 'test/e2e/clocks.int.test.ts']],
+  ['the daemon killed after every entry of a pipeline', 'node', ['test/faults/agents-kill.ts', '--every']],
+  ['agents without a daemon for a minute', 'vitest', ['run', 'test/e2e/on-stop-away.int.test.ts']],
+  ['hostile agents, a gigabyte each', 'vitest', ['run', 'test/e2e/hostile-agents.int.test.ts']],
+  ['200 agents at once', 'node', ['test/faults/agents-crowd.ts', '--agents', '200']],
   ['an agent that prints a gigabyte', 'vitest', ['run', 'src/supervisor/output-log.int.test.ts']],
   ['tampering with every byte', 'vitest', ['run', 'src/ledger/sqlite/tampering.int.test.ts']],
 ];

@@ -15,7 +15,7 @@ const CONTEXT: AgentContext = {
   stateDir: '/state',
   cwd: '/project',
   projectDir: '/project',
-  programs: { supervisor: '/s', stopHook: "/it's/hook.cjs", scripted: '/x', baton: '/b' },
+  programs: { supervisor: '/s', stopHook: "/it's/hook.cjs", scripted: '/x', builtin: '/builtin.cjs', baton: '/b' },
 };
 const ADAPTERS = { claude, codex, gemini };
 

@@ -123,12 +123,19 @@ describe('a scripted agent under its supervisor', () => {
       cwd: '/c',
       projectDir: '/c',
     };
-    const programs = { supervisor: '', stopHook: '', scripted: '', baton: '' };
+    const programs = { supervisor: '', stopHook: '', scripted: '', builtin: '/builtin.cjs', baton: '' };
     expect(prepareAgent({ name: 'a', run: 'scripted' }, { ...context, programs })).toMatchObject({
       ok: false,
       reason: expect.stringContaining('needs a script'),
     });
-    expect(prepareAgent({ name: 'a', run: 'builtin:prep' }, { ...context, programs })).toMatchObject({ ok: false });
+    expect(prepareAgent({ name: 'a', run: 'builtin:prep' }, { ...context, programs })).toMatchObject({
+      ok: true,
+      launch: { argv: [process.execPath, '/builtin.cjs', 'prep'] },
+    });
+    expect(prepareAgent({ name: 'a', run: 'builtin:cook' }, { ...context, programs })).toMatchObject({
+      ok: false,
+      reason: 'there is no built-in role `cook`: there are prep, validator, closer',
+    });
   });
 });
 

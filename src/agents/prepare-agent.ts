@@ -3,6 +3,7 @@ import type { AgentPlan } from '../protocol/run-plan.ts';
 import { agentFiles, type LaunchFile } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import type { Adapter, AgentContext, Prepared } from './adapter.ts';
+import { builtin } from './builtin/adapter.ts';
 import { claude } from './claude/adapter.ts';
 import { codex } from './codex/adapter.ts';
 import { command } from './command.ts';
@@ -11,7 +12,7 @@ import { scripted } from './scripted/adapter.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /** Every kind of client; the first that knows a `run` takes it, and any other text is a command for the shell. */
-const ADAPTERS: readonly Adapter[] = [scripted, claude, codex, gemini, command];
+const ADAPTERS: readonly Adapter[] = [scripted, claude, codex, gemini, builtin, command];
 
 /** How an agent is started: its command line, how it is spoken to, and the files that must lie there before. */
 export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {

@@ -4,10 +4,11 @@ import type { Operation } from './operation.ts';
 import * as run from './run-operations.ts';
 import * as supervisor from './supervisor-operations.ts';
 import * as task from './task-operations.ts';
+import * as workflow from './workflow-operations.ts';
 import * as worktree from './worktree-operations.ts';
 import * as writeback from './writeback-operations.ts';
 
-const ROOMS = [task, writeback, agent, run, decision, supervisor, worktree];
+const ROOMS = [task, writeback, agent, run, decision, supervisor, workflow, worktree];
 
 /** Every operation, by its name. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(

@@ -113,6 +113,21 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./emit.ts')).emitAgentStop,
   },
   {
+    name: 'handoff list',
+    summary: 'List the handoffs, oldest first',
+    load: async () => (await import('./handoff.ts')).handoffList,
+  },
+  {
+    name: 'handoff show',
+    summary: 'Show one handoff as it was sent',
+    load: async () => (await import('./handoff.ts')).handoffShow,
+  },
+  {
+    name: 'merge',
+    summary: 'Have Baton merge a task that is ready for it',
+    load: async () => (await import('./merge.ts')).merge,
+  },
+  {
     name: 'run',
     summary: 'Run a command or a pipeline of the runbook',
     load: async () => (await import('./run/run.ts')).run,
@@ -246,6 +261,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     name: 'reconcile',
     summary: 'Compare the tasks with git and with running processes',
     load: async () => (await import('./reconcile.ts')).reconcile,
+  },
+  {
+    name: 'web',
+    summary: 'Print the address of the page that shows what runs and what needs you',
+    load: async () => (await import('./web.ts')).web,
   },
   {
     name: 'mcp',

@@ -24,6 +24,11 @@ export function admit({ headers }: Pick<IncomingMessage, 'headers'>, { port }: D
   return identity === undefined ? { ok: false, error: BAD_TOKEN } : { ok: true, identity };
 }
 
+/** Whether a request for what needs no token came to the right door under a name of this machine. */
+export function isAddressed({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Door): boolean {
+  return port !== undefined && isLocal(headers.host);
+}
+
 /** Only names that cannot be made to resolve to somebody else; the port may be that of a proxy on this machine. */
 function isLocal(host: string | undefined): boolean {
   return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);

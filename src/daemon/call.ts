@@ -1,5 +1,6 @@
 import type { Caller } from '../state/caller.ts';
 import type { GitPort } from './git-port.ts';
+import type { Log } from './log.ts';
 import type { Project } from './project.ts';
 import type { RunbookWatch } from './runbook-watch.ts';
 
@@ -23,6 +24,7 @@ export interface Services {
   readonly runbook: RunbookWatch;
   /** Whether exit signals count in this project: see `exitProtocolEnabled`. */
   readonly exitProtocol: boolean;
+  readonly log: Log;
   readonly monotonicMs: () => number;
   readonly now: () => Date;
 }

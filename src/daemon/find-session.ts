@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Result } from '../protocol/result.ts';
 import type { Prepared } from '../state/state.ts';
 import { measureSession, type SessionMeasures } from '../effects/measure-session.ts';
@@ -8,6 +9,8 @@ export interface StartedSession {
   readonly prepared: Prepared;
   readonly result: Result | null;
   readonly hasExited: boolean;
+  /** Its task is merged: there is nothing left that it could change. */
+  readonly isClosing: boolean;
 }
 
 /** The session of whoever calls, or of the agent they name; undefined where Baton did not start it. */
@@ -16,7 +19,9 @@ export async function findSession({ caller, project }: Call, agentId?: string): 
     const named = state.agents.get(agentId ?? '')?.task?.session_id ?? '';
     const id = caller.kind === 'session' ? caller.sessionId : named;
     const { prepared, result = null, exit } = state.sessions.get(id) ?? {};
-    return prepared === undefined ? undefined : { prepared, result, hasExited: exit !== null };
+    if (prepared === undefined) return undefined;
+    const isClosing = state.tasks.get(prepared.task_id)?.phase === 'COMPLETED';
+    return { prepared, result, hasExited: exit !== null, isClosing };
   });
   return settled.ok ? settled.answer : undefined;
 }
@@ -25,6 +30,8 @@ export async function findSession({ caller, project }: Call, agentId?: string): 
 export async function measureOwn(call: Call, agentId?: string): Promise<SessionMeasures> {
   const session = await findSession(call, agentId);
   const isOurs = session !== undefined && session.prepared.workspace !== call.project.path;
-  if (!isOurs || session.hasExited) return { committed: false, violations: [] };
+  // Whoever closes a task may have tidied its worktree away.
+  const isGone = session?.isClosing === true && !existsSync(session.prepared.workspace);
+  if (!isOurs || session.hasExited || isGone) return { committed: false, violations: [] };
   return measureSession(session.prepared, session.result);
 }

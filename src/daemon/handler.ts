@@ -1,7 +1,7 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import type { Parsed } from '../protocol/problem.ts';
 import type { Call } from './call.ts';
-import type { Settled } from './keeper.ts';
+import type { Settled } from './request.ts';
 
 export type Handler = (call: Call) => Promise<Answer>;
 

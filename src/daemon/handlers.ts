@@ -14,6 +14,7 @@ import { RUN_HANDLERS } from './run-handlers.ts';
 import { statusHandler } from './status-handler.ts';
 import { TASK_HANDLERS } from './task-handlers.ts';
 import { worktreeHandler } from './worktree-handler.ts';
+import { WORKFLOW_HANDLERS } from './workflow-handlers.ts';
 import { WORKTREE_HANDLERS } from './worktree-handlers.ts';
 import { WRITEBACK_HANDLERS } from './writeback-handlers.ts';
 
@@ -29,6 +30,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...PIPELINE_HANDLERS,
     ...DECISION_HANDLERS,
     ...RUN_HANDLERS,
+    ...WORKFLOW_HANDLERS,
     ...WORKTREE_HANDLERS,
     status_get: statusHandler,
     task_brief: briefHandler,

@@ -1,20 +1,22 @@
 import * as operations from '../api/writeback-operations.ts';
-import { HANDOFF_ROLES, parseHandoff, routeHandoff, type HandoffMessage } from '../protocol/handoff/index.ts';
+import { dialectOf, HANDOFF_DIALECT, type HandoffDialect, type HandoffMessage } from '../protocol/handoff/index.ts';
 import type { Caller } from '../state/caller.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { actorOf } from '../state/caller.ts';
 import { decide } from '../state/decide.ts';
 import { refusal } from '../state/outcome.ts';
+import type { Services } from './call.ts';
 import { answerOf, badInput, handle } from './handler.ts';
 
 /** A handoff: read, routed along its edge, tied to its task, and held until its sender's session ends. */
 export const handoffHandler = handle(operations.handoffSend, async (call) => {
   const { input, caller, project, services } = call;
-  const parsed = parseHandoff(input.handoff);
+  const { parse, route: find, roles } = dialectOfProject(services);
+  const parsed = parse(input.handoff);
   if (!parsed.ok) return badInput(parsed);
   const message = parsed.value;
-  const route = routeHandoff(message);
+  const route = find(message);
   if (!route.ok) return badInput(route);
   const { edge, phase, next } = route.value;
   const handoffId = services.newId();
@@ -35,7 +37,7 @@ export const handoffHandler = handle(operations.handoffSend, async (call) => {
         taskId: task.id,
         from,
         to: edge.to,
-        senderRole: HANDOFF_ROLES.find(({ agent }) => agent === from)?.name ?? null,
+        senderRole: roles.find(({ agent }) => agent === from)?.name ?? null,
         phase,
         nextRole: next,
         xml: input.handoff,
@@ -46,6 +48,17 @@ export const handoffHandler = handle(operations.handoffSend, async (call) => {
   });
   return answerOf(settled, (answer) => ({ handoff_id: handoffId, ...answer }));
 });
+
+/** The built-in roles and edges, and those that the project's runbook adds. */
+function dialectOfProject({ runbook }: Services): HandoffDialect {
+  const workflow = runbook.good?.workflow;
+  if (workflow === undefined) return HANDOFF_DIALECT;
+  const dialect = DIALECTS.get(workflow) ?? dialectOf(workflow);
+  DIALECTS.set(workflow, dialect);
+  return dialect;
+}
+
+const DIALECTS = new WeakMap<object, HandoffDialect>();
 
 function findTask(state: State, caller: Caller, message: HandoffMessage, named: string | undefined): Task | undefined {
   if (caller.kind === 'session') return state.tasks.get(caller.taskId);

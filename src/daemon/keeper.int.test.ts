@@ -8,7 +8,7 @@ import { decide, type Command } from '../state/decide.ts';
 import { agentStep, pipelinePlan, shellStep, startPipeline } from '../state/runs/say.cases.ts';
 import type { Caller } from '../state/caller.ts';
 import { actorOf } from '../state/caller.ts';
-import { LATER } from './keeper.ts';
+import { LATER } from './request.ts';
 import { type Project } from './project.ts';
 import { openBareProject } from './project.cases.ts';
 

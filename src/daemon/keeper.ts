@@ -5,44 +5,25 @@ import { prepareDraft, type Draft } from '../ledger/draft.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Problem } from '../protocol/problem.ts';
-import type { Event, Recorded, Settles } from '../state/event.ts';
+import type { Event, Recorded } from '../state/event.ts';
 import type { Outcome, Refusal } from '../state/outcome.ts';
 import { readyTasks, type Ready } from '../state/ready.ts';
 import type { CommitClock } from './commit-clock.ts';
+import { LATER, type Request, type Settled, type View } from './request.ts';
+import {
+  answerAll,
+  FailedReaction,
+  isWhatWasTried,
+  type Decided,
+  type Origin,
+  type Trial,
+  type Waiting,
+} from './trial.ts';
 import { INTERNAL } from './respond.ts';
 import { draftOf, recordedOf } from '../state/recorded.ts';
 import type { Rules } from '../state/rules.ts';
 import { evolve, type State } from '../state/state.ts';
 import { TrackedMap } from '../state/tracked-map.ts';
-
-/** What a request sees when it is decided. */
-export interface View {
-  readonly state: State;
-  readonly ready: Ready;
-  readonly rules: Rules;
-  /** The time that the entries will carry, as far as the decision needs one. */
-  readonly at: string;
-}
-
-/** Nothing to decide yet: ask again when something has happened. */
-export const LATER = 'later';
-
-export interface Request<A> {
-  readonly actor: string;
-  /** A retry with the same key gets the first answer. */
-  readonly key?: string;
-  /** Pure and quick; called again where somebody else was first. */
-  readonly decide: (view: View) => Outcome<A> | typeof LATER;
-  /** What `LATER` depends on: it is not asked again while there is no task that anybody could claim. */
-  readonly waitsFor?: 'work';
-  /** How long `LATER` is acceptable, and what is answered then. */
-  readonly patience?: { readonly ms: number; readonly otherwise: Outcome<A>; readonly signal?: AbortSignal };
-}
-
-export type Settled<A> =
-  | { readonly ok: true; readonly answer: A }
-  | { readonly ok: false; readonly refusal: Refusal }
-  | { readonly ok: false; readonly problem: Problem };
 
 /**
  * One project's loop: the only place where commands meet the state. Whatever has arrived is decided, one request after the
@@ -147,9 +128,14 @@ export class Keeper {
     for (const waiting of this.#parked) {
       const isForWork = waiting.request.waitsFor === 'work';
       // Claims use work up and make none: once there is nothing, there is nothing for the rest of them.
-      isDry ||= isForWork && this.#ready.first(this.#state, 1).length === 0;
+      isDry ||= isForWork && this.#isIdle();
       if (!isForWork || !isDry) this.#tryOne(waiting, trial);
     }
+  }
+
+  /** There is nothing to claim, and nothing to close. */
+  #isIdle(): boolean {
+    return this.#ready.first(this.#state, 1).length + this.#ready.closing(this.#state, 1).length === 0;
   }
 
   #tryOne(waiting: Waiting, trial: Trial): void {
@@ -377,69 +363,6 @@ const NOTHING_YET: Refusal = {
   message: 'there is nothing to do yet',
   hint: 'Ask again with wait_ms.',
 };
-
-interface Waiting {
-  readonly request: Request<unknown>;
-  readonly answer: (settled: Settled<unknown>) => void;
-  timer?: NodeJS.Timeout;
-  isTired?: boolean;
-}
-
-/** The rules went wrong over what one request had decided. */
-class FailedReaction extends Error {
-  readonly waiting: Waiting;
-
-  constructor(waiting: Waiting, cause: unknown) {
-    super('a reaction failed', { cause });
-    this.waiting = waiting;
-  }
-}
-
-interface Decided {
-  readonly waiting: Waiting;
-  readonly settled: Settled<unknown>;
-  /** What it wants recorded, and what follows from that; the first of them is the `from`-th of the trial. */
-  readonly drafts: readonly Draft[];
-  readonly from: number;
-}
-
-interface Origin {
-  readonly actor: string;
-  readonly settles?: Settles;
-  readonly cause?: Recorded;
-}
-
-interface Trial {
-  readonly before: number;
-  readonly at: string;
-  readonly drafts: Draft[];
-  readonly recorded: Recorded[];
-  readonly decided: Decided[];
-}
-
-/** The ledger keeps the data it was given, and makes its own only where it redacts something. */
-function isWhatWasTried(entries: readonly { readonly entry: Entry }[], { recorded, drafts }: Trial): boolean {
-  return entries.every(({ entry }, i) => entry.seq === recorded[i]?.seq && entry.data === drafts[i]?.data);
-}
-
-/**
- * Those who waited go first: they are about to begin to work, while the others only want to know that they have been heard. The rest
- * follows when the answers of the first are on their way.
- */
-function answerAll(decided: readonly Decided[]): void {
-  let waited = 0;
-  for (const { waiting, settled } of decided) {
-    if (waiting.timer === undefined) continue;
-    waited += 1;
-    waiting.answer(settled);
-  }
-  if (waited === decided.length) return;
-  const answerRest = (): void => {
-    for (const { waiting, settled } of decided) if (waiting.timer === undefined) waiting.answer(settled);
-  };
-  if (waited === 0) answerRest();
-  else process.nextTick(answerRest);
-}
 
 function mapsOf(state: State): TrackedMap<string, unknown>[] {
   return Object.values(state).filter((value) => value instanceof TrackedMap);

@@ -78,7 +78,7 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const tokens = new Tokens(stateDir);
   const signer = openKeyFile(files.signingKey);
   if (!signer.ok) throw new Error(signer.problems[0].message);
-  const servicesFor = (path: string): Services => makeServices(path, tokens, settings);
+  const servicesFor = (path: string): Services => makeServices(path, tokens, settings, log);
   const projects = new Projects({ stateDir, settings, signer: signer.value, log, servicesFor });
   const shared = { projects, outbox: files.outbox, log, onKept: () => delivery.comeBack() };
   const delivery: OutboxDelivery = new OutboxDelivery({ ...shared, tokens });
@@ -136,12 +136,13 @@ function lazyMcpDoor(options: McpDoorOptions): () => Promise<McpDoor> {
   return async () => (door ??= import('./mcp-door.ts').then((loaded) => new loaded.McpDoor(options)));
 }
 
-function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings): Services {
+function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings, log: Log): Services {
   const runbook = new RunbookWatch(path);
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issue(session),
     git: { hasCommit },
+    log,
     runbook,
     get exitProtocol() {
       return exitProtocolEnabled(exitFlag, runbook.exitProtocol);

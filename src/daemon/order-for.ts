@@ -4,7 +4,7 @@ import type { Outcome } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
 import type { Call } from './call.ts';
 import type { FoundRun } from './find-run.ts';
-import type { Settled } from './keeper.ts';
+import type { Settled } from './request.ts';
 
 /** Sends a command about a run that people name by the beginning of its id: it is found in the moment in which it is decided. */
 export async function orderFor<T, A>(

@@ -6,7 +6,7 @@ import type { Outcome } from '../state/outcome.ts';
 import { readyTasks } from '../state/ready.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
-import type { View } from './keeper.ts';
+import type { View } from './request.ts';
 
 export interface Preview {
   /** What would be recorded, in order. */
@@ -15,12 +15,14 @@ export interface Preview {
   readonly effects: readonly Effect[];
 }
 
-/** What a command would lead to, up to the first things that must be done outside: the same functions, on a copy of the state. */
-export function previewRun({ state, rules, at }: View, command: Command, newId: () => string): Outcome<Preview> {
+/** What commands would lead to, one after the other, up to the first things that must be done outside: the same functions, on a copy of the state. */
+export function previewRun(
+  { state, rules, at }: View,
+  commands: readonly Command[],
+  newId: () => string,
+): Outcome<Preview> {
   const copy = copyOf(state);
   const ready = readyTasks(copy, rules);
-  const outcome = decide(copy, command, OPERATOR, rules);
-  if (!outcome.ok) return outcome;
   const entries: Event[] = [];
   const record = (event: Event): Recorded => {
     const recorded: Recorded = { ...event, seq: copy.seq + 1, at, actor: 'operator:plan' };
@@ -29,7 +31,12 @@ export function previewRun({ state, rules, at }: View, command: Command, newId: 
     ready.note(copy, recorded);
     return recorded;
   };
-  reactUntilQuiet(outcome.events.map(record), (recorded) => react(copy, recorded, { newId, at, ready, rules }), record);
+  for (const command of commands) {
+    const outcome = decide(copy, command, OPERATOR, rules);
+    if (!outcome.ok) return outcome;
+    const first = outcome.events.map(record);
+    reactUntilQuiet(first, (recorded) => react(copy, recorded, { newId, at, ready, rules }), record);
+  }
   const effects = [...copy.effects.values()].filter(({ key }) => !state.effects.has(key));
   return { ok: true, events: [], answer: { entries, effects } };
 }

@@ -18,6 +18,7 @@ import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
 import { reconcileAtStart } from './reconcile-handler.ts';
+import { sealWorkflows } from './seal-workflows.ts';
 import { leaseTimesOf, type Settings } from './settings.ts';
 
 /** A project that is open, and what calls on it may use. */
@@ -165,7 +166,10 @@ export class Projects {
       leaseTimes: leaseTimesOf(settings, runbook.good?.limits),
       now: services.now,
       monotonicMs: services.monotonicMs,
-      onEntries: (entries) => feed.add(entries),
+      onEntries: (entries) => {
+        feed.add(entries);
+        if (project !== undefined) void sealWorkflows(project, entries, log);
+      },
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       onTick: (nowMs) => runbook.glance(nowMs),
       ledger: {

@@ -5,15 +5,20 @@ import type { Plan } from '../protocol/run-plan.ts';
 import type { Command } from '../state/decide.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
 import { agentPlanOf, planOf, type Planned } from '../runbook/plan.ts';
+import type { Runbook } from '../runbook/runbook.ts';
 import type { Call } from './call.ts';
+import { configureWorkers } from './follow-runbook.ts';
 import { answerOf, errorOf, handle, type Handler } from './handler.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { previewRun } from './preview-run.ts';
+import { configureLibrary, describeIssue, isIssue, ISSUE, planIssue } from './start-issue.ts';
 import { describeRunbook } from './runbook-watch.ts';
 import { order } from './task-handlers.ts';
 
 export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
   run_start: handle(operations.runStart, async (call) => {
+    const issue = findIssue(call);
+    if (issue !== undefined) return startIssue(call, issue);
     const planned = plan(call);
     if (!planned.ok) return planned;
     const { name, plan: what, vars } = planned.result;
@@ -23,6 +28,8 @@ export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
   }),
 
   run_plan: handle(operations.runPlan, async (call) => {
+    const issue = findIssue(call);
+    if (issue !== undefined) return previewIssue(call, issue);
     const planned = plan(call);
     if (!planned.ok) return planned;
     const { name, plan: what, vars } = planned.result;
@@ -30,11 +37,38 @@ export const RUN_HANDLERS: Readonly<Record<string, Handler>> = {
     const command = startOf(newId(), name, what, vars);
     const settled = await call.project.keeper.submit({
       actor: 'system:reader',
-      decide: (view) => previewRun(view, command, newId),
+      decide: (view) => previewRun(view, [command], newId),
     });
     return answerOf(settled, ({ entries, effects }) => ({ name, vars, plan: what, entries, effects }));
   }),
 };
+
+/** The project's runbook, where the built-in workflow is asked for. */
+function findIssue({ input, services }: Call<Wanted>): Runbook | undefined {
+  const { checked } = services.runbook.read();
+  return checked.ok && input.kind === undefined && isIssue(checked.value, input.name) ? checked.value : undefined;
+}
+
+async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer> {
+  const planned = planIssue(runbook, call.input.args ?? []);
+  if (!planned.ok) return planned;
+  const settled = await order<{ id: string }>(call, { kind: 'start-workflow', command: planned.result.command });
+  if (settled.ok) await configureWorkers(call.project, runbook, call.services.log);
+  return answerOf(settled, ({ id }) => ({ kind: 'workflow', id }));
+}
+
+async function previewIssue({ input, project, services }: Call<Wanted>, runbook: Runbook): Promise<Answer> {
+  const planned = planIssue(runbook, input.args ?? []);
+  if (!planned.ok) return planned;
+  const { command, vars } = planned.result;
+  const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];
+  const settled = await project.keeper.submit({
+    actor: 'system:reader',
+    decide: (view) => previewRun(view, commands, services.newId),
+  });
+  const plan = describeIssue(runbook, command.mode);
+  return answerOf(settled, ({ entries, effects }) => ({ name: ISSUE, vars, plan, entries, effects }));
+}
 
 interface Wanted {
   readonly name: string;

@@ -10,10 +10,10 @@ export function pipelineView(state: State, run: PipelineRun) {
   return {
     id: run.id,
     name: run.name,
-    // One whose nested pipeline waits for a person waits as well.
     status: statusOfPipeline(state, run),
     step: run.step?.name ?? null,
     reason: run.reason ?? run.step?.reason ?? null,
+    // Of a pipeline inside it, where that is the one that waits.
     decision_id: findOpenDecision(state, run)?.id ?? null,
     vars: run.vars,
     parent: run.parent === null ? null : { pipeline_id: run.parent.pipelineId, step: run.parent.step },

@@ -31,6 +31,22 @@ describe('an agent', () => {
     await untilNobodyIs(id);
   });
 
+  it('that is killed before it has started never does, or goes again', async () => {
+    world.write(`
+      [limits]
+      kill_after = "200ms"
+      [agents.a]
+      run = "sleep 300"`);
+    await world.start();
+    const ids = await Promise.all([0, 1, 2, 3].map(async () => world.run('a')));
+    await Promise.all(ids.map(async (id) => world.ask('agent_kill', { id })));
+    for (const id of ids) {
+      expect(await world.agent(id)).toMatchObject({ status: 'cancelled', process: 'gone' });
+      await untilNobodyIs(id);
+    }
+    expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(4);
+  });
+
   it('hears what it is told, in order and once', async () => {
     world.write(`
       [agents.listener]
@@ -129,8 +145,11 @@ describe('a worker', () => {
     await until(moved, 'both tasks are on');
     const entries = await world.entries();
     const claims = entries.filter(({ type }) => type === 'TaskClaimed');
+    const requested = entries.filter(({ type }) => type === 'AgentRequested');
+    expect(claims).toHaveLength(2);
+    expect(requested.map(({ data }) => data['agent_id'])).toEqual(claims.map(({ data }) => data['session_id']));
+    expect(requested.map(({ data }) => data['worker'])).toEqual(['w', 'w']);
     expect(claims.map(({ data }) => data['holder'])).toEqual(['coder', 'coder']);
-    expect(entries.filter(({ type }) => type === 'AgentRequested')).toHaveLength(2);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
   });
 

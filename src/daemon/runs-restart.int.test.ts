@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMarked } from '../effects/reap.ts';
-import { RunScene, untilNobodyIs } from './runs.cases.ts';
+import { RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
 let world: RunScene;
@@ -103,6 +103,34 @@ describe('a daemon that starts anew', () => {
     await world.restart();
     expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
     expect(world.lines('tries.txt')).toHaveLength(2);
+  });
+
+  it('keeps a parked agent and its claim, and resumes it when the decision is made', async () => {
+    const escalate = COMPLETE.replace('complete', 'escalate');
+    world.write(`
+      [agents.unsure]
+      run = "head -n 1 >> told.txt; if test $BATON_START = 1; then ${escalate}; else ${COMPLETE}; fi"
+      prompt = "begin"
+      requires = []
+      [workers.w]
+      phases = ["IMPLEMENTATION"]
+      run = { agent = "unsure" }`);
+    const short = { BATON_CLAIM_EXPIRY_MS: '700', BATON_RENEWAL_MS: '100' };
+    await world.start(short);
+    await world.ask('task_create', { task_id: 'T1', title: 'One' });
+    const agents = async () => (await world.ask<{ agents: Shown[] }>('agent_list', { all: true })).agents;
+    await until(async () => (await agents())[0]?.process === 'gone', 'it has left');
+    expect(await agents()).toMatchObject([{ status: 'escalated' }]);
+    const waited = performance.now() + 1500;
+    await until(() => performance.now() > waited, 'a claim that nobody renews would be over');
+    await world.restart(short);
+    const [decision] = (await world.ask<{ decisions: Shown[] }>('decision_list')).decisions;
+    await world.ask('decision_resolve', { id: decision?.id, option: 1, message: 'go on' });
+    await until(async () => (await agents())[0]?.outcome === 'done', 'it is done');
+    expect(world.lines('told.txt')).toEqual(['begin', 'go on']);
+    const types = await world.types();
+    expect(types.filter((type) => /^Claim|^TaskClaimed/.test(type))).toEqual(['TaskClaimed', 'ClaimCompleted']);
+    expect(types.filter((type) => type === 'DecisionOpened')).toHaveLength(1);
   });
 
   it('ends a command that was called off while it was going down', async () => {

@@ -1,6 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findMarked } from '../effects/reap.ts';
+import { commandFiles } from '../supervisor/contract.ts';
 import { RunScene } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
@@ -91,6 +93,25 @@ describe('a pipeline', () => {
     await until(() => !isAlive(Number(world.lines('pid.txt')[0])), 'it is gone');
   });
 
+  it('fails where the supervisor of its command is killed, and leaves nothing of it', async () => {
+    world.write(`
+      [pipelines.p]
+      steps = [{ name = "s", run = "setsid sleep 300 & sleep 300" }]`);
+    await world.start();
+    const id = await world.run('p');
+    const requested = async () => (await world.entries()).find(({ type }) => type === 'CommandRequested');
+    await until(async () => (await requested()) !== undefined, 'the command is asked for');
+    const value = String((await requested())?.data['command_id']);
+    const { running } = commandFiles(world.stateDir, value);
+    await until(() => existsSync(running(1)), 'it runs');
+    const { supervisor } = JSON.parse(readFileSync(running(1), 'utf8'));
+    process.kill(Number(supervisor.split('/')[1]), 'SIGKILL');
+    const shown = await world.pipeline(id);
+    expect(shown).toMatchObject({ status: 'failed' });
+    expect(shown.steps[0]?.output).toBe('its supervisor was killed');
+    expect(findMarked({ name: 'BATON_COMMAND_ID', value })).toEqual([]);
+  });
+
   it('tries a step again after a pause', async () => {
     world.write(`
       [pipelines.again]
@@ -115,7 +136,7 @@ describe('a pipeline', () => {
       vars = { word = "" }
       steps = [{ name = "say", run = "echo \${var.word} >> words.txt" }, { name = "ask", run = { agent = "speaker" } }]`);
     await world.start();
-    const literal = "a $HOME \${env.HOME} 'b'";
+    const literal = ['a $HOME $', "{env.HOME} 'b'"].join('');
     expect(await world.pipeline(await world.run('outer', '--name', literal))).toMatchObject({ status: 'done' });
     expect(world.lines('words.txt')).toEqual([`${literal} said`, `${literal} said`]);
   });

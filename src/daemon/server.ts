@@ -3,12 +3,13 @@ import { createServer, type IncomingMessage, type Server as HttpServer, type Ser
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../api/answer.ts';
-import { admit, type Door } from './access.ts';
+import { admit, isAddressed, type Door } from './access.ts';
 import { Channel, type ChannelOptions } from './channel.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
 import { INTERNAL, respond, STOPPING, TOO_MANY } from './respond.ts';
 import { isOurVersion, pathIn, type Exchange } from './route.ts';
+import { servePage } from './serve-page.ts';
 import { makeSocketPath, removeSocketFolder } from './socket-path.ts';
 import type { Identity, Tokens } from './tokens.ts';
 import { UnderWay } from './under-way.ts';
@@ -94,6 +95,8 @@ export class Server {
   async #take(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
     const { tokens, log, route } = this.#options;
     response.sendDate = false;
+    // A page that is led here under another name gets nothing, not even the page.
+    if (!this.#isStopping && isAddressed(request, door) && servePage(request, response)) return;
     const isStop = request.url === '/v1/stop';
     const admitted = this.#isStopping && !isStop ? STOPPING : (this.#busy(request) ?? admit(request, door, tokens));
     if (!admitted.ok) {

@@ -8,7 +8,7 @@ import { decide, type Command } from '../state/decide.ts';
 import { refusal, type Outcome } from '../state/outcome.ts';
 import { statusOf, type Task } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
-import { LATER } from './keeper.ts';
+import { LATER } from './request.ts';
 import type { Call } from './call.ts';
 import { identifyProcess } from '../api/process-identity.ts';
 import { expiresAt, taskView } from './task-view.ts';

@@ -3,7 +3,7 @@ import type { Refusal } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
 import type { Call } from './call.ts';
 import { answerOf } from './handler.ts';
-import { LATER } from './keeper.ts';
+import { LATER } from './request.ts';
 
 export type Watched<V> =
   | { readonly ok: true; readonly view: V; readonly isSettled: boolean }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { makeCleanCheckout, removeCleanCheckout } from '../git/merge/clean-checkout.ts';
 import type { CheckPlan } from '../state/workflow/workflow-event.ts';
 import { commandFiles } from '../supervisor/contract.ts';
+import { killCommand } from './kill-command.ts';
 import { superviseCommand, type CommandEnd } from './supervise-command.ts';
 import type { World } from './world.ts';
 
@@ -26,9 +27,10 @@ export async function checkCommit(
   signal: AbortSignal,
   onEnd?: (end: CheckEnd) => Promise<void>,
 ): Promise<readonly CheckEnd[] | undefined> {
-  const folder = join(world.stateDir, 'checkouts', id);
+  const folder = checkoutOf(world.stateDir, id);
   const ends: CheckEnd[] = [];
   let isMade = false;
+  let isCalledOff = false;
   try {
     for (const [i, { name, run = 'false', timeout_ms: timeoutMs = null }] of checks.entries()) {
       const commandId = `${id}.${i}`;
@@ -42,7 +44,10 @@ export async function checkCommit(
         } as const;
       };
       const end = await superviseCommand(commandId, prepare, world, signal);
-      if (end === undefined) return undefined;
+      if (end === undefined) {
+        isCalledOff = true;
+        return undefined;
+      }
       const whole = { ...end, name, passed: end.exitCode === 0, logPath: commandFiles(world.stateDir, commandId).log };
       ends.push(whole);
       await onEnd?.(whole);
@@ -51,6 +56,16 @@ export async function checkCommit(
     return ends;
   } finally {
     // A check that goes on without us still needs its files.
-    if (!signal.aborted) await removeCleanCheckout(world.path, folder);
+    if (!isCalledOff) await removeCleanCheckout(world.path, folder);
   }
+}
+
+/** The checks of a head that nobody waits for any more: they are stopped, and their checkout goes. */
+export async function abandonChecks(id: string, count: number, world: World): Promise<void> {
+  for (let i = 0; i < count; i += 1) await killCommand(`${id}.${i}`, 'nobody waits for it any more', world);
+  await removeCleanCheckout(world.path, checkoutOf(world.stateDir, id));
+}
+
+function checkoutOf(stateDir: string, id: string): string {
+  return join(stateDir, 'checkouts', id);
 }

@@ -5,6 +5,7 @@ import type { Recorded } from '../state/event.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
+import { abandonChecks } from './check-commit.ts';
 import { setupCommandOf } from './furnish-workspace.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
 import { Liveness } from './liveness.ts';
@@ -35,7 +36,11 @@ export class Effects {
   constructor(world: Omit<World, 'onSpawned'>) {
     this.#world = {
       ...world,
-      onSpawned: (agentId, { ended }) => this.#run(ended.then(async () => this.#liveness.check(agentId))),
+      // The runbook may change them: they are asked for anew each time.
+      get times() {
+        return world.times;
+      },
+      onSpawned: (agentId, { ended }) => void ended.then(() => this.#run(this.#liveness.check(agentId))),
     };
     this.#standings = new Standings(this.#world);
     this.#liveness = new Liveness(this.#world);
@@ -136,6 +141,7 @@ export class Effects {
     const { stateDir } = this.#world;
     if (effect.kind === 'notify') forgetNotification(stateDir, effect.notificationId);
     if (effect.kind === 'prepare-workspace') forgetWorkspace(stateDir, effect);
+    if (effect.kind === 'run-checks') await abandonChecks(effect.checksId, effect.checks.length, this.#world);
     if (effect.kind === 'start-agent') await this.#stopSetup(effect.agentId);
     if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
   }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { prepareAgent } from '../agents/prepare-agent.ts';
 import { readUserSetup } from '../agents/user-setup.ts';
 import { isShellAgent } from '../runbook/agent-texts.ts';
+import { promptPath } from '../runbook/library.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
@@ -130,7 +130,7 @@ const CONVERSES: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
 function readPrompt(plan: AgentPlan, path: string): { readonly ok: true; readonly text: string | null } | Refused {
   if (plan.prompt_file === undefined) return { ok: true, text: plan.prompt ?? null };
   try {
-    return { ok: true, text: readFileSync(resolve(path, plan.prompt_file), 'utf8') };
+    return { ok: true, text: readFileSync(promptPath(path, plan.prompt_file), 'utf8') };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, reason: `its prompt cannot be read: ${why}` };

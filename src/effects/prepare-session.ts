@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitText } from '../git/run-git.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { findOwed } from '../state/exit-session.ts';
+import { findOwed } from '../state/owed.ts';
 import type { Prepared, State } from '../state/state.ts';
 import type { Claim, Task } from '../state/task.ts';
 import { furnishWorkspace } from './furnish-workspace.ts';

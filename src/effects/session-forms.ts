@@ -1,4 +1,10 @@
-import { renderHandoff, type Handoff, type HandoffEdge, type HandoffElement } from '../protocol/handoff/index.ts';
+import {
+  dialectOf,
+  type Handoff,
+  type HandoffDialect,
+  type HandoffEdge,
+  type HandoffElement,
+} from '../protocol/handoff/index.ts';
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import { ELEMENT_FORMATS } from '../protocol/handoff/element-format.ts';
 import { WORKFLOW_COMPLETE } from '../protocol/handoff/index.ts';
@@ -38,11 +44,17 @@ function handoffForms({ workflow, role, ...facts }: FormFacts): Form[] {
   const agent = workflow.roles.find(({ name }) => name === role)?.agent;
   if (agent === undefined) return [];
   const known = knownValues(facts);
+  const dialect = dialectOf(workflow);
   const closing: HandoffEdge[] = WORKFLOW_COMPLETE.from === agent ? [WORKFLOW_COMPLETE] : [];
   const edges = [...workflow.edges.filter(({ from }) => from === agent || from === '*'), ...closing];
   return edges.map((edge) => {
     const file = edge.to === null ? 'workflow-complete.xml' : `handoff-to-${edge.to}.xml`;
-    return { file, when: edge.when, send: `baton handoff send .baton/session/${file}`, text: fill(edge, agent, known) };
+    return {
+      file,
+      when: edge.when,
+      send: `baton handoff send .baton/session/${file}`,
+      text: fill(edge, agent, known, dialect),
+    };
   });
 }
 
@@ -60,13 +72,13 @@ function knownValues({ task, workspace, branch, port, at }: Omit<FormFacts, 'wor
   };
 }
 
-function fill(edge: HandoffEdge, agent: string, known: Known): string {
+function fill(edge: HandoffEdge, agent: string, known: Known, { render }: HandoffDialect): string {
   const entries = Object.entries(edge.elements)
     .filter(([name, element]) => element.optional !== true || name in known)
     .map(([name, element]) => [name, known[name] ?? blank(element)]);
   const ends = edge.to === null ? { kind: 'workflow-complete' } : { kind: 'handoff', from: agent, to: edge.to };
   // The elements of an edge are what a handoff on it consists of; what is written is checked by whoever reads it.
-  return renderHandoff({ ...ends, ...Object.fromEntries(entries) } as Handoff); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return render({ ...ends, ...Object.fromEntries(entries) } as Handoff); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 function blank(element: HandoffElement): unknown {

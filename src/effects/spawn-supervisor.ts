@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../api/write-whole.ts';
 import type { Launch } from '../supervisor/contract.ts';
-import type { Programs } from '../supervisor/programs.ts';
+import { supervisorArgs, type Programs } from '../supervisor/programs.ts';
 import type { SupervisedFiles } from './supervised.ts';
 
 /** A supervisor that this process has started: its end is heard of at once. */
@@ -13,7 +13,7 @@ export interface Spawned {
 }
 
 export interface SpawnOptions {
-  readonly programs: Pick<Programs, 'supervisor'>;
+  readonly programs: Programs;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -23,7 +23,7 @@ export function spawnSupervisor(files: SupervisedFiles, launch: Launch, { progra
   writeWhole(files.launch(launch.start), `${JSON.stringify(launch)}\n`);
   const log = openSync(wordsOf(files), 'a', 0o600);
   try {
-    const child = spawn(process.execPath, [...FLAGS, programs.supervisor, files.folder, String(launch.start)], {
+    const child = spawn(process.execPath, supervisorArgs(programs, files.folder, launch.start), {
       // Not the project's folder: a supervisor must not keep a worktree from being removed.
       cwd: launch.state_dir,
       env: { ...env },
@@ -35,8 +35,6 @@ export function spawnSupervisor(files: SupervisedFiles, launch: Launch, { progra
     closeSync(log);
   }
 }
-
-const FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 function followChild(child: ChildProcess, files: SupervisedFiles): Spawned {
   const ended = new Promise<string>((resolve) => {

@@ -195,6 +195,16 @@ describe('a gate', () => {
 });
 
 describe('an error that is being got over', () => {
+  it('is no idleness, though nothing is heard of the agent while it waits for the reset', () => {
+    const play = atWork({});
+    const { id } = play.agent();
+    play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
+    idle(play);
+    expect(play.count('DecisionOpened')).toBe(0);
+    play.say(runs.fire(play.the('wait').timerId)).say(runs.deliver(play.the('send-message').messageId));
+    expect(idle(play).decision().source).toBe('idle');
+  });
+
   it('is no death, though the process leaves while it waits for the reset', () => {
     const play = atWork({ on_dead: { action: 'fail' } });
     const { id } = play.agent();

@@ -238,6 +238,18 @@ describe('a claim that is lost', () => {
     play.checkReplay();
   });
 
+  it('starts nothing any more for a step that waited for room', () => {
+    const rules = { ciGate: true, maxAgents: 1 };
+    const play = working(pipelineWorker([runs.shellStep('build'), runs.agentStep('code')]), rules);
+    play.order(runs.configure([])).order(runs.startAgent());
+    play.say(runs.finish(play.the('run-command').commandId));
+    expect(play.count('AgentRequested')).toBe(1);
+    // The limit was raised, and the daemon started anew.
+    Object.assign(play.rules, { maxAgents: 9 });
+    play.say(expire());
+    expect(play.types()).toEqual(['ClaimExpired', 'StepFinished', 'PipelineFinished', 'NotificationRequested']);
+  });
+
   it('is not lost by being parked: the claim stays with the agent that waits for a person', () => {
     const play = working(agentWorker({}, { on_stop: { action: 'escalate' } }));
     play

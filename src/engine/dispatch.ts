@@ -46,21 +46,32 @@ function findWork(
   free: number,
 ): readonly Task[] {
   if (free <= 0) return [];
+  const fit = (task: Task): boolean => !taken.has(task.id) && fits(worker, task) && mayTake(worker, task, rules);
+  const closing = ready.closing(state, MOST_CLOSING).filter(fit).slice(0, free);
+  if (closing.length === free) return closing;
   for (let look = 64; ; look *= 8) {
     const seen = ready.first(state, look);
-    const fitting = seen
-      .filter((task) => !taken.has(task.id) && fits(worker, task) && mayTake(worker, task, rules))
-      .slice(0, free);
+    const fitting = [...closing, ...seen.filter(fit)].slice(0, free);
     if (fitting.length === free || seen.length < look) return fitting;
   }
 }
 
-function fits({ tasks, phases, roles, plan }: WorkerPlan, { id, phase, nextRole }: Task): boolean {
+/** They are closed as they come, so there are never many. */
+const MOST_CLOSING = 1000;
+
+function fits({ tasks, phases, roles, workflow, plan }: WorkerPlan, { id, phase, nextRole, flow }: Task): boolean {
+  if (workflow === true && (flow.mode === null || nextRole === null)) return false;
+  // What is completed is closed by the role that closes, and is no work for anybody else.
+  if (phase === 'COMPLETED' && !roles?.includes(nextRole ?? '') && roleOf(plan) !== nextRole) return false;
   if (tasks !== undefined && !tasks.some((pattern) => matches(pattern, id))) return false;
   if (phases !== undefined && !phases.includes(phase)) return false;
   if (nextRole === null) return true;
   if (roles !== undefined && !roles.includes(nextRole)) return false;
-  return plan.kind !== 'agent' || plan.agent.role === undefined || plan.agent.role === nextRole;
+  return (roleOf(plan) ?? nextRole) === nextRole;
+}
+
+function roleOf(plan: WorkerPlan['plan']): string | undefined {
+  return plan.kind === 'agent' ? plan.agent.role : undefined;
 }
 
 /** Whoever implements or fixes does not review, unless the runbook says that the same agent may. */

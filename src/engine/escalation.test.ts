@@ -85,6 +85,17 @@ describe('an escalation', () => {
     play.checkReplay();
   });
 
+  it('parks it also where its time runs out, or a message does not reach it, before there is an answer', () => {
+    const play = standalone({ on_idle: { action: 'nudge' } });
+    play.say(runs.report({ kind: 'idle', why: 'waiting' }, 'a1'));
+    const { messageId } = play.the('send-message');
+    stop(play).say(runs.deliver(messageId, false, 'it is leaving'));
+    expect(play.types()).toEqual(['MessageDelivered']);
+    play.say(runs.exited('a1', { timed_out: true, code: null, signal: 'SIGTERM' }));
+    expect(statusOf(play.agent())).toBe('escalated');
+    expect(play.count('DecisionOpened')).toBe(1);
+  });
+
   it('ends by itself when the agent completes after all', () => {
     const play = stop(pipeline());
     play.say(runs.signal('complete', undefined, 'found it'), runs.agent(play.agent().id));

@@ -42,5 +42,6 @@ export function freeTask(task: Task, action: DecisionAction, message: string | n
   const freed = event('TaskFreed', { task_id: task.id });
   if (action !== 'deny' && action !== 'cancel') return [freed];
   const why = message === null ? `decision: ${action}` : `decision: ${action}: ${message}`;
-  return [freed, moveTo(task, 'BLOCKED', why)];
+  // What is completed stays so; nobody closes it any more.
+  return [freed, task.phase === 'COMPLETED' ? moveTo(task, 'COMPLETED', why, null) : moveTo(task, 'BLOCKED', why)];
 }

@@ -70,6 +70,28 @@ describe('an agent that leaves without a signal', () => {
     expect(play.pipeline().step).toMatchObject({ name: 'code', status: 'waiting' });
   });
 
+  it.each([false, true])('and did not hear any more what it was told is told in its next process', (blocks_used) => {
+    const play = working();
+    const { id } = play.agent();
+    play.say(runs.report({ kind: 'stop' }, id), runs.supervisor(id));
+    play.order(runs.resolve(play.decision().id, 1, 'Take the first'));
+    const { messageId } = play.the('send-message');
+    play.say(runs.exited(id, { blocks_used }));
+    expect(play.types()).toEqual(['AgentExited', 'MessageDelivered', 'AgentResumeRequested']);
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 2, message: 'Take the first' });
+    expect(play.say(runs.deliver(messageId, false)).types()).toEqual([]);
+    expect(play.count('DecisionOpened')).toBe(1);
+    play.checkReplay();
+  });
+
+  it('by an accident while it was being told is dead', () => {
+    const play = working();
+    const { id } = play.agent();
+    play.say(runs.report({ kind: 'stop' }, id), runs.supervisor(id)).order(runs.resolve(play.decision().id, 1));
+    play.say(runs.exited(id, { code: 1 }));
+    expect(play.newest('AgentParked').reason).toBe('on_dead: escalate');
+  });
+
   it('is dead once for each process', () => {
     const play = working({ on_dead: { action: 'resume', attempts: 'forever' } });
     const { id } = play.agent();

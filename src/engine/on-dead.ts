@@ -4,13 +4,14 @@ import { endAgent } from './end-agent.ts';
 import { handlerPlanOf } from './handler-plan.ts';
 import { hasLeft } from './leave.ts';
 import { recover } from './on-error.ts';
-import { callOff, handlerOf, pendingOf } from './pending.ts';
+import { callOff, handlerOf, messagesTo, pendingOf } from './pending.ts';
 import { fireHandler } from './run-handler.ts';
 import type { World } from './world.ts';
 
 /**
  * On `AgentExited`. The end of a process whose run is over, or that waits for a person, changes nothing; nor does that of one that
- * waits for an API. Any other agent that leaves without a signal is dead, also where its blocks were used up.
+ * waits for an API. One that was allowed to leave and did not hear any more what it was told, an answer that came while it left, hears it
+ * in its next process. Any other agent that leaves without a signal is dead, also where its blocks were used up.
  */
 export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited'>['data']): Event[] {
   const left = hasLeft(world, agent.id);
@@ -20,7 +21,8 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
   const moot = pending.filter((each) => ['on_idle', 'on_prompt'].includes(handlerOf(each) ?? ''));
   const calledOff = [...left, ...callOff(moot)];
   if (pending.some((each) => handlerOf(each) === 'on_error')) return calledOff;
-  if (agent.recovering) return [...calledOff, ...recover(world, agent)];
+  const isUnheard = data.code === 0 && messagesTo(world.state, agent.id).length > 0;
+  if (agent.recovering || isUnheard) return [...calledOff, ...recover(world, agent)];
   const plan = handlerPlanOf(agent.plan, 'on_dead', null);
   const how = data.signal === null ? `exit code ${data.code ?? 'unknown'}` : `signal ${data.signal}`;
   const blocks = data.blocks_used ? ', after its blocks were used up' : '';

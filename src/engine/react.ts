@@ -1,4 +1,4 @@
-import type { Event, EventType, Recorded } from '../state/event.ts';
+import type { Event, EventOf, EventType, Recorded } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
@@ -10,6 +10,7 @@ import { enterPipeline } from './enter-step.ts';
 import { fillRoom } from './fill-room.ts';
 import { finishStep } from './finish-step.ts';
 import type { ClaimEndType } from './follow-claim.ts';
+import { onBlocked } from './on-blocked.ts';
 import { onClaimEnd } from './on-claim-end.ts';
 import { onCommand } from './on-command.ts';
 import { onExit, onStartFailed } from './on-dead.ts';
@@ -20,6 +21,7 @@ import { onPrompt } from './on-prompt.ts';
 import { onExitSignal, onSignal, onUnblocked } from './on-signal.ts';
 import { onStop } from './on-stop.ts';
 import { onTimer } from './on-timer.ts';
+import { onUnclosed } from './on-unclosed.ts';
 import { onUndelivered } from './on-undelivered.ts';
 import { onDecision } from './resolve-decision.ts';
 import { retryError } from './retry-error.ts';
@@ -39,8 +41,15 @@ export function react(state: State, recorded: Recorded, tools: Tools): readonly 
   if (!MAKES_ROOM.has(recorded.type)) return followed;
   // What is about to be held must not be claimed first: being held makes room in its turn.
   if (followed.some(({ type }) => type === 'TaskHeld')) return followed;
+  // Its move belongs to it: whether the task is held there is decided first, and the move makes the room.
+  if (isYetToMove(world, recorded)) return followed;
   // A run that ends because its claim did makes its own room when it has ended; until then it must not be given more work.
   return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillRoom(world)];
+}
+
+function isYetToMove({ state }: World, { type, data, seq }: Recorded): boolean {
+  if (type === 'PhaseMoved' || !('task_id' in data) || data.task_id === null) return false;
+  return (state.tasks.get(data.task_id)?.flow.movedAt ?? 0) > seq;
 }
 
 /** Where two rules call the same thing off, it is called off once. */
@@ -78,7 +87,8 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   ...Object.keys(CLAIM_ENDED).map((type) => type as ClaimEndType), // oxlint-disable-line typescript/no-unsafe-type-assertion
 ]);
 
-function follow(world: World, { type, data, seq }: Recorded): readonly Event[] {
+function follow(world: World, recorded: Recorded): readonly Event[] {
+  const { type, data, seq } = recorded;
   const ofAgent = (rule: (agent: AgentRun) => Event[], id: string): Event[] => {
     const agent = world.state.agents.get(id);
     return agent === undefined ? [] : rule(agent);
@@ -136,18 +146,28 @@ function follow(world: World, { type, data, seq }: Recorded): readonly Event[] {
       return onDecision(world, data);
     case 'PhaseMoved':
       return [
-        ...(data.from === 'BLOCKED' && data.to !== 'BLOCKED' ? onUnblocked(world, data.task_id) : []),
-        ...ofTask((task) => afterMove(world, task, seq), data.task_id),
+        ...(data.from === 'BLOCKED' && data.to !== 'BLOCKED'
+          ? onUnblocked(world, data.task_id, 'the task was unblocked')
+          : []),
+        ...(data.to === 'BLOCKED' ? ofTask((task) => onBlocked(world, task, recorded), data.task_id) : []),
+        ...ofTask((task) => afterMove(world, task, data), data.task_id),
+        ...ofTask((task) => timePhase(world, task, seq), data.task_id),
       ];
     case 'HandoffDelivered':
       if (data.to === 'fixer-agent') return ofTask((task) => reviewRounds(world, task), data.task_id);
       return retryError(world, data);
+    case 'TaskReinstated':
+      return onUnblocked(world, data.task_id, 'the task was reinstated');
     case 'TaskCreated':
-      return ofTask((task) => afterMove(world, task, seq), data.task_id);
-    case 'ClaimCompleted':
+      return ofTask((task) => [...checkpoint(world, task), ...timePhase(world, task, seq)], data.task_id);
     case 'ClaimBlocked':
     case 'ClaimFailed':
     case 'ClaimReleased':
+      return [
+        ...onClaimEnd(world, type, data),
+        ...ofTask((task) => onUnclosed(world, task, data.reason), data.task_id),
+      ];
+    case 'ClaimCompleted':
     case 'ClaimExpired':
     case 'ClaimRevoked':
       return onClaimEnd(world, type, data);
@@ -156,7 +176,8 @@ function follow(world: World, { type, data, seq }: Recorded): readonly Event[] {
   }
 }
 
-/** A task has come into a phase. */
-function afterMove(world: World, task: Task, seq: number): Event[] {
-  return [...ciGate(world, task), ...checkpoint(world, task), ...timePhase(world, task, seq)];
+/** A task has come into a phase. Where it only comes back there, people have been asked. */
+function afterMove(world: World, task: Task, { from, to }: EventOf<'PhaseMoved'>['data']): Event[] {
+  const isBack = from === 'BLOCKED' || (from === 'REVIEW' && to === 'READY_FOR_REVIEW');
+  return [...ciGate(world, task), ...(isBack ? [] : checkpoint(world, task))];
 }

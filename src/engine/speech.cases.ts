@@ -4,6 +4,7 @@ import type { Command } from '../state/decide.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import * as runs from '../state/runs/say.cases.ts';
+import * as flow from '../state/workflow/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { operator, session, system } from '../state/say.cases.ts';
 import type { Play } from './play.cases.ts';
@@ -122,6 +123,10 @@ export function settle(play: Play, effect: Effect, how: string): Command {
       return runs.finish(effect.commandId, isWell ? 0 : 1, { timedOut: how === 'late', output: 'words' });
     case 'prepare-workspace':
       return isWell ? runs.prepared(effect.pipelineId, effect.step) : runs.unprepared(effect.pipelineId, effect.step);
+    case 'run-checks':
+      return flow.finishCheck(effect.checksId, effect.checks[0]?.name ?? '', isWell ? 'passed' : 'failed');
+    case 'merge':
+      return flow.finishMerge(effect.mergeId, isWell ? 'merged' : 'conflict', isWell ? 'f'.repeat(40) : null);
     case 'wait':
       play.wait(Math.max(0, Date.parse(effect.due) - Date.parse(play.at)));
       return runs.fire(effect.timerId);

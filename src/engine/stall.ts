@@ -1,18 +1,25 @@
 import { event, type Event } from '../state/event.ts';
 import type { Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
+import { callOff, setTimer } from './pending.ts';
 import type { World } from './world.ts';
 
-/** A task has come into a phase: where it may not stay there for ever, its time begins. */
-export function timePhase({ rules, newId, at }: World, task: Task, seq: number): Event[] {
-  const limit = rules.stallMs?.[task.phase];
-  if (limit === undefined || task.phase === 'COMPLETED') return [];
-  const due = new Date(Date.parse(at) + limit).toISOString();
+/** A task has come into a phase: where it may not stay there for ever, its time begins, and that of the phase before is over. */
+export function timePhase(world: World, task: Task, seq: number): Event[] {
+  const { stallMs } = world.rules;
+  if (stallMs === undefined) return [];
+  const limit = stallMs[task.phase];
+  const over = callOff(
+    [...world.state.effects.values()]
+      .filter((effect) => effect.kind === 'wait')
+      .filter(({ purpose }) => purpose.kind === 'stall' && purpose.task_id === task.id),
+  );
+  if (limit === undefined || task.phase === 'COMPLETED') return over;
   const purpose = { kind: 'stall', task_id: task.id, phase: task.phase, since: seq } as const;
-  return [event('TimerSet', { timer_id: newId(), due, purpose })];
+  return [...over, setTimer(world, limit, purpose)];
 }
 
-/** On the timer: people hear of it, with a question that they can set aside. The phase's newer timers speak for themselves. */
+/** On the timer: people hear of it, with a question that they can set aside. A task that waits for a person has been told of. */
 export function onStall(world: World, task: Task | undefined, phase: Task['phase'], since: number): Event[] {
   if (task === undefined || task.phase !== phase || task.flow.movedAt !== since || task.flow.held !== null) return [];
   const decision_id = world.newId();

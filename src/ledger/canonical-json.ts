@@ -88,14 +88,17 @@ function arrayInOrder(items: readonly unknown[], depth: number, look: Look): rea
 
 function objectInOrder(object: object, depth: number, look: Look): object {
   requirePlain(object);
-  const { order, isSorted, isOrderable } = shapeOf(Object.keys(object));
+  const keys = Object.keys(object);
+  const values = Object.values(object);
+  const { sorted, isOrderable } = shapeOf(keys);
   if (!isOrderable) look.orderable = false;
-  let copy: Record<string, unknown> | undefined = isSorted || !look.orderable ? undefined : {};
-  for (const key of order) {
-    const child = object[key];
+  let copy: Record<string, unknown> | undefined = sorted && { ...sorted, ...object };
+  for (let i = 0; i < keys.length; i += 1) {
+    const child = values[i];
     const ordered = inOrder(child, depth + 1, look);
-    if (ordered !== child) copy ??= { ...object };
-    if (copy) copy[key] = ordered;
+    if (ordered === child) continue;
+    copy ??= { ...object };
+    copy[keys[i] ?? ''] = ordered;
   }
   return copy ?? object;
 }
@@ -109,12 +112,12 @@ function requirePlain(object: object): asserts object is Fields {
   }
 }
 
-/** The keys of an object as they came, and in canonical order. */
+/** The keys of an object as they came. */
 interface Shape {
   readonly keys: readonly string[];
-  readonly order: readonly string[];
-  readonly isSorted: boolean;
   readonly isOrderable: boolean;
+  /** An object with the same keys in canonical order, where they came in another: whatever is put over it is in order. */
+  readonly sorted: Fields | undefined;
 }
 
 /** Entries of one type have the same keys in the same order: sorting them would cost more than all else about them. */
@@ -127,7 +130,10 @@ function shapeOf(keys: readonly string[]): Shape {
   if (known && isSame(known.keys, keys)) return known;
   // The default order is by UTF-16 code units: exactly what the RFC asks for.
   const order = keys.toSorted();
-  const shape = { keys, order, isSorted: isSame(order, keys), isOrderable: !keys.some(isOutOfOrder) };
+  const isOrderable = !keys.some(isOutOfOrder);
+  const isSorted = !isOrderable || isSame(order, keys);
+  const sorted = isSorted ? undefined : Object.fromEntries(order.map((key) => [key, null]));
+  const shape = { keys, isOrderable, sorted };
   if (keys.length <= LONGEST_SHAPE) shapes[slot] = shape;
   return shape;
 }

@@ -10,7 +10,7 @@ const SHORTEST_SECRET = 8;
  */
 export function mayHoldCredential(text: string, secrets: readonly string[] = []): boolean {
   for (const start of MAYBE_CREDENTIAL) if (start.test(text)) return true;
-  return secrets.length > 0 && secrets.some((secret) => text.includes(escaped(secret)));
+  return secrets.some((secret) => text.includes(escaped(secret)));
 }
 
 /** Replaces what looks like a credential, and the `secrets` that the caller knows (the environment it passes on). */

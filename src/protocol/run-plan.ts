@@ -133,6 +133,8 @@ export interface WorkerPlan {
   readonly tasks?: readonly string[];
   readonly phases?: readonly Phase[];
   readonly roles?: readonly string[];
+  /** Only tasks of a workflow, when it is the turn of one of its roles. */
+  readonly workflow?: boolean;
   /** How many at once. */
   readonly concurrency: number;
   readonly plan: Plan;

@@ -7,7 +7,14 @@ import { buildPipeline, buildRunnable } from './build-pipeline.ts';
 import { buildWorkspace } from './build-workspace.ts';
 import { readCommandArgs, type CommandArgs } from './command-args.ts';
 import { durationMs } from './duration.ts';
-import { NOTIFICATIONS, type CiCheck, type CommandDefinition, type Runbook, type WorkerDefinition } from './runbook.ts';
+import {
+  NOTIFICATIONS,
+  type CiCheck,
+  type CommandDefinition,
+  type Runbook,
+  type WorkerDefinition,
+  type WorkflowCommands,
+} from './runbook.ts';
 import type { RunbookValue } from './runbook-shape.ts';
 
 /** What the checker has let through, as the other rooms use it: names looked up, times in milliseconds, defaults filled in. */
@@ -22,6 +29,9 @@ export function buildRunbook(value: RunbookValue): Runbook {
     ci: { required: (value.ci?.required ?? []).map(buildCheck) },
     merge: value.merge && { method: value.merge.method ?? 'squash', into: value.merge.into },
     workflow: workflowIn(value),
+    sameAgentMayReview: value.roles?.reviewer?.same_agent ?? false,
+    mode: value.workflow?.mode ?? 'autonomous',
+    workflowCommands: buildCommands(value.workflow ?? {}),
     notify: {
       desktop: value.notify?.desktop ?? true,
       terminal: value.notify?.terminal ?? true,
@@ -62,6 +72,12 @@ function buildCheck({ name, run, timeout }: NonNullable<NonNullable<RunbookValue
     ...(run === undefined ? {} : { run }),
     ...(timeout === undefined ? {} : { timeoutMs: durationMs(timeout) }),
   };
+}
+
+function buildCommands(workflow: NonNullable<RunbookValue['workflow']>): WorkflowCommands {
+  const { install, build, smoke, validate = [] } = workflow;
+  const commands = Object.fromEntries(Object.entries({ install, build, smoke }).filter(([, run]) => run !== undefined));
+  return { ...commands, validate: validate.map((check) => ({ ...buildCheck(check), run: check.run })) };
 }
 
 const BUILT_IN: Workflow = { roles: ROLES, edges: EDGES };

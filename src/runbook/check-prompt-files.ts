@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { placeAt } from '../protocol/place.ts';
 import { problem } from '../protocol/problem.ts';
 import { quote } from '../protocol/quote.ts';
 import { decodeUtf8 } from '../protocol/utf8.ts';
 import { placeIn } from './join-files.ts';
+import { promptPath } from './library.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
 import type { ReadRunbook } from './read-runbook.ts';
 import { promptFaults } from './rules/templates.ts';
@@ -27,7 +27,7 @@ export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbo
   for (const [name, { prompt_file: path }] of Object.entries(subject.value.agents ?? {})) {
     // Where a template is filled in, the path is only known when it is.
     if (path === undefined || path.includes('${')) continue;
-    const text = readPrompt(join(projectDir, path));
+    const text = readPrompt(promptPath(projectDir, path));
     if (typeof text === 'object') {
       problems.push(missingFile(name, path, text.wrong, subject));
       continue;

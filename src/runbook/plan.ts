@@ -54,6 +54,7 @@ export function workerPlans(runbook: Runbook): WorkerPlan[] {
     ...(worker.tasks === undefined ? {} : { tasks: worker.tasks }),
     ...(worker.phases === undefined ? {} : { phases: worker.phases }),
     ...(worker.roles === undefined ? {} : { roles: worker.roles }),
+    ...(worker.workflow === undefined ? {} : { workflow: worker.workflow }),
     concurrency: worker.concurrency,
     plan: planOfWorker(runbook, worker),
   }));

@@ -41,6 +41,18 @@ export const rolesShape = {
         },
       },
     },
+    reviewer: {
+      kind: 'object',
+      optional: true,
+      about: 'Who may review.',
+      fields: {
+        same_agent: {
+          kind: 'flag',
+          optional: true,
+          about: 'Whether an agent may approve what it worked on, in another session; false where it is left out.',
+        },
+      },
+    },
     without: {
       kind: 'list',
       optional: true,

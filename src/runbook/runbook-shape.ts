@@ -6,7 +6,7 @@ import { command, count, definitions, duration, reference, runnable } from './fi
 import { limitsShape } from './limits-shape.ts';
 import { pipelineShape } from './pipeline-shape.ts';
 import { rolesShape } from './roles-shape.ts';
-import { MERGE_METHODS, NOTIFICATIONS } from './runbook.ts';
+import { MERGE_METHODS, NOTIFICATIONS, WORKFLOW_MODES } from './runbook.ts';
 import { workspaceShape } from './workspace-shape.ts';
 
 const commandShape = {
@@ -42,6 +42,11 @@ const workerShape = {
     },
     roles: { kind: 'list', optional: true, min: 1, of: reference, about: 'The roles whose turn it must be.' },
     run: runnable,
+    workflow: {
+      kind: 'flag',
+      optional: true,
+      about: 'true: only tasks of a workflow, when it is the turn of one of its roles.',
+    },
     concurrency: { ...count, optional: true, about: 'How many tasks at once; 1 where it is left out.' },
   },
 } as const satisfies ObjectShape;
@@ -80,6 +85,36 @@ const mergeShape = {
       optional: true,
       expected: 'a branch',
       about: 'The branch.',
+    },
+  },
+} as const satisfies Shape;
+
+const workflowShape = {
+  kind: 'object',
+  optional: true,
+  about: 'The built-in workflow: `baton run issue`.',
+  fields: {
+    mode: {
+      kind: 'choice',
+      values: WORKFLOW_MODES,
+      optional: true,
+      about: 'How much of it people want to see; autonomous where it is left out.',
+    },
+    install: { ...command, optional: true, about: 'How `builtin:prep` installs what the project needs.' },
+    build: { ...command, optional: true, about: 'How it builds.' },
+    smoke: { ...command, optional: true, about: 'How it sees that what was built works.' },
+    validate: {
+      kind: 'list',
+      optional: true,
+      about: 'What `builtin:validator` runs before a merge.',
+      of: {
+        kind: 'object',
+        fields: {
+          name: { kind: 'text', notEmpty: true, about: 'As in `test`, `coverage`, `lint`, `type_check`, `security`.' },
+          run: { ...command, about: 'Its command.' },
+          timeout: { ...duration, optional: true, about: 'How long it may take, as in "10m".' },
+        },
+      },
     },
   },
 } as const satisfies Shape;
@@ -127,6 +162,7 @@ export const runbookShape = {
     ci: ciShape,
     merge: mergeShape,
     roles: rolesShape,
+    workflow: workflowShape,
     notify: notifyShape,
     workspace: workspaceShape,
     limits: limitsShape,

@@ -21,6 +21,11 @@ export interface Runbook {
   readonly merge: Merge | undefined;
   /** The built-in roles and edges, and what `roles` adds to them and takes away. */
   readonly workflow: Workflow;
+  /** An agent may approve what it worked on, in another session. */
+  readonly sameAgentMayReview: boolean;
+  readonly mode: (typeof WORKFLOW_MODES)[number];
+  /** What the built-in roles run. */
+  readonly workflowCommands: WorkflowCommands;
   readonly notify: Notify;
   readonly workspace: WorkspaceSettings;
   readonly limits: RunLimits;
@@ -43,6 +48,7 @@ export interface WorkerDefinition {
   readonly tasks?: readonly string[];
   readonly phases?: readonly Phase[];
   readonly roles?: readonly string[];
+  readonly workflow?: boolean;
   readonly concurrency: number;
   readonly run: Runnable;
 }
@@ -54,6 +60,13 @@ export interface CiCheck {
   readonly timeoutMs?: number;
 }
 
+export interface WorkflowCommands {
+  readonly install?: string;
+  readonly build?: string;
+  readonly smoke?: string;
+  readonly validate: readonly (CiCheck & { readonly run: string })[];
+}
+
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
 
 export interface Merge {
@@ -61,6 +74,9 @@ export interface Merge {
   /** The branch; undefined: the repository's main one. */
   readonly into: string | undefined;
 }
+
+/** A person is asked never, at four places, or at every stage. */
+export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 
 export const NOTIFICATIONS = ['attention', 'done', 'failed'] as const;
 

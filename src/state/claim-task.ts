@@ -25,7 +25,8 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
   if (task === undefined) return noSuchTask(command.id);
   if (state.sessions.has(sessionId))
     return refusal('session-exists', `session ${sessionId} has had its claim`, 'Begin a new session for a new claim.');
-  const obstacle = isClosing(task, role) ? undefined : findObstacle(state, task, rules);
+  const isClosing = isClosable(task) && role === task.nextRole;
+  const obstacle = isClosing ? undefined : findObstacle(state, task, rules);
   if (obstacle !== undefined) return refusal(obstacle.code, obstacle.message, 'Find another: baton task next');
   if (role !== null && task.nextRole !== null && role !== task.nextRole) {
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
@@ -40,13 +41,16 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
 }
 
 /** A completed task is nobody's work any more, but for the role that closes it, whose claim changes no status. */
-function isClosing(task: Task, role: string | null): boolean {
-  return task.phase === 'COMPLETED' && task.claim === null && role !== null && role === task.nextRole;
+export function isClosable(task: Task): boolean {
+  return task.phase === 'COMPLETED' && task.nextRole !== null && isFree(task);
 }
 
 export function isClaimable(state: State, task: Task, rules: Rules): boolean {
-  const isFree = task.claim === null && task.flow.held === null && task.flow.merge === null;
-  return isFree && isWorkable(task.phase, rules.ciGate) && task.after.every((id) => isDone(state, id));
+  return isFree(task) && isWorkable(task.phase, rules.ciGate) && task.after.every((id) => isDone(state, id));
+}
+
+function isFree({ claim, flow }: Task): boolean {
+  return claim === null && flow.held === null && flow.merge === null;
 }
 
 /** Why nobody can claim this task now; undefined where somebody can. */

@@ -202,7 +202,7 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
     case 'finish-check':
       return decideFinishCheck(state, command);
     case 'request-merge':
-      return decideRequestMerge(state, command, rules);
+      return decideRequestMerge(state, command, caller, rules);
     case 'finish-merge':
       return decideFinishMerge(state, command);
     case 'start-workflow':

@@ -34,7 +34,7 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
     since: seq,
     records: [],
     latestRecord: null,
-    flow: NO_FLOW,
+    flow: { ...NO_FLOW, movedAt: seq },
   };
 }
 

@@ -3,16 +3,17 @@ import type { ExitSignal } from '../protocol/exit-signal-shape.ts';
 import { nextPhase, type ExitReason, type Phase } from '../protocol/phase.ts';
 import type { Caller } from './caller.ts';
 import { endClaim, moveTo } from './end-claim.ts';
-import type { Event, Requirement } from './event.ts';
+import type { Event } from './event.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome, type Refusal } from './outcome.ts';
+import { findOwed, refuseMissing } from './owed.ts';
 import type { Rules } from './rules.ts';
 import { whereTo } from './send-handoff.ts';
 import type { State } from './state.ts';
 import type { Claim, HeldHandoff, Task } from './task.ts';
 import { requestMerge } from './workflow/merge.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
-import { hasWriteback, requireGates, requireWriteback, type Cleared } from './writeback.ts';
+import { requireGates, requireWriteback, type Cleared } from './writeback.ts';
 
 export interface ExitSession {
   readonly signal: ExitSignal;
@@ -55,10 +56,7 @@ export function decideExitSession(
     return refusal('phase-mismatch', message, `Send phase_completed: ${task.phase}.`);
   }
   const missing = signal.exit_reason === 'completed' ? findOwed(task, claim, command.committed) : [];
-  if (missing.length > 0) {
-    const message = `cannot complete: missing ${missing.join(', ')}`;
-    return refusal('missing', message, 'Send what is missing, then the exit signal again.');
-  }
+  if (missing.length > 0) return refuseMissing(missing);
   return end(task, claim, command, rules);
 }
 
@@ -77,25 +75,6 @@ function answerOf({ next_phase, exit_reason }: AgentSessionCompleted): ExitAnswe
   return { next_phase, exit_reason };
 }
 
-/** Check 12: what the session owes and has not sent. */
-export function findOwed(task: Task, claim: Claim, committed: boolean): Requirement[] {
-  const owed: readonly Requirement[] = committed ? [...claim.requires, 'thought_record'] : claim.requires;
-  return [...new Set(owed)].filter((requirement) => !isThere(requirement, task, claim));
-}
-
-function isThere(requirement: Requirement, task: Task, claim: Claim): boolean {
-  switch (requirement) {
-    case 'exit':
-      return true;
-    case 'result':
-      return claim.resultStatus !== null;
-    case 'handoff':
-      return claim.handoff !== null;
-    case 'thought_record':
-      return hasWriteback(task, claim);
-  }
-}
-
 /** One transaction: the entry, the phase, the handoff, the end of the claim. */
 function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outcome<ExitAnswer> {
   const { signal, eventId, at } = command;
@@ -104,7 +83,7 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
   const handoff = exit_reason === 'completed' ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
   const seen = measuredEvent(task, claim, command);
-  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && rules.mergeGate)
+  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules))
     return askForMerge(task, claim, command, rules, seen);
   const closed = to === null ? undefined : findClosedWay(task, claim, to, rules);
   if (closed) return { ok: false, refusal: closed };
@@ -123,6 +102,11 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
     next_phase: to,
     exit_reason,
   });
+}
+
+/** A workflow ends with a merge, whatever else the project does. */
+function isMerged({ flow }: Task, { mergeGate }: Rules): boolean {
+  return mergeGate || flow.mode !== null;
 }
 
 function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitSession): Event[] {

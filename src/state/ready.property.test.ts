@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isClaimable } from './claim-task.ts';
+import { isClaimable, isClosable } from './claim-task.ts';
 import { dependantsOf } from './dependants.ts';
 import type { Recorded } from './event.ts';
 import { OPEN } from './given.cases.ts';
@@ -84,7 +84,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
       return 1 + Math.max(0, ...[...dependantsOf(state, id)].map(chain));
     };
     return [...state.tasks.values()]
-      .filter((task) => isClaimable(state, task, OPEN))
+      .filter((task) => isClaimable(state, task, OPEN) || (forRole !== undefined && isClosable(task)))
       .filter(({ nextRole }) => forRole === undefined || nextRole === null || nextRole === forRole)
       .sort((a, b) => chain(b.id) - chain(a.id) || b.priority - a.priority || a.n - b.n)
       .map(({ id }) => id);
@@ -101,6 +101,8 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
           evolve(state, recorded);
           ready.note(state, recorded);
           expect(ids(ready.first(state, 100))).toEqual(naive(state));
+          const closable = [...state.tasks.values()].filter(isClosable);
+          expect(new Set(ids(ready.closing(state, 100)))).toEqual(new Set(ids(closable)));
           for (const each of ['fixer', 'reviewer', 'nobody'])
             expect(ids(ready.first(state, 3, each))).toEqual(naive(state, each).slice(0, 3));
         }

@@ -1,4 +1,4 @@
-import { isClaimable } from './claim-task.ts';
+import { isClaimable, isClosable } from './claim-task.ts';
 import { dependantsOf } from './dependants.ts';
 import type { Recorded } from './event.ts';
 import { compareUrgency, createQueue, type Place, type Queue } from './ready-queue.ts';
@@ -19,12 +19,15 @@ export interface Ready {
   note(state: State, recorded: Recorded): void;
   /** The most urgent tasks; with a role, of those that wait for it or for nobody in particular. */
   first(state: State, count: number, role?: string): readonly Task[];
+  /** The completed tasks that a role has yet to close. They are nobody's next work: only who asks for that role, or for these, gets them. */
+  closing(state: State, count: number): readonly Task[];
 }
 
 export function readyTasks(state: State, rules: Rules): Ready {
   /** Length of the longest chain of open tasks that starts here; a task alone is 1. */
   const chains = new Map<string, number>();
   const queue = createQueue();
+  const closing = createQueue();
   /** The same places once more, by the role that they wait for: nobody searches through the work of others. */
   const ofRole = new Map<string | null, Queue>();
   /** Tasks whose chain, or whose place, may no longer be right. */
@@ -46,6 +49,11 @@ export function readyTasks(state: State, rules: Rules): Ready {
       settlePlaces(current);
       const places = role === undefined ? queue.first(count) : firstOf(role, count);
       return places.flatMap(({ id }) => current.tasks.get(id) ?? []);
+    },
+    closing(current, count) {
+      settleChains(current);
+      settlePlaces(current);
+      return closing.first(count).flatMap(({ id }) => current.tasks.get(id) ?? []);
     },
   };
 
@@ -90,14 +98,17 @@ export function readyTasks(state: State, rules: Rules): Ready {
     const out: Place[] = [];
     const put: Place[] = [];
     for (const id of stale.places) {
-      const old = queue.find(id);
+      const old = queue.find(id) ?? closing.find(id);
       const place = placeOf(current, id);
       if (old !== undefined && place !== undefined && isSamePlace(old, place)) continue;
       if (old !== undefined) out.push(old);
       if (place !== undefined) put.push(place);
     }
     stale.places.clear();
-    queue.change(out, put);
+    const isOpen = ({ chain }: Place): boolean => chain > 0;
+    queue.change(out.filter(isOpen), put.filter(isOpen));
+    const isClosed = ({ chain }: Place): boolean => chain === 0;
+    closing.change(out.filter(isClosed), put.filter(isClosed));
     for (const role of new Set([...out, ...put].map((place) => place.role))) {
       const known = ofRole.get(role) ?? createQueue();
       ofRole.set(role, known);
@@ -108,8 +119,12 @@ export function readyTasks(state: State, rules: Rules): Ready {
 
   function placeOf(current: State, id: string): Place | undefined {
     const task = current.tasks.get(id);
-    if (task === undefined || !isClaimable(current, task, rules)) return undefined;
-    return { id, n: task.n, priority: task.priority, chain: chains.get(id) ?? 1, role: task.nextRole };
+    if (task === undefined) return undefined;
+    const { n, priority, nextRole: role } = task;
+    // The chain of what is completed has no length.
+    if (isClosable(task)) return { id, n, priority, chain: 0, role };
+    if (!isClaimable(current, task, rules)) return undefined;
+    return { id, n, priority, chain: chains.get(id) ?? 1, role };
   }
 }
 

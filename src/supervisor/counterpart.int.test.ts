@@ -70,6 +70,39 @@ describe('the door of a supervisor', () => {
   });
 });
 
+describe('the answer to a stop that is on record', () => {
+  it('says how the agent stands now: orphaned by it, it may stop at once', async () => {
+    const standing = { has_signalled: false, is_owned: false, is_parked: false, missing: [] };
+    await using scene = new Scene({ agent_report: () => ({ ok: true, result: { standing } }) });
+    await scene.daemon.start();
+    const run = await scene.start(WAITS, { on_stop: 'idle', attempts: 'forever' });
+    expect(await run.stop()).toBe(TEXTS.idle);
+    expect(await run.stop()).toBeNull();
+    expect(scene.daemon.reports('idle')).toHaveLength(1);
+  });
+});
+
+describe('an agent that is leaving', () => {
+  it('is said not to have heard a message when its end is on record, not before', async () => {
+    const standing = { has_signalled: false, is_owned: true, is_parked: true, missing: [] };
+    await using scene = new Scene({ agent_standing: () => ({ ok: true, result: standing }) });
+    await scene.daemon.start();
+    const [ends, goes] = [join(scene.cwd, 'ends'), join(scene.cwd, 'goes')];
+    const waits = (file: string): string => `until test -e ${file}; do sleep 0.05; done`;
+    const script = `${waits(ends)}; echo '{"type":"result","is_error":false}'; cat; echo leaving; ${waits(goes)}`;
+    const run = await scene.start({ argv: ['/bin/sh', '-c', script], output: 'stream-json' });
+    await until('it may rest', () => scene.daemon.of('agent_standing').length > 0);
+    expect(await run.stop()).toBeNull();
+    writeFileSync(ends, '');
+    await until('it leaves', () => readFileSync(run.files.log, 'utf8').includes('leaving'));
+    const late = run.control({ kind: 'send', message_id: 'm2', text: 'too late' });
+    writeFileSync(goes, '');
+    expect(await late).toMatchObject({ ok: false });
+    expect(scene.daemon.reports('exited')).toHaveLength(1);
+    expect(readFileSync(run.files.log, 'utf8')).not.toContain('too late');
+  });
+});
+
 describe('while the daemon is away', () => {
   it('a signal is kept, lets the agent stop, and is delivered once when the daemon is back', async () => {
     await using scene = new Scene();

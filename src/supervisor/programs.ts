@@ -10,6 +10,8 @@ export interface Programs {
   /** `baton agent hook stop`, for clients that only have command hooks. */
   readonly stopHook: string;
   readonly scripted: string;
+  /** The roles that need no judgement. */
+  readonly builtin: string;
   /** The command itself. */
   readonly baton: string;
 }
@@ -43,6 +45,7 @@ const SOURCE = {
   supervisor: join(ROOT, 'src', 'supervisor', 'main.ts'),
   stopHook: join(ROOT, 'src', 'supervisor', 'hook', 'main.ts'),
   scripted: join(ROOT, 'src', 'agents', 'scripted', 'main.ts'),
+  builtin: join(ROOT, 'src', 'agents', 'builtin', 'main.ts'),
 };
 
 /** By state folder: one process may serve several, one after the other, and the first may be gone by then. */
@@ -53,6 +56,7 @@ function programsIn(folder: string, extension: string): Programs {
     supervisor: join(folder, `supervisor${extension}`),
     stopHook: join(folder, `hook-stop${extension}`),
     scripted: join(folder, `scripted${extension}`),
+    builtin: join(folder, `builtin${extension}`),
     baton: BATON,
   };
 }

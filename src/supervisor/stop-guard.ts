@@ -2,6 +2,7 @@ import type { Answer } from '../api/answer.ts';
 import { decideStop, type StopAttempt } from '../protocol/decide-stop.ts';
 import { parseStopHookInput, type StopHookOutput } from '../protocol/stop-hook.ts';
 import type { AgentReport, HookConfig, Standing } from './contract.ts';
+import { isStanding } from './control.ts';
 
 export interface StopGuardOptions {
   readonly agentId: string;
@@ -22,6 +23,8 @@ export interface StopGuardOptions {
 export class StopGuard {
   readonly #options: StopGuardOptions;
   #standing: Standing;
+  /** How often it was heard how the agent stands. */
+  #heard = 0;
   #blocks = 0;
   #head: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -48,10 +51,12 @@ export class StopGuard {
 
   /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
   stand(standing: Standing, isKept: boolean): void {
+    this.#heard += 1;
     this.#standing = { ...standing, has_signalled: standing.has_signalled || isKept };
   }
 
   signalled(): void {
+    this.#heard += 1;
     this.#standing = { ...this.#standing, has_signalled: true };
     this.wasLetGo = false;
   }
@@ -93,7 +98,7 @@ export class StopGuard {
       this.wasLetGo = !attempt.hasSignalled && attempt.isOwned && !attempt.isParked;
       return output;
     }
-    if (records === 'idle') await this.#options.report({ kind: 'idle', why: 'stop' });
+    if (records === 'idle') await this.#report({ kind: 'idle', why: 'stop' });
     if (records === 'stop') await this.#escalate();
     this.#blocks += 1;
     if (refused === undefined || records !== null) return output;
@@ -102,8 +107,20 @@ export class StopGuard {
 
   /** A person is called once. From then on the agent may rest until they answer, also where the daemon has yet to hear of it. */
   async #escalate(): Promise<void> {
-    const answer = await this.#options.report({ kind: 'stop' });
+    const answer = await this.#report({ kind: 'stop' });
     if (answer.ok || answer.error.code === 'kept') this.#standing = { ...this.#standing, is_parked: true };
+  }
+
+  /**
+   * The daemon answers with how the agent stands after what followed from the report, so that its next stop, which may come at once, is
+   * judged by that. What was heard meanwhile is newer.
+   */
+  async #report(report: AgentReport): Promise<Answer> {
+    const heard = this.#heard;
+    const answer = await this.#options.report(report);
+    const { standing }: { standing?: unknown } = answer.ok ? Object(answer.result) : {};
+    if (heard === this.#heard && isStanding(standing)) this.stand(standing, this.hasSignalled);
+    return answer;
   }
 
   #attempt(isHookActive: boolean): StopAttempt {

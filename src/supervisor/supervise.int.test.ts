@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import { endProcesses, findAlive } from './process-tree.ts';
@@ -144,6 +144,14 @@ describe('a supervised process', () => {
     run.child.kill('SIGTERM');
     expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
     expect(scene.alive()).toEqual([]);
+  });
+
+  it('is ended where its state folder is gone: nobody could ever find it again', async () => {
+    await using scene = new Scene();
+    const run = await scene.start(sh('exec sleep 1000'));
+    await run.running();
+    rmSync(scene.stateDir, { recursive: true });
+    expect(await until('it has gone', () => scene.alive().length === 0, 30_000)).toBe(true);
   });
 
   it('whose supervisor is killed can be found by its mark', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Server } from 'node:http';
 import { identifyProcess } from '../api/process-identity.ts';
@@ -53,7 +53,10 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const tree = { leader: child.pid, mark: markOf(launch) };
   agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
   process.on('SIGTERM', () => void agent.end());
+  // A state folder that was removed has no daemon any more, and nobody else could ever find this agent.
+  const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const { code, signal } = await ended.exit;
+  clearInterval(watching);
   agent.rest();
   // Whatever it has left behind goes with it; then its last words are out.
   await endProcesses(tree, launch.kill_after_ms);
@@ -66,6 +69,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
 const TAIL_BYTES = 8192;
 const SILENCE_MS = 2000;
 const FAREWELL_MS = 1000;
+const FOLDER_MS = 5000;
 const NOT_STARTED = { code: 127, signal: null, timed_out: false, blocks_used: false } as const;
 
 /** A file that only one can make. */
@@ -124,8 +128,9 @@ async function finish(
   exit: Exit,
   { agent, server, log, exitFile }: { agent: Counterpart; server: Server; log: OutputLog; exitFile: string },
 ): Promise<number> {
-  writeWhole(exitFile, JSON.stringify(exit));
   log.close();
+  if (!existsSync(dirname(exitFile))) return 1;
+  writeWhole(exitFile, JSON.stringify(exit));
   await agent.report({ kind: 'exited', ...exit });
   await Promise.race([agent.farewell(), pause(FAREWELL_MS)]);
   server.close();

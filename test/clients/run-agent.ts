@@ -117,7 +117,7 @@ export function prepare(
   env: Readonly<Record<string, string>>,
 ): LaunchParts {
   const user = readUserSetup(run, env);
-  const programs = { supervisor: '', scripted: '', baton: '', stopHook: STOP_HOOK };
+  const programs = { supervisor: '', scripted: '', builtin: '/builtin.cjs', baton: '', stopHook: STOP_HOOK };
   const context = {
     agentId,
     start: resume === undefined ? 1 : 2,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { Terminal } from '../processes/terminal.ts';
+import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 
 const RUNBOOK = `
@@ -41,7 +42,7 @@ it('shows a live tree, calls when a person is needed, and never says that all is
   expect(world.baton(['run', 'careful']).code).toBe(3);
   await screen.shows('1 decision needs you');
   await screen.shows('! careful');
-  expect(screen.written).toContain('\u001B]9;Baton: Pipeline needs attention: careful');
+  await until('it rings', () => screen.written.includes('\u001B]9;Baton: Pipeline needs attention: careful'));
 
   screen.resize(40, 8);
   await screen.shows(/^1 decision needs you/);

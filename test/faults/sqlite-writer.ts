@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { OutsideFile } from '../../src/ledger/outside-file.ts';
@@ -16,12 +17,15 @@ const outside = new OutsideFile(`${path}.checkpoint`);
 const ledger = await openLedger(testOptions({ store: opened.store, outside, clock: () => new Date() }));
 if (!ledger.ok) throw new Error(ledger.problem.message);
 
+/** Not its process id: on a busy machine a thousand writers meet some of those twice. */
+const writer = randomUUID();
+
 await Promise.all(
   Array.from({ length: Number(callers) }, async (_, caller) => {
     for (let i = 0; ; i += 1) {
       const drafts = Array.from({ length: 1 + ((caller + i) % 3) }, (_unused, j) => {
         const draft = testDraft(i + j, `T00${caller}`);
-        return { ...draft, data: { ...draft.data, mark: `${process.pid}.${caller}.${i}.${j}` } };
+        return { ...draft, data: { ...draft.data, mark: `${writer}.${caller}.${i}.${j}` } };
       });
       const recorded = await ledger.ledger.append(drafts);
       if (!recorded.ok) throw new Error(JSON.stringify(recorded));

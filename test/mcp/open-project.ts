@@ -33,6 +33,7 @@ export async function openTestProject(): Promise<OpenedProject> {
       return token;
     },
     runbook: new RunbookWatch(folder),
+    log: { info: () => undefined, error: () => undefined },
     git: { hasCommit: async (_repository: string, sha: string) => sha === COMMIT },
     exitProtocol: true,
     now: () => new Date(),

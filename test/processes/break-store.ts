@@ -8,10 +8,10 @@ export function breakStore(world: World): () => void {
   return platform() === 'linux' ? limitFiles(world) : holdLock(world);
 }
 
-/** No file may grow past two pages: small ones can be written, a commit cannot, as on a disk that is full. */
+/** No file may grow past one page: small ones can be written, a commit cannot, as on a disk that is full. */
 function limitFiles({ daemonPid }: World): () => void {
   const limit = (size: string): void => void execFileSync('prlimit', ['--pid', String(daemonPid), `--fsize=${size}:`]);
-  limit('8192');
+  limit('4096');
   return () => limit('unlimited');
 }
 

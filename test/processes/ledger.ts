@@ -56,3 +56,14 @@ export function typesOf(entries: readonly Entry[]): string[] {
 export function about(entries: readonly Entry[], taskId: string, type?: string): Entry[] {
   return entries.filter(({ data, type: its }) => data['task_id'] === taskId && (type === undefined || its === type));
 }
+
+/** A field as text; JSON where it is none. */
+export function textOf(data: Entry['data'], field: string): string {
+  const value = data[field];
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The number of a process, from its identity in a field. */
+export function pidOf(data: Entry['data'], field: 'supervisor' | 'process'): number {
+  return Number(textOf(data, field).split('/')[1]);
+}

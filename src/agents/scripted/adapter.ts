@@ -1,15 +1,17 @@
 import { isAbsolute, join } from 'node:path';
 import type { Adapter } from '../adapter.ts';
 import { claudeSettings } from '../claude-hooks.ts';
+import { shellQuote } from '../shell-quote.ts';
 
 /**
- * `scripted FILE` plays a script; `scripted` alone takes its prompt for the script. It stands for Claude Code in every respect that
+ * `scripted FILE` plays a script; `scripted` alone takes its prompt for the script. With `--command-hook` before the file its stop hook
+ * is the command instead of HTTP, as with clients that have no other. It stands for Claude Code in every respect that
  * matters here: hooks, stream of JSON lines, messages on standard input, a conversation that can be resumed.
  */
 export const scripted: Adapter = {
   runs: (run) => /^scripted(?:\s|$)/.test(run),
   prepare: ({ run }, { agentId, prompt, isResume, projectDir, programs }, { folder }) => {
-    const named = run.slice('scripted'.length).trim();
+    const { named, isCommandHook } = parseRun(run);
     const script = named === '' ? join(folder, 'script.yaml') : isAbsolute(named) ? named : join(projectDir, named);
     const brings = named === '' && !isResume;
     if (brings && prompt === null) return { ok: false, reason: NO_SCRIPT };
@@ -37,13 +39,27 @@ export const scripted: Adapter = {
         prompt: told,
         finds_exit_signals: true,
         files: [
-          { path: settings, content: JSON.stringify(claudeSettings(), null, 2) },
+          { path: settings, content: JSON.stringify(settingsOf(agentId, isCommandHook), null, 2) },
           ...(brings ? [{ path: script, content: prompt ?? '' }] : []),
         ],
       },
     };
   },
 };
+
+const COMMAND_HOOK = /^--command-hook(?=\s|$)/;
+
+function parseRun(run: string): { readonly named: string; readonly isCommandHook: boolean } {
+  const words = run.slice('scripted'.length).trim();
+  return { named: words.replace(COMMAND_HOOK, '').trim(), isCommandHook: COMMAND_HOOK.test(words) };
+}
+
+function settingsOf(agentId: string, isCommandHook: boolean): object {
+  const settings = claudeSettings();
+  if (!isCommandHook) return settings;
+  const stop = { type: 'command', command: `baton agent hook stop ${shellQuote(agentId)}` };
+  return { ...settings, hooks: { ...settings.hooks, Stop: [{ hooks: [stop] }] } };
+}
 
 const NO_SCRIPT =
   'run = "scripted" needs a script: write `run = "scripted FILE.yaml"`, or put the script into `prompt_file`';

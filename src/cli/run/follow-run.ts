@@ -9,6 +9,7 @@ import { untilInterrupted } from './interrupt.ts';
 import { fieldsIn } from './read-fields.ts';
 import { RunStory } from './story.ts';
 import { decisionView, shortId } from './views.ts';
+import { WorkflowStory } from './workflow-story.ts';
 
 export interface Run {
   readonly kind: string;
@@ -23,7 +24,7 @@ export async function followRun(run: Run, given: Given, io: Io): Promise<number>
   const client = lookingOn(given, io);
   const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
   try {
-    const story = new RunStory(run.id);
+    const story = run.kind === 'workflow' ? new WorkflowStory(run.id) : new RunStory(run.id);
     for (let next = await entries.next(); ; next = await entries.next()) {
       if (next.done === true) return leave(run, next.value, given, io);
       const { type, data, json } = next.value;
@@ -43,6 +44,10 @@ export async function followRun(run: Run, given: Given, io: Io): Promise<number>
 }
 
 function leave({ kind, id }: Run, error: ApiError | undefined, given: Given, io: Io): number {
+  if (kind === 'workflow') {
+    io.err(`It goes on without you. See it: baton task show ${id}, or everything: baton status --watch\n`);
+    return error === undefined ? EXIT.interrupted : reportError(error, given, io);
+  }
   const noun = kind === 'agent' ? 'agent' : 'pipeline';
   const stop = noun === 'agent' ? 'kill' : 'cancel';
   io.err(

@@ -19,7 +19,12 @@ const PLAN = { name: 'plan', about: 'Show what would happen, and do nothing' } a
 export const run: Command = {
   name: 'run',
   summary: 'Run a command or a pipeline of the runbook',
-  examples: ['baton run ship --plan', 'baton run ship v1.2 --detach', 'baton run ship -- --json'],
+  examples: [
+    'baton run issue "Add a login page"',
+    'baton run ship --plan',
+    'baton run ship v1.2 --detach',
+    'baton run ship -- --json',
+  ],
   args: [{ name: 'NAME', about: 'Of the command or pipeline; baton runbook list shows them' }],
   rest: { name: 'ARG', about: 'As the runbook defines them; after -- all options are its own', options: true },
   options: [PLAN, DETACH, ...COMMON],
@@ -59,6 +64,7 @@ async function start(given: Given, io: Io, only: { readonly kind?: string }): Pr
 }
 
 function describeStart({ kind, id }: Run): string {
+  if (kind === 'workflow') return `Started ${id}. See it: baton task show ${id}\n`;
   const noun = kind === 'agent' ? 'agent' : 'pipeline';
   return `Started ${noun} ${id}. Wait for it: baton ${noun} wait ${shortId(id)}\n`;
 }

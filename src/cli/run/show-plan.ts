@@ -19,11 +19,30 @@ function showPlanned(plan: Fields): string[] {
       return [`agent ${describeAgent(fieldsIn(plan['agent']))}`];
     case 'shell':
       return [`shell ${textIn(plan['command'])}`];
+    case 'workflow':
+      return showWorkflow(plan);
     default: {
       const pipelines = fieldsIn(plan['pipelines']);
       return showPipeline(textIn(plan['pipeline']), { pipelines, agents }, '', []);
     }
   }
+}
+
+/** Who does what, in the order in which it is done. */
+function showWorkflow({ mode, roles, checks, merge }: Fields): string[] {
+  const { method, into } = fieldsIn(merge);
+  const players = listIn(roles).map(
+    ({ role, agent, run }) => `  ${textIn(role)}: agent ${textIn(agent)} (${textIn(run)})`,
+  );
+  const required = listIn(checks).map(
+    ({ name, run }) => `  check ${textIn(name)}: ${run === null ? 'reported by GitHub' : textIn(run)}`,
+  );
+  return [
+    `workflow issue (${textIn(mode)})`,
+    ...players,
+    ...required,
+    `  merge: ${textIn(method)} into ${into === null ? 'the main branch' : textIn(into)}`,
+  ];
 }
 
 interface Known {

@@ -36,7 +36,8 @@ export function handoffDialect(declaration: unknown): Parsed<HandoffDialect> {
 
 export const HANDOFF_DIALECT = dialectOf({ roles: ROLES, edges: EDGES });
 
-function dialectOf({ roles, edges }: Workflow): HandoffDialect {
+/** The dialect of a workflow that was checked before. */
+export function dialectOf({ roles, edges }: Workflow): HandoffDialect {
   const expect = expectOn(edges);
   const parse = (input: unknown) => parseMessage(input, expect);
   return {

@@ -1,6 +1,6 @@
 import type { State } from '../state.ts';
 import type { AgentRun } from './agent-run.ts';
-import { findOwed } from '../exit-session.ts';
+import { findOwed } from '../owed.ts';
 
 /** How an agent stands with those who wait for it: what the stop hook wants to know. */
 export interface AgentStanding {

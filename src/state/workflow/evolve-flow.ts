@@ -4,12 +4,16 @@ import { findingsIn } from './findings.ts';
 import { NO_FLOW, type Flow } from './flow.ts';
 
 /** (flow, entry) → flow. `before` is the task as it was: what a session did is known by the claim that it had then. */
-export function evolveFlow(flow: Flow, recorded: Event & { readonly seq: number }, before: Pick<Task, 'claim'>): Flow {
+export function evolveFlow(
+  flow: Flow,
+  recorded: Event & { readonly seq: number; readonly at: string },
+  before: Pick<Task, 'claim'>,
+): Flow {
   switch (recorded.type) {
     case 'PhaseMoved':
       return { ...flow, movedAt: recorded.seq };
     case 'WorkflowStarted':
-      return { ...flow, mode: recorded.data.mode };
+      return { ...flow, mode: recorded.data.mode, startedAt: recorded.at };
     case 'TaskHeld':
       return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
     case 'TaskFreed':
@@ -21,7 +25,7 @@ export function evolveFlow(flow: Flow, recorded: Event & { readonly seq: number 
       return { ...flow, place: { workspace, branch, base, port } };
     }
     case 'SessionMeasured':
-      return measured(flow, recorded.data.head);
+      return { ...flow, head: recorded.data.head, commits: flow.commits + recorded.data.commits };
     case 'HandoffDelivered':
       return delivered(flow, recorded.data, before);
     case 'ChecksRequested': {
@@ -47,10 +51,16 @@ export function evolveFlow(flow: Flow, recorded: Event & { readonly seq: number 
     case 'MergeFinished':
       return { ...flow, merge: null, mergeSha: recorded.data.merge_sha ?? flow.mergeSha };
     case 'TaskReinstated':
-      return { ...NO_FLOW, mode: flow.mode, place: flow.place, authors: flow.authors };
+      return startAgain(flow);
     default:
       return flow;
   }
+}
+
+/** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
+function startAgain(flow: Flow): Flow {
+  const { mode, startedAt, commits, reviews, place, authors, head, checks, merge, movedAt } = flow;
+  return { ...NO_FLOW, mode, startedAt, commits, reviews, place, authors, head, checks, merge, movedAt };
 }
 
 /** Whoever changes the work does not approve it. */
@@ -64,15 +74,9 @@ function withName(names: readonly string[], name: string): readonly string[] {
 
 const KEPT_NAMES = 50;
 
-/** A new commit voids an approval. */
-function measured(flow: Flow, head: string): Flow {
-  const { approval } = flow;
-  const stands = approval === null || approval.head === null || approval.head === head;
-  return { ...flow, head, approval: stands ? approval : null };
-}
-
 function delivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], { claim }: Pick<Task, 'claim'>): Flow {
-  const after = { ...flow, handoff };
+  const reviews = flow.reviews + (handoff.from === 'reviewer-agent' ? 1 : 0);
+  const after = { ...flow, handoff, reviews };
   if (handoff.to === 'orchestrator') return { ...after, retries: flow.retries + 1 };
   if (handoff.to === 'fixer-agent') {
     const found = findingsIn(handoff.xml);

@@ -14,8 +14,14 @@ export interface Flow {
   readonly handoff: HandoffRef | null;
   /** Who implemented or fixed it, by name: they do not approve it. */
   readonly authors: readonly string[];
-  /** A review that found nothing against this commit. */
+  /** A review that found nothing against this commit; it says nothing about any other. */
   readonly approval: { readonly head: string | null; readonly by: string } | null;
+  /** When it began, as a workflow. */
+  readonly startedAt: string | null;
+  /** How many commits its sessions made, as they were measured. */
+  readonly commits: number;
+  /** How often a reviewer handed it on, to whomever. */
+  readonly reviews: number;
   /** How often it went back to the fixer. */
   readonly rounds: number;
   /** What was found the last time, and in how many rounds running. */
@@ -54,6 +60,9 @@ export const NO_FLOW: Flow = {
   handoff: null,
   authors: [],
   approval: null,
+  startedAt: null,
+  commits: 0,
+  reviews: 0,
   rounds: 0,
   findings: {},
   retries: 0,

@@ -1,6 +1,8 @@
-import { moveTo } from '../end-claim.ts';
+import type { Caller } from '../caller.ts';
+import { endClaim, moveTo } from '../end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
+import { findOwed, refuseMissing } from '../owed.ts';
 import type { Rules } from '../rules.ts';
 import { lastOf } from '../runs/last-of.ts';
 import type { State } from '../state.ts';
@@ -19,6 +21,7 @@ export interface RequestMerge {
 export function decideRequestMerge(
   state: State,
   { id, mergeId }: RequestMerge,
+  caller: Caller,
   rules: Rules,
 ): Outcome<{ readonly merge_id: string }> {
   const task = state.tasks.get(id);
@@ -31,14 +34,17 @@ export function decideRequestMerge(
       `task ${id} is ${task.phase}, not READY_FOR_MERGE`,
       `See it: baton task show ${id}`,
     );
-  if (task.claim !== null)
-    return refusal(
-      'already-claimed',
-      `task ${id} is claimed by ${task.claim.holder}`,
-      'Wait until they have validated it.',
-    );
-  const asked = requestMerge(task, null, mergeId, rules);
-  return asked.ok ? decided(asked.events, { merge_id: mergeId }) : asked;
+  const { claim } = task;
+  const isOwn = caller.kind === 'session' && caller.sessionId === claim?.sessionId;
+  if (claim !== null && !isOwn)
+    return refusal('already-claimed', `task ${id} is claimed by ${claim.holder}`, 'Wait until they have validated it.');
+  const missing = claim === null ? [] : findOwed(task, claim, false);
+  if (missing.length > 0) return refuseMissing(missing);
+  const asked = requestMerge(task, claim?.handoff ?? null, mergeId, rules);
+  if (!asked.ok) return asked;
+  // Whoever holds it has done their part: the rest is the merge's.
+  const ended = claim === null ? [] : endClaim(task, { ...claim, handoff: null }, 'completed', 'asked for the merge');
+  return decided([...asked.events, ...ended], { merge_id: mergeId });
 }
 
 /** The entry that asks for a merge, or why there can be none. */
@@ -88,7 +94,7 @@ export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'merg
 
 /** Merged: the task is done, and its handoff is delivered. Otherwise it goes to the fixer, or a person is asked. */
 export function decideFinishMerge(state: State, command: FinishMerge): Outcome<null> {
-  const { mergeId, method, newId, ...result } = command;
+  const { mergeId, method: _, newId, ...result } = command;
   const task = [...state.tasks.values()].find(({ flow }) => flow.merge?.id === mergeId);
   const merge = task?.flow.merge;
   if (task === undefined || !merge) return decided([], null);
@@ -109,7 +115,12 @@ function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerg
   const failures =
     outcome === 'conflict'
       ? [{ type: 'merge_conflict', text: `The branch cannot be merged into main. Conflicts in: ${files.join(', ')}` }]
-      : [{ type: 'merged_tree', text: `${reason ?? 'a check failed on the merged tree'}\n${output ?? ''}` }];
+      : [
+          {
+            type: reason === WRITEBACK_REQUIRED ? 'writeback' : 'merged_tree',
+            text: `${reason ?? 'a check failed'}\n${output ?? ''}`,
+          },
+        ];
   const back = toFixer(task, 'validator-agent', failures, newId);
   return [
     ...dropped,

@@ -60,3 +60,30 @@ export const startWorkflow = (title: string, mode: 'autonomous' | 'semi' | 'supe
   kind: 'start-workflow',
   command: { title, mode },
 });
+
+/** What a session left behind, as it was measured. */
+export const measuredAt = (head: string) => ({
+  base: '0'.repeat(40),
+  head,
+  commits: 1,
+  file_count: 1,
+  files: [{ path: 'a.ts', action: 'modified' }],
+  new_dependencies: [],
+});
+
+/** A finding of a reviewer, as the fixer gets it. */
+export const changesRequested = (text = 'it is wrong', location = 'a.ts:1'): string =>
+  `<handoff><from>reviewer-agent</from><to>fixer-agent</to><issue_number>1</issue_number><pr_number>1</pr_number>` +
+  `<pr_url>https://example.org/pull/1</pr_url><review_status>changes_requested</review_status><critical_count>1</critical_count>` +
+  `<blocking_issues><issue location="${location}" severity="critical">${text}</issue></blocking_issues></handoff>`;
+
+/** What a validator hands to the closer. */
+export const validated =
+  `<handoff><from>validator-agent</from><to>closer-agent</to><issue_number>1</issue_number><pr_number>1</pr_number>` +
+  `<pr_url>https://example.org/pull/1</pr_url><validation_summary><tests>passed</tests><coverage>n/a</coverage><lint>passed</lint>` +
+  `<type_check>passed</type_check><security>none</security></validation_summary></handoff>`;
+
+export const failure = (recoverable: boolean): string =>
+  `<handoff><from>implementer-agent</from><to>orchestrator</to><status>failure</status><error><type>NetworkError</type>` +
+  `<message>no answer</message><details></details><recoverable>${recoverable}</recoverable>` +
+  `<suggested_action>wait</suggested_action></error></handoff>`;

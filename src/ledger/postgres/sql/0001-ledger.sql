@@ -1,9 +1,9 @@
 -- One chain per project. Everything but `snapshot` only ever grows: triggers refuse the rest.
 
--- Domains and not CHECK constraints on the tables: the server reads those anew for every statement that inserts.
+-- Domains and not CHECK constraints on the tables: the server reads those anew for every statement that inserts. A number
+-- needs none: it is one more than that of an entry that is there.
 CREATE DOMAIN baton.hash AS bytea CHECK (octet_length(VALUE) = 32);
 CREATE DOMAIN baton.entry_bytes AS bytea CHECK (octet_length(VALUE) BETWEEN 1 AND 65535);
-CREATE DOMAIN baton.seq AS bigint CHECK (VALUE >= 1);
 CREATE DOMAIN baton.filled_text AS text CHECK (VALUE <> '');
 
 CREATE TABLE baton.project (
@@ -16,9 +16,9 @@ CREATE TABLE baton.project (
 -- tell, since two daemons may have made the same ones. In a table of their own they would double what a commit costs.
 CREATE TABLE baton.entry (
   project integer NOT NULL,
-  seq baton.seq NOT NULL,
+  seq bigint NOT NULL,
   hash baton.hash NOT NULL,
-  note baton.filled_text,
+  note text,
   commit_id uuid,
   bytes baton.entry_bytes NOT NULL,
   PRIMARY KEY (project, seq)

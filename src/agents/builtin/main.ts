@@ -1,0 +1,33 @@
+import { createClient } from '../../api/connect.ts';
+import { close } from './closer.ts';
+import { prepare } from './prep.ts';
+import { Session } from './session.ts';
+import { validate } from './validator.ts';
+
+/** One of the roles that need no judgement: `builtin:prep`, `builtin:validator`, `builtin:closer`. */
+const ROLES = { prep: prepare, validator: validate, closer: close } as const;
+
+await main();
+
+async function main(): Promise<void> {
+  const [role = ''] = process.argv.slice(2);
+  const play = Object.entries(ROLES).find(([name]) => name === role)?.[1];
+  if (play === undefined) {
+    process.stderr.write(`there is no built-in role ${role}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const client = createClient({ reachMs: 60_000 });
+  const session = new Session(client, (line) => void process.stdout.write(`${line}\n`));
+  try {
+    await play(session);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${message}\n`);
+    // Somebody must look at it: the session stays, and waits for them.
+    const asked = await client.call('agent_signal', { kind: 'escalate', message: `${role}: ${message}` });
+    if (!asked.ok) process.exitCode = 1;
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,84 @@
+import type { Facts } from './facts.ts';
+import { runShell } from './run-shell.ts';
+import type { Session } from './session.ts';
+
+const STAGES = ['install', 'build', 'smoke'] as const;
+
+/** Makes the worktree fit to work in: dependencies, build, a first sign of life. Then it is the implementer's. */
+export async function prepare(session: Session): Promise<void> {
+  const facts = await session.look();
+  const cwd = facts.workspace ?? process.cwd();
+  const words: Record<(typeof STAGES)[number], string> = { install: 'none', build: 'none', smoke: 'none' };
+  for (const stage of STAGES) {
+    const command = facts.commands[stage];
+    if (command === undefined) continue;
+    session.say(`${stage}: ${command}`);
+    const port = facts.port === null ? {} : { PORT: String(facts.port) };
+    const { passed, output } = await runShell(command, { cwd, env: port });
+    if (!passed) return fail(session, facts, stage, command, output);
+    words[stage] = DONE[stage];
+  }
+  await session.finish(
+    {
+      kind: 'handoff',
+      from: 'prep-agent',
+      to: 'implementer-agent',
+      issue_url: facts.issue_url,
+      issue_number: facts.issue_number,
+      branch: facts.branch ?? 'HEAD',
+      workspace_path: cwd,
+      workspace_type: facts.workspace === null ? 'in-place' : 'worktree',
+      ...(facts.port === null ? {} : { port: facts.port }),
+      status: 'ready',
+      validation: { dependencies: words.install, build: words.build, dev_server: words.smoke },
+    },
+    facts,
+    `the worktree is ready${facts.branch === null ? '' : ` on ${facts.branch}`}`,
+  );
+}
+
+const DONE = { install: 'installed', build: 'passing', smoke: 'verified' } as const;
+
+/** What is installed comes over the network, and may come the next time. A build that fails will fail again. */
+async function fail(
+  session: Session,
+  facts: Facts,
+  stage: (typeof STAGES)[number],
+  command: string,
+  output: string,
+): Promise<void> {
+  await session.finish(
+    {
+      kind: 'handoff',
+      from: 'prep-agent',
+      to: 'orchestrator',
+      issue_number: facts.issue_number,
+      status: 'failure',
+      error: {
+        type: ERRORS[stage],
+        message: `${stage} failed: ${command}`,
+        details: printable(output),
+        recoverable: stage === 'install',
+        suggested_action: `Run it in a worktree of the main branch: ${command}`,
+      },
+    },
+    facts,
+    `${stage} failed`,
+  );
+}
+
+const ERRORS = { install: 'DependencyError', build: 'BuildError', smoke: 'SmokeTestError' } as const;
+
+/** What a program printed, without what XML cannot hold. */
+export function printable(text: string): string {
+  return (
+    text
+      .toWellFormed()
+      // oxlint-disable-next-line no-control-regex
+      .replaceAll(/\u001B\[[0-9;?]*[A-Za-z]/g, '')
+      // oxlint-disable-next-line no-control-regex
+      .replaceAll(/[\u0000-\u0008\u000B\u000C\u000D\u000E-\u001F\u007F\uFFFE\uFFFF]/g, '')
+      .slice(-3000)
+      .trim()
+  );
+}

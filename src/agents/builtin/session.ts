@@ -1,0 +1,51 @@
+import type { Answer } from '../../api/answer.ts';
+import type { Client } from '../../api/client.ts';
+import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import { readFacts, type Facts } from './facts.ts';
+
+/** What a built-in role says to the daemon, with the token of its session. */
+export class Session {
+  readonly #client: Pick<Client, 'call'>;
+  readonly say: (line: string) => void;
+
+  constructor(client: Pick<Client, 'call'>, say: (line: string) => void) {
+    this.#client = client;
+    this.say = say;
+  }
+
+  /** How the task stands. */
+  async look(): Promise<Facts> {
+    return readFacts(await this.ask('workflow_get', {}));
+  }
+
+  async ask(operation: string, input: object): Promise<unknown> {
+    const answer = await this.#client.call(operation, input);
+    if (answer.ok) return answer.result;
+    throw new Error(`${operation}: ${answer.error.message}`);
+  }
+
+  /** The handoff, then the end. What comes back is why the end was refused, where it was. */
+  async handOn(message: HandoffMessage, { phase, exitProtocol }: Facts, notes: string): Promise<Refused | undefined> {
+    await this.ask('handoff_send', { handoff: renderHandoff(message) });
+    const to = message.kind === 'handoff' ? message.to : 'workflow-complete';
+    this.say(`→ ${to}: ${notes}`);
+    const ended = exitProtocol
+      ? await this.#client.call('exit_signal', {
+          protocol: 'apm2_agent_exit',
+          version: '1.0.0',
+          phase_completed: phase,
+          exit_reason: 'completed',
+          notes,
+        })
+      : await this.#client.call('agent_signal', { kind: 'complete', message: notes });
+    return ended.ok ? undefined : ended.error;
+  }
+
+  /** The same where a refusal is nothing that the role could do anything about. */
+  async finish(message: HandoffMessage, facts: Facts, notes: string): Promise<void> {
+    const refused = await this.handOn(message, facts, notes);
+    if (refused !== undefined) throw new Error(`the exit was refused: ${refused.message}`);
+  }
+}
+
+export type Refused = Extract<Answer, { ok: false }>['error'];

@@ -1,0 +1,97 @@
+import type { Facts } from './facts.ts';
+import { printable } from './prep.ts';
+import { runShell, type ShellEnd } from './run-shell.ts';
+import type { Refused, Session } from './session.ts';
+
+interface Validated extends ShellEnd {
+  readonly name: string;
+}
+
+/** Runs what the project asks for before a merge, and hands it to the closer with the exit that asks for the merge; or to the fixer. */
+export async function validate(session: Session): Promise<void> {
+  const facts = await session.look();
+  const cwd = facts.workspace ?? process.cwd();
+  const ends: Validated[] = [];
+  for (const { name, run, timeoutMs } of facts.commands.validate) {
+    session.say(`${name}: ${run}`);
+    const end = await runShell(run, { cwd, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    session.say(`${name}: ${end.passed ? 'passed' : 'failed'}`);
+    ends.push({ name, ...end });
+  }
+  const failed = ends.filter(({ passed }) => !passed);
+  if (failed.length > 0)
+    return sendBack(
+      session,
+      facts,
+      failed.map(({ name, output }) => ({ type: name, text: output })),
+    );
+  const refused = await session.handOn(
+    {
+      kind: 'handoff',
+      from: 'validator-agent',
+      to: 'closer-agent',
+      ...pullRequest(facts),
+      validation_summary: summarize(facts, ends),
+    },
+    facts,
+    'validated',
+  );
+  if (refused !== undefined) await sendBack(session, facts, [{ type: typeOf(refused), text: refused.message }]);
+}
+
+/** Only what the fixer can do something about goes there; the rest is for a person. */
+function typeOf({ code, message }: Refused): string {
+  if (code === 'approval-void') return 'approval';
+  if (code === 'writeback-required') return 'writeback';
+  throw new Error(`the exit was refused: ${message}`);
+}
+
+async function sendBack(
+  session: Session,
+  facts: Facts,
+  failures: readonly { readonly type: string; readonly text: string }[],
+): Promise<void> {
+  const listed = failures.map(({ type, text }) => ({ type, text: printable(text) || 'no output' }));
+  await session.finish(
+    {
+      kind: 'handoff',
+      from: 'validator-agent',
+      to: 'fixer-agent',
+      ...pullRequest(facts),
+      validation_status: 'failed',
+      failures: listed,
+    },
+    facts,
+    `failed: ${failures.map(({ type }) => type).join(', ')}`,
+  );
+}
+
+function pullRequest({ pr_url, pr_number, issue_number }: Facts) {
+  return { pr_url, pr_number, issue_number };
+}
+
+const WORDS = {
+  tests: /test|unit|spec/i,
+  coverage: /cover/i,
+  lint: /lint|format|style/i,
+  type_check: /type/i,
+  security: /secur|audit|vuln/i,
+} as const;
+
+/** Each word from the checks whose name fits it: those that ran here, and those that CI ran on this very commit. */
+function summarize({ checks }: Facts, ends: readonly Validated[]) {
+  const ran = [...ends, ...checks.map(({ name, outcome }) => ({ name, passed: outcome === 'passed', output: '' }))];
+  const word = (pattern: RegExp): string => {
+    const fitting = ran.filter(({ name }) => pattern.test(name));
+    return fitting.length === 0 ? 'not configured' : fitting.every(({ passed }) => passed) ? 'passed' : 'not passed';
+  };
+  const { output = '' } = ends.find(({ name }) => WORDS.coverage.test(name)) ?? {};
+  const percent = [...output.matchAll(/\b\d{1,3}(?:\.\d+)?\s?%/g)].at(-1)?.[0];
+  return {
+    tests: word(WORDS.tests),
+    coverage: percent ?? word(WORDS.coverage),
+    lint: word(WORDS.lint),
+    type_check: word(WORDS.type_check),
+    security: word(WORDS.security),
+  };
+}

@@ -1,0 +1,16 @@
+import { operationCommand } from './operation-command.ts';
+import { printable } from './printable.ts';
+import { fieldsIn, textIn } from './run/read-fields.ts';
+
+export const merge = operationCommand({
+  name: 'merge',
+  summary: 'Have Baton merge a task that is ready for it',
+  examples: ['baton merge W-00001'],
+  args: [{ name: 'TASK', about: 'The task; left out: that of your claim', optional: true }],
+  operation: 'merge_request',
+  input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
+  show: (result) => {
+    const { task_id } = fieldsIn(result);
+    return `Asked for the merge of ${printable(textIn(task_id))}. See how it goes: baton ledger log -f\n`;
+  },
+});

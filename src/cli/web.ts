@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { findStateDir, readDaemonRecord, readToken } from '../api/state-folder.ts';
+import { withClient } from './ask.ts';
+import { EXIT, type Command } from './command.ts';
+import { COMMON, reportError } from './operation-command.ts';
+import { projectDir } from './runbook.ts';
+
+export const web: Command = {
+  name: 'web',
+  summary: 'Print the address of the page that shows what runs and what needs you',
+  examples: ['baton web', 'baton web --no-token'],
+  args: [],
+  options: [{ name: 'no-token', about: 'Leave the token out of the address; the page asks for it' }, ...COMMON],
+  async run(given, io) {
+    const health = await withClient(given, io, async (client) => client.health());
+    if (!health.ok) return reportError(health.error, given, io);
+    const stateDir = findStateDir(io.env);
+    const record = readDaemonRecord(stateDir);
+    const token = given.options.has('no-token') ? undefined : readToken(stateDir, 'operator');
+    const project = await projectDir(given, io);
+    // Behind the #: what stands there never leaves the browser, and gets into no log.
+    const known = { project: existsSync(project) ? project : '', ...(token === undefined ? {} : { token }) };
+    const url = `http://127.0.0.1:${record?.port ?? 0}/#${new URLSearchParams(known).toString()}`;
+    io.out(given.options.has('json') ? `${JSON.stringify({ url })}\n` : `${url}\n`);
+    return EXIT.ok;
+  },
+};

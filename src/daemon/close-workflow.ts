@@ -1,0 +1,57 @@
+import { gitLines } from '../git/run-git.ts';
+import { removeWorktree } from '../git/remove-worktree.ts';
+import type { Task } from '../state/task.ts';
+import type { Call } from './call.ts';
+
+export interface Closed {
+  readonly merge_sha: string | null;
+  readonly cycle_ms: number;
+  readonly review_iterations: number;
+  readonly commits: number;
+  readonly tests_added: number;
+  /** What was done, in words; also what was left as it is, and why. */
+  readonly actions: readonly string[];
+}
+
+/** Clears away what a merged task leaves behind, and measures what it came to. Nothing that holds unmerged work is removed. */
+export async function closeWorkflow(
+  { task, dependants }: { readonly task: Task; readonly dependants: readonly string[] },
+  { project, services }: Pick<Call, 'project' | 'services'>,
+): Promise<Closed> {
+  const { flow } = task;
+  const began = Date.parse(flow.startedAt ?? '');
+  return {
+    merge_sha: flow.mergeSha,
+    cycle_ms: Number.isNaN(began) ? 0 : services.now().getTime() - began,
+    review_iterations: flow.reviews,
+    commits: flow.commits,
+    tests_added: flow.mergeSha === null ? 0 : await countTests(project.path, flow.mergeSha),
+    actions: [
+      flow.mergeSha === null ? 'Nothing was merged by Baton' : `Merged as ${flow.mergeSha}`,
+      await clearAway(task, project.path, services.runbook.good?.merge?.into),
+      ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),
+      'Issue closed',
+    ],
+  };
+}
+
+async function clearAway({ flow }: Task, path: string, into: string | undefined): Promise<string> {
+  const { place } = flow;
+  if (place === null) return 'There was no worktree';
+  const removed = await removeWorktree(path, place.workspace, into);
+  if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
+  // It may have been cleared away before: whoever closes a second time finds nothing.
+  return removed.problem.code === 'git/no-worktree' ? 'Worktree and branch are gone' : removed.problem.message;
+}
+
+/** Tests that the merge added, by how tests begin in the common languages. */
+async function countTests(path: string, sha: string): Promise<number> {
+  const shown = await gitLines(['show', '--format=', '--unified=0', '--no-color', '--first-parent', sha, '--'], {
+    cwd: path,
+  });
+  if (!shown.ok) return 0;
+  const count = (sign: string): number => shown.value.filter((line) => line.startsWith(sign) && TEST.test(line)).length;
+  return Math.max(0, count('+') - count('-'));
+}
+
+const TEST = /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;

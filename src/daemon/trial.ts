@@ -1,0 +1,70 @@
+import type { Draft } from '../ledger/draft.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Recorded, Settles } from '../state/event.ts';
+import type { Request, Settled } from './request.ts';
+
+/** A request whose answer is still owed. */
+export interface Waiting {
+  readonly request: Request<unknown>;
+  readonly answer: (settled: Settled<unknown>) => void;
+  timer?: NodeJS.Timeout;
+  isTired?: boolean;
+}
+
+export interface Decided {
+  readonly waiting: Waiting;
+  readonly settled: Settled<unknown>;
+  /** What it wants recorded, and what follows from that; the first of them is the `from`-th of the trial. */
+  readonly drafts: readonly Draft[];
+  readonly from: number;
+}
+
+/** Who has something recorded, and why. */
+export interface Origin {
+  readonly actor: string;
+  readonly settles?: Settles;
+  readonly cause?: Recorded;
+}
+
+/** The rules went wrong over what one request had decided. */
+export class FailedReaction extends Error {
+  readonly waiting: Waiting;
+
+  constructor(waiting: Waiting, cause: unknown) {
+    super('a reaction failed', { cause });
+    this.waiting = waiting;
+  }
+}
+
+/** A batch that was decided on the state that runs ahead, and is not durable yet. */
+export interface Trial {
+  readonly before: number;
+  readonly at: string;
+  readonly drafts: Draft[];
+  readonly recorded: Recorded[];
+  readonly decided: Decided[];
+}
+
+/** The ledger keeps the data it was given, and makes its own only where it redacts something. */
+export function isWhatWasTried(entries: readonly { readonly entry: Entry }[], { recorded, drafts }: Trial): boolean {
+  return entries.every(({ entry }, i) => entry.seq === recorded[i]?.seq && entry.data === drafts[i]?.data);
+}
+
+/**
+ * Those who waited go first: they are about to begin to work, while the others only want to know that they have been heard. The rest
+ * follows when the answers of the first are on their way.
+ */
+export function answerAll(decided: readonly Decided[]): void {
+  let waited = 0;
+  for (const { waiting, settled } of decided) {
+    if (waiting.timer === undefined) continue;
+    waited += 1;
+    waiting.answer(settled);
+  }
+  if (waited === decided.length) return;
+  const answerRest = (): void => {
+    for (const { waiting, settled } of decided) if (waiting.timer === undefined) waiting.answer(settled);
+  };
+  if (waited === 0) answerRest();
+  else process.nextTick(answerRest);
+}

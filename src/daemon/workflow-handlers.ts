@@ -1,0 +1,88 @@
+import * as operations from '../api/workflow-operations.ts';
+import type { Caller } from '../state/caller.ts';
+import { noSuchTask } from '../state/create-task.ts';
+import { refusal } from '../state/outcome.ts';
+import type { Call } from './call.ts';
+import { closeWorkflow } from './close-workflow.ts';
+import { answerOf, handle, type Handler } from './handler.ts';
+import { findHandoffs, type FoundHandoff } from './find-handoffs.ts';
+import { order } from './task-handlers.ts';
+import { workflowView } from './workflow-view.ts';
+
+export const WORKFLOW_HANDLERS: Readonly<Record<string, Handler>> = {
+  merge_request: handle(operations.mergeRequest, async (call) => {
+    const id = ownTask(call);
+    const command = { id, mergeId: `merge-${call.services.newId()}` };
+    return answerOf(await order<{ merge_id: string }>(call, { kind: 'request-merge', command }), (answer) => ({
+      task_id: id,
+      ...answer,
+    }));
+  }),
+
+  workflow_get: handle(operations.workflowGet, async (call) => {
+    const { project, services } = call;
+    const id = ownTask(call);
+    const settled = await project.keeper.submit({
+      actor: 'system:reader',
+      decide: ({ state }) => {
+        const task = state.tasks.get(id);
+        return task === undefined ? noSuchTask(id) : { ok: true, events: [], answer: workflowView(task, services) };
+      },
+    });
+    return answerOf(settled, (view) => view);
+  }),
+
+  workflow_close: handle(operations.workflowClose, async (call) => {
+    const id = ownTask(call);
+    const settled = await call.project.keeper.submit({
+      actor: 'system:reader',
+      decide: ({ state }) => {
+        const task = state.tasks.get(id);
+        if (task === undefined) return noSuchTask(id);
+        if (task.phase !== 'COMPLETED')
+          return refusal(
+            'not-mergeable',
+            `task ${id} is ${task.phase}, not COMPLETED`,
+            'It is closed once it is merged.',
+          );
+        const dependants = [...state.tasks.values()].filter(({ after }) => after.includes(id)).map((each) => each.id);
+        return { ok: true, events: [], answer: { task, dependants } };
+      },
+    });
+    if (!settled.ok) return answerOf(settled, () => null);
+    return { ok: true, result: await closeWorkflow(settled.answer, call) };
+  }),
+
+  handoff_list: handle(operations.handoffList, async ({ project, input }) => {
+    await project.keeper.idle();
+    const found = await findHandoffs(
+      project.ledger,
+      ({ task_id }) => input.task_id === undefined || task_id === input.task_id,
+    );
+    return { ok: true, result: { handoffs: found.map(withoutXml) } };
+  }),
+
+  handoff_show: handle(operations.handoffShow, async ({ project, input }) => {
+    await project.keeper.idle();
+    const found = await findHandoffs(project.ledger, ({ handoff_id }) => handoff_id.startsWith(input.id));
+    const [first, second] = found;
+    if (first !== undefined && second === undefined) return { ok: true, result: first };
+    const message =
+      first === undefined ? `there is no handoff ${input.id}` : `${input.id} is the beginning of ${found.length} ids`;
+    const code = first === undefined ? 'no-such-handoff' : 'ambiguous';
+    return { ok: false, error: { code, message, hint: 'See: baton handoff list' } };
+  }),
+};
+
+function withoutXml(found: FoundHandoff) {
+  const { handoff_id, task_id, from, to, seq, at, status, reason } = found;
+  return { handoff_id, task_id, from, to, seq, at, status, reason };
+}
+
+function ownTask({ input, caller }: Call<{ readonly task_id?: string }>): string {
+  return input.task_id ?? taskOf(caller);
+}
+
+function taskOf(caller: Caller): string {
+  return caller.kind === 'session' ? caller.taskId : '';
+}

@@ -1,0 +1,45 @@
+import type { Task } from '../state/task.ts';
+import { addressesOf } from '../state/workflow/task-url.ts';
+import type { Services } from './call.ts';
+
+/** A task in its workflow, as surfaces and the built-in roles see it. */
+export function workflowView(task: Task, { runbook, exitProtocol }: Services) {
+  const { flow, id, n, title, phase, nextRole, claim, blocked } = task;
+  const { place, checks, approval, held, merge } = flow;
+  return {
+    task_id: id,
+    n,
+    title,
+    phase,
+    role: claim?.role ?? nextRole,
+    blocked_because: blocked?.reason ?? null,
+    mode: flow.mode,
+    started_at: flow.startedAt,
+    addresses: addressesOf(task),
+    workspace: place?.workspace ?? null,
+    branch: place?.branch ?? null,
+    base: place?.base ?? null,
+    port: place?.port ?? null,
+    head: flow.head,
+    rounds: flow.rounds,
+    reviews: flow.reviews,
+    commits: flow.commits,
+    approval,
+    waits_for_person: held === null ? null : { decision_id: held.decisionId, stage: held.stage },
+    checks:
+      checks === null
+        ? null
+        : {
+            head: checks.head,
+            outcome: checks.outcome,
+            checks: checks.plans.map(({ name }) => ({ name, outcome: checks.outcomes[name] ?? 'pending' })),
+          },
+    is_merging: merge !== null,
+    merge_sha: flow.mergeSha,
+    handoff: flow.handoff === null ? null : { from: flow.handoff.from, to: flow.handoff.to, xml: flow.handoff.xml },
+    exit_protocol: exitProtocol,
+    commands: runbook.good?.workflowCommands ?? { validate: [] },
+  };
+}
+
+export type WorkflowView = ReturnType<typeof workflowView>;

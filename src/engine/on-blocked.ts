@@ -1,0 +1,44 @@
+import { event, type Event, type EventOf, type Recorded } from '../state/event.ts';
+import { firstOf } from '../state/runs/last-of.ts';
+import type { Task } from '../state/task.ts';
+import { notifyAttention } from './notify.ts';
+import type { World } from './world.ts';
+
+/**
+ * On a task of a workflow that is blocked, or on a merge that is not possible: a person is asked, unless it was a person who blocked it,
+ * they are asked about it already, or it will be tried again by itself.
+ */
+export function onBlocked(world: World, task: Task, recorded: Recorded & EventOf<'PhaseMoved'>): Event[] {
+  const { actor, data } = recorded;
+  const isMerge = data.reason.startsWith('merge refused: ');
+  if (task.flow.mode === null && !isMerge) return [];
+  if (actor.startsWith('operator:') || data.reason.startsWith('decision: ')) return [];
+  if (isAskedAbout(world, task.id) || isTriedAgain(world, task.id)) return [];
+  const decision_id = world.newId();
+  const title = `Task needs attention: ${task.id} is blocked`;
+  const context = `${task.title}\n${data.reason}`;
+  const opened = event('DecisionOpened', {
+    decision_id,
+    source: isMerge ? 'merge' : 'error',
+    title,
+    context: firstOf(context),
+    options: [
+      { label: `Try again from ${task.blocked?.from ?? data.from}`, action: 'retry', recommended: true },
+      { label: 'Leave it blocked', action: 'dismiss', recommended: false },
+    ],
+    agent_id: null,
+    pipeline_id: null,
+    task_id: task.id,
+  });
+  return [opened, notifyAttention(world, title, context, decision_id)];
+}
+
+function isAskedAbout({ state }: World, taskId: string): boolean {
+  return [...state.decisions.values()].some(({ taskId: about, result }) => about === taskId && result === null);
+}
+
+function isTriedAgain({ state }: World, taskId: string): boolean {
+  return [...state.effects.values()].some(
+    (effect) => effect.kind === 'wait' && effect.purpose.kind === 'unblock' && effect.purpose.task_id === taskId,
+  );
+}

@@ -1,0 +1,96 @@
+import type { Phase } from '../protocol/phase.ts';
+import type { Rules } from '../state/rules.ts';
+import * as say from '../state/say.cases.ts';
+import type { SendHandoff } from '../state/send-handoff.ts';
+import type { Task } from '../state/task.ts';
+import * as flow from '../state/workflow/say.cases.ts';
+import { Play } from './play.cases.ts';
+
+/** Where each role hands on to, and what that does to the task. */
+const WAYS = {
+  'issue-manager': { to: 'prep-agent', phase: 'DRAFT', nextRole: 'prep' },
+  prep: { to: 'implementer-agent', phase: 'IMPLEMENTATION', nextRole: 'implementer' },
+  implementer: { to: 'reviewer-agent', phase: 'CI_PENDING', nextRole: 'reviewer' },
+  fixer: { to: 'reviewer-agent', phase: 'CI_PENDING', nextRole: 'reviewer' },
+  reviewer: { to: 'validator-agent', phase: 'READY_FOR_MERGE', nextRole: 'validator' },
+  validator: { to: 'closer-agent', phase: 'COMPLETED', nextRole: 'closer', xml: flow.validated },
+} as const satisfies Record<string, Partial<SendHandoff>>;
+
+export type PlayedRole = keyof typeof WAYS;
+
+export const TO_FIXER = { to: 'fixer-agent', phase: 'IMPLEMENTATION', nextRole: 'fixer' } as const;
+
+interface Turn extends Partial<SendHandoff> {
+  readonly holder?: string;
+  /** The commit that the session leaves behind; its record names it. */
+  readonly head?: string;
+  readonly isRecorded?: boolean;
+}
+
+/** A workflow whose turns are taken by hand, one claim each; the gates and the engine do the rest. */
+export class WorkflowPlay extends Play {
+  readonly id = 'W-00001';
+
+  constructor(rules: Partial<Rules> = {}, mode: 'autonomous' | 'semi' | 'supervised' = 'autonomous') {
+    super({ ciGate: true, mergeGate: true, checks: [{ name: 'unit', run: 'npm test' }], ...rules });
+    this.order(flow.startWorkflow('Add a thing', mode));
+  }
+
+  get task(): Task {
+    return this.state.tasks.get(this.id) ?? say.emptyTask;
+  }
+
+  /** One claim: a record where something was committed, the handoff, the exit. */
+  turn(role: PlayedRole, { holder = role, head, isRecorded = head !== undefined, ...handoff }: Turn = {}): this {
+    const caller = this.claim(role, holder);
+    if (isRecorded) this.say(say.record({ task_id: this.id, ...(head ? { commit_sha: head } : {}) }), caller);
+    const from = role === 'issue-manager' ? role : `${role}-agent`;
+    this.say(say.handoff({ taskId: this.id, from, senderRole: role, ...WAYS[role], ...handoff }), caller);
+    return this.say(this.exit(head), caller);
+  }
+
+  claim(role: string, holder = role): ReturnType<typeof say.session> {
+    const epoch = this.task.epoch + 1;
+    this.order(say.claim(this.id, `s${epoch}`, { role, holder, requires: ['exit', 'handoff'] }));
+    return say.session(`s${epoch}`, this.id, epoch);
+  }
+
+  exit(head?: string): ReturnType<typeof say.exit> {
+    const seen = head === undefined ? {} : { measured: flow.measuredAt(head), committed: true };
+    return say.exit(this.task.phase, 'completed', { eventId: `e${this.task.epoch}`, ...seen });
+  }
+
+  /** How the checks that are owed go. */
+  check(outcome: 'passed' | 'failed' | 'cancelled' = 'passed', name = 'unit'): this {
+    return this.say(flow.finishCheck(this.the('run-checks').checksId, name, outcome));
+  }
+
+  merge(outcome: 'merged' | 'conflict' | 'failed' | 'refused', sha: string | null = null): this {
+    return this.say(flow.finishMerge(this.the('merge').mergeId, outcome, sha));
+  }
+
+  /** Up to the review, with this commit. */
+  toReview(head = say.SHA): this {
+    return this.turn('issue-manager').turn('prep').turn('implementer', { head }).check();
+  }
+
+  toMerge(head = say.SHA): this {
+    return this.toReview(head).turn('reviewer');
+  }
+
+  resolve(option: number): this {
+    return this.order({ kind: 'resolve-decision', command: { id: this.decision().id, option } });
+  }
+
+  openDecisions(): string[] {
+    return [...this.state.decisions.values()].filter(({ result }) => result === null).map(({ title }) => title);
+  }
+
+  stands(): readonly [Phase, string | null] {
+    return [this.task.phase, this.task.nextRole];
+  }
+
+  phases(): string[] {
+    return this.entries.flatMap(({ type, data }) => (type === 'PhaseMoved' ? [`${data.from} → ${data.to}`] : []));
+  }
+}

@@ -1,0 +1,513 @@
+import { describe, expect, it } from 'vitest';
+import type { WorkerPlan } from '../protocol/run-plan.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import * as say from '../state/say.cases.ts';
+import { operator, SHA } from '../state/say.cases.ts';
+import * as flow from '../state/workflow/say.cases.ts';
+import { TO_FIXER, WorkflowPlay } from './workflow.cases.ts';
+
+const OTHER = 'f'.repeat(40);
+const worker = (role: string, name = role): WorkerPlan => ({
+  name: `${name}s`,
+  concurrency: 1,
+  roles: [role],
+  plan: { kind: 'agent', agent: runs.agentPlan({ name, role, requires: ['handoff', 'exit'] }) },
+});
+
+describe('the walk from a request to a merge', () => {
+  it('goes through every phase, and each gate speaks for itself', () => {
+    const play = new WorkflowPlay();
+    play.toMerge().turn('validator');
+    expect(play.stands()).toEqual(['READY_FOR_MERGE', 'validator']);
+    play.merge('merged', OTHER);
+    expect(play.stands()).toEqual(['COMPLETED', 'closer']);
+    expect(play.phases()).toEqual([
+      'DRAFT → DRAFT',
+      'DRAFT → IMPLEMENTATION',
+      'IMPLEMENTATION → CI_PENDING',
+      'CI_PENDING → READY_FOR_REVIEW',
+      'READY_FOR_REVIEW → REVIEW',
+      'REVIEW → READY_FOR_MERGE',
+      'READY_FOR_MERGE → COMPLETED',
+    ]);
+    expect(play.task.flow.mergeSha).toBe(OTHER);
+    expect(play.newest('HandoffDelivered').xml).toContain(`<merge_sha>${OTHER}</merge_sha>`);
+    const closer = play.claim('closer');
+    play.say(
+      say.handoff({
+        taskId: play.id,
+        from: 'closer-agent',
+        senderRole: 'closer',
+        to: null,
+        phase: 'COMPLETED',
+        nextRole: null,
+      }),
+      closer,
+    );
+    play.say(play.exit(), closer);
+    expect(play.stands()).toEqual(['COMPLETED', null]);
+    expect(play.openDecisions()).toEqual([]);
+    play.checkReplay();
+  });
+
+  it('is walked by workers, each with its role; the closer comes although the task is done', () => {
+    const play = new WorkflowPlay();
+    play.order(runs.configure(['issue-manager', 'prep', 'closer'].map((role) => worker(role))));
+    expect(play.task.claim).toMatchObject({ role: 'issue-manager', holder: 'issue-manager' });
+    const { sessionId, epoch } = play.task.claim ?? { sessionId: '', epoch: 0 };
+    const caller = say.session(sessionId, play.id, epoch);
+    play.say(
+      say.handoff({
+        taskId: play.id,
+        from: 'issue-manager',
+        senderRole: 'issue-manager',
+        to: 'prep-agent',
+        phase: 'DRAFT',
+        nextRole: 'prep',
+      }),
+      caller,
+    );
+    play.say(play.exit(), caller);
+    expect(play.task.claim?.role).toBe('prep');
+    const direct = new WorkflowPlay().toMerge().turn('validator');
+    direct.order(runs.configure([worker('closer'), worker('reviewer')])).merge('merged', OTHER);
+    expect(direct.task.claim).toMatchObject({ role: 'closer' });
+    expect(direct.task.phase).toBe('COMPLETED');
+  });
+
+  it('does not give a completed task to a worker that takes whatever comes', () => {
+    const play = new WorkflowPlay().toMerge().turn('validator');
+    const { roles: _, ...anything } = worker('x');
+    play.order(runs.configure([{ ...anything, plan: { kind: 'agent', agent: runs.agentPlan() } }]));
+    play.merge('merged', OTHER);
+    expect(play.task.claim).toBeNull();
+  });
+});
+
+describe('the CI gate', () => {
+  const pending = (
+    checks = [
+      { name: 'unit', run: 'npm test' },
+      { name: 'lint', run: 'npm run lint' },
+    ],
+  ) => new WorkflowPlay({ checks }).turn('issue-manager').turn('prep').turn('implementer', { head: SHA });
+
+  it('asks for every check on exactly the commit that the session left', () => {
+    const play = pending();
+    expect(play.the('run-checks')).toMatchObject({ head: SHA, taskId: play.id });
+    expect(play.the('run-checks').checks.map(({ name }) => name)).toEqual(['unit', 'lint']);
+    play.check('passed', 'unit');
+    expect(play.task.phase).toBe('CI_PENDING');
+    play.check('passed', 'lint');
+    expect(play.stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+    expect(play.owed('run-checks')).toEqual([]);
+    play.checkReplay();
+  });
+
+  it('sends a failure to the fixer, with the end of the log', () => {
+    const play = pending().check('failed', 'unit');
+    expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
+    expect(play.newest('HandoffDelivered')).toMatchObject({ from: 'ci-gate', to: 'fixer-agent' });
+    expect(play.newest('HandoffDelivered').xml).toContain('<failure type="unit">unit said so</failure>');
+    expect(play.owed('run-checks')).toEqual([]);
+    play.turn('fixer', { head: OTHER });
+    expect(play.the('run-checks').head).toBe(OTHER);
+  });
+
+  it('stays where a check was cancelled, until it is run again', () => {
+    const play = pending().check('passed', 'unit').check('cancelled', 'lint');
+    expect(play.task.phase).toBe('CI_PENDING');
+    expect(play.check('passed', 'lint').task.phase).toBe('READY_FOR_REVIEW');
+  });
+
+  it('hears what is told twice once, and nothing about checks that nobody asked for', () => {
+    const play = pending();
+    const { checksId } = play.the('run-checks');
+    play.check('passed', 'unit');
+    expect(play.say(flow.finishCheck(checksId, 'unit', 'failed')).types()).toEqual([]);
+    expect(play.say(flow.finishCheck(checksId, 'other', 'failed')).types()).toEqual([]);
+    expect(play.say(flow.finishCheck('nobody', 'unit', 'failed')).types()).toEqual([]);
+    play.check('failed', 'lint');
+    expect(play.say(flow.finishCheck(checksId, 'lint', 'failed')).types()).toEqual([]);
+  });
+
+  it('takes checks of a head that was left behind as a matter of record', () => {
+    const play = pending();
+    const { checksId } = play.the('run-checks');
+    play.check('failed', 'unit').turn('fixer', { head: OTHER });
+    expect(play.say(flow.finishCheck(checksId, 'lint', 'passed')).types()).toEqual([]);
+    const moved = pending();
+    moved.order(say.operate('cancel', 'enough', moved.id)).check('passed', 'unit');
+    expect(moved.check('passed', 'lint').task.phase).toBe('BLOCKED');
+    expect(moved.owed('run-checks')).toEqual([]);
+  });
+
+  it('waits for others where it has no command, and blocks what has no commit', () => {
+    const others = pending([{ name: 'build' } as never]);
+    expect(others.owed('run-checks')).toEqual([]);
+    const { checks_id } = others.newest('ChecksRequested');
+    expect(others.say(flow.finishCheck(checks_id, 'build', 'passed')).types()).toContain('PhaseMoved');
+    const bare = new WorkflowPlay().turn('issue-manager').turn('prep').turn('implementer');
+    expect(bare.task.blocked?.reason).toBe('there is no commit to check: nobody recorded one');
+    expect(bare.openDecisions()).toEqual(['Task needs attention: W-00001 is blocked']);
+  });
+
+  it('checks again what was blocked on its way', () => {
+    const play = pending();
+    play.order(say.operate('cancel', 'wait', play.id)).order(say.operate('unblock', 'go', play.id));
+    expect(play.count('ChecksRequested')).toBe(2);
+    expect(play.owed('run-checks')).toHaveLength(1);
+  });
+});
+
+describe('the merge gate', () => {
+  it('keeps the handoff of whoever validated it until it is merged', () => {
+    const play = new WorkflowPlay().toMerge().turn('validator');
+    expect(play.the('merge')).toMatchObject({ head: SHA, branch: 'feature/a', method: 'squash', taskId: play.id });
+    expect(play.task.claim).toBeNull();
+    expect(play.refuse(say.claim(play.id, 's9', { role: 'validator' })).code).toBe('merging');
+    expect(play.newest('AgentSessionCompleted').next_phase).toBeNull();
+    expect(
+      play
+        .say(flow.finishMerge(play.the('merge').mergeId, 'merged', OTHER))
+        .types()
+        .slice(0, 3),
+    ).toEqual(['MergeFinished', 'HandoffDelivered', 'PhaseMoved']);
+  });
+
+  it.each([
+    ['conflict', 'merge_conflict'],
+    ['failed', 'merged_tree'],
+  ] as const)('sends a merge that ends in %s to the fixer', (outcome, type) => {
+    const play = new WorkflowPlay().toMerge().turn('validator').merge(outcome);
+    expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
+    expect(play.newest('HandoffDropped')).toMatchObject({ to: 'closer-agent' });
+    expect(play.newest('HandoffDelivered')).toMatchObject({ from: 'validator-agent', to: 'fixer-agent' });
+    expect(play.newest('HandoffDelivered').xml).toContain(`type="${type}"`);
+    expect(play.task.flow).toMatchObject({ merge: null, approval: null, rounds: 1 });
+  });
+
+  it('blocks what cannot be merged, and asks; the validator tries again', () => {
+    const play = new WorkflowPlay().toMerge().turn('validator').merge('refused');
+    expect(play.task.blocked).toEqual({ from: 'READY_FOR_MERGE', reason: 'merge refused: refused' });
+    expect(play.decision()).toMatchObject({ source: 'merge', taskId: play.id });
+    play.resolve(1);
+    expect(play.stands()).toEqual(['READY_FOR_MERGE', 'validator']);
+    expect(play.turn('validator').the('merge').head).toBe(SHA);
+  });
+
+  it('merges nothing that nobody wrote down', () => {
+    const play = new WorkflowPlay({ checks: [], ciGate: false });
+    play.turn('issue-manager').turn('prep').turn('implementer', { isRecorded: false });
+    play.turn('reviewer');
+    const caller = play.claim('validator');
+    play.say(
+      say.handoff({
+        taskId: play.id,
+        from: 'validator-agent',
+        senderRole: 'validator',
+        to: 'closer-agent',
+        phase: 'COMPLETED',
+        nextRole: 'closer',
+      }),
+      caller,
+    );
+    expect(play.refuse(play.exit(), caller).code).toBe('writeback-required');
+  });
+
+  it('merges nothing but what was approved', () => {
+    const play = new WorkflowPlay().toMerge();
+    const caller = play.claim('validator');
+    play.say(
+      say.handoff({
+        taskId: play.id,
+        from: 'validator-agent',
+        senderRole: 'validator',
+        to: 'closer-agent',
+        phase: 'COMPLETED',
+        nextRole: 'closer',
+      }),
+      caller,
+    );
+    play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
+    expect(play.refuse(play.exit(OTHER), caller).code).toBe('approval-void');
+    // Whoever came here with it hands it back, and it is reviewed again.
+    play.say(say.handoff({ taskId: play.id, from: 'validator-agent', senderRole: 'validator', ...TO_FIXER }), caller);
+    expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
+    play.turn('fixer', { head: OTHER }).check().turn('reviewer').turn('validator');
+    expect(play.the('merge').head).toBe(OTHER);
+  });
+
+  it('can be asked for by hand, once, where it is its turn', () => {
+    const play = new WorkflowPlay().toReview();
+    expect(play.refuse(flow.askMerge(play.id)).code).toBe('not-mergeable');
+    play.turn('reviewer').order(flow.askMerge(play.id));
+    expect(play.the('merge').mergeId).toBe('m1');
+    expect(play.order({ kind: 'request-merge', command: { id: play.id, mergeId: 'm2' } }).types()).toEqual([]);
+    expect(play.merge('merged', OTHER).stands()).toEqual(['COMPLETED', null]);
+    expect(play.refuse({ kind: 'request-merge', command: { id: 'none', mergeId: 'm3' } }).code).toBe('no-such-task');
+    const held = new WorkflowPlay().toMerge();
+    held.claim('validator');
+    expect(held.refuse(flow.askMerge(held.id), operator).code).toBe('already-claimed');
+  });
+
+  it('is asked for by its holder, who is done with it then', () => {
+    const play = new WorkflowPlay().toMerge();
+    const caller = play.claim('validator');
+    expect(play.refuse(flow.askMerge(play.id), caller).message).toBe('cannot complete: missing handoff');
+    play.say(
+      say.handoff({
+        taskId: play.id,
+        from: 'validator-agent',
+        senderRole: 'validator',
+        to: 'closer-agent',
+        phase: 'COMPLETED',
+        nextRole: 'closer',
+        xml: flow.validated,
+      }),
+      caller,
+    );
+    play.say(flow.askMerge(play.id), caller);
+    expect(play.types()).toEqual(['MergeRequested', 'ClaimCompleted']);
+    expect(play.merge('merged', OTHER).stands()).toEqual(['COMPLETED', 'closer']);
+    play.checkReplay();
+  });
+
+  it('is heard of also where the task was taken elsewhere meanwhile', () => {
+    const play = new WorkflowPlay().toMerge().turn('validator');
+    play.order(say.operate('reinstate', 'wrong idea', play.id)).merge('merged', OTHER);
+    expect(play.types()).toContain('HandoffDropped');
+    expect(play.task.phase).toBe('IMPLEMENTATION');
+    expect(play.owed('merge')).toEqual([]);
+    expect(play.refuse(flow.askMerge(play.id)).code).toBe('not-mergeable');
+  });
+});
+
+describe('rounds back to the fixer', () => {
+  const round = (play: WorkflowPlay, text: string): WorkflowPlay =>
+    play.turn('reviewer', { ...TO_FIXER, xml: flow.changesRequested(text) });
+  const again = (play: WorkflowPlay, i: number): WorkflowPlay =>
+    play.turn('fixer', { head: String(i).repeat(40) }).check();
+
+  it('are three, whoever sends them; then a person decides', () => {
+    const play = new WorkflowPlay().turn('issue-manager').turn('prep').turn('implementer', { head: SHA });
+    play
+      .check('failed')
+      .turn('fixer', { head: '1'.repeat(40) })
+      .check();
+    again(round(play, 'one'), 2);
+    again(round(play, 'two'), 3);
+    expect(play.openDecisions()).toEqual([]);
+    round(play, 'three');
+    expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 too many rounds']);
+    expect(play.decision().context).toContain('4 times; 3 are allowed');
+    expect(play.refuse(say.claim(play.id, 's99', { role: 'fixer' })).code).toBe('held');
+    play.resolve(1);
+    expect(play.openDecisions()).toEqual([]);
+    again(play, 4);
+    round(play, 'four').resolve(2);
+    expect(play.task.blocked?.reason).toBe('decision: cancel');
+    expect(play.openDecisions()).toEqual([]);
+  });
+
+  it('end sooner where the same finding comes back unchanged twice', () => {
+    const play = new WorkflowPlay({ reviewRounds: 9 }).toReview();
+    again(round(play, 'same'), 1);
+    again(round(play, 'same'), 2);
+    expect(play.openDecisions()).toEqual([]);
+    round(play, 'same');
+    expect(play.decision().context).toContain('a.ts:1 same');
+    const other = new WorkflowPlay({ reviewRounds: 9 }).toReview();
+    for (const [i, text] of ['same', 'same', 'new', 'same'].entries()) again(round(other, text), i);
+    expect(other.openDecisions()).toEqual([]);
+  });
+
+  it('count from the beginning where the work begins again', () => {
+    const play = new WorkflowPlay().toReview();
+    round(play, 'x').order(say.operate('reinstate', 'again', play.id));
+    expect(play.task.flow).toMatchObject({
+      rounds: 0,
+      findings: {},
+      retries: 0,
+      approval: null,
+      authors: ['implementer'],
+    });
+  });
+});
+
+describe('duties', () => {
+  it('keep whoever worked on it from approving it, by name', () => {
+    const play = new WorkflowPlay()
+      .turn('issue-manager')
+      .turn('prep')
+      .turn('implementer', { head: SHA, holder: 'ada' });
+    play.check();
+    const caller = play.claim('reviewer', 'ada');
+    const approval = say.handoff({
+      taskId: play.id,
+      from: 'reviewer-agent',
+      senderRole: 'reviewer',
+      to: 'validator-agent',
+      phase: 'READY_FOR_MERGE',
+      nextRole: 'validator',
+    });
+    expect(play.refuse(approval, caller).code).toBe('separation-of-duties');
+    // To find fault with it is nobody's privilege.
+    play.say(say.handoff({ taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer', ...TO_FIXER }), caller);
+  });
+
+  it('keep a worker from reviewing its own work, unless the runbook says so', () => {
+    const made = (rules: object) => {
+      const play = new WorkflowPlay(rules).turn('issue-manager').turn('prep');
+      play.turn('implementer', { head: SHA, holder: 'ada' }).check();
+      return play.order(runs.configure([worker('reviewer', 'ada')])).task.claim?.holder;
+    };
+    expect(made({})).toBeUndefined();
+    expect(made({ sameAgentMayReview: true })).toBe('ada');
+  });
+});
+
+describe('checkpoints', () => {
+  const stages = (mode: 'autonomous' | 'semi' | 'supervised') => {
+    const play = new WorkflowPlay({}, mode);
+    const seen: string[] = [];
+    const pass = (): void => {
+      if (play.task.flow.held === null) return;
+      seen.push(play.task.flow.held.stage);
+      play.resolve(1);
+    };
+    pass();
+    const steps = [
+      () => play.turn('issue-manager'),
+      () => play.turn('prep'),
+      () => play.turn('implementer', { head: SHA }).check(),
+      () => play.turn('reviewer', { ...TO_FIXER, xml: flow.changesRequested() }),
+      () => play.turn('fixer', { head: OTHER }).check(),
+      () => play.turn('reviewer'),
+      () => play.turn('validator').merge('merged', OTHER),
+    ];
+    for (const step of steps) {
+      step();
+      pass();
+    }
+    expect(play.task.phase).toBe('COMPLETED');
+    play.checkReplay();
+    return seen;
+  };
+
+  it('are none, four, or one at every stage', () => {
+    expect(stages('autonomous')).toEqual([]);
+    expect(stages('semi')).toEqual(['ready for work', 'ready for review', 'fix decision', 'ready for review', 'merge']);
+    expect(stages('supervised')).toEqual([
+      'requested',
+      'issue written',
+      'ready for work',
+      'ready for review',
+      'fix decision',
+      'ready for review',
+      'merge',
+      'merged',
+    ]);
+  });
+
+  it('come before any worker, and a refusal blocks the task', () => {
+    const play = new WorkflowPlay({}, 'semi').order(runs.configure([worker('issue-manager'), worker('implementer')]));
+    const { sessionId, epoch } = play.task.claim ?? { sessionId: '', epoch: 0 };
+    const caller = say.session(sessionId, play.id, epoch);
+    play.say(
+      say.handoff({
+        taskId: play.id,
+        from: 'issue-manager',
+        senderRole: 'issue-manager',
+        to: 'prep-agent',
+        phase: 'DRAFT',
+        nextRole: 'prep',
+      }),
+      caller,
+    );
+    play.say(play.exit(), caller).turn('prep');
+    expect(play.task.claim).toBeNull();
+    expect(play.task.flow.held?.stage).toBe('ready for work');
+    expect(play.owed('notify').map(({ title }) => title)).toContain('Task needs attention: W-00001 ready for work');
+    play.order({ kind: 'resolve-decision', command: { id: play.decision().id, option: 2, message: 'not now' } });
+    expect(play.task.blocked?.reason).toBe('decision: deny: not now');
+    // Whoever changes their mind is not asked again.
+    play.order(say.operate('unblock', 'go', play.id));
+    expect(play.task.claim?.role).toBe('implementer');
+  });
+
+  it('hold no task that a person takes elsewhere', () => {
+    const play = new WorkflowPlay({}, 'semi').turn('issue-manager').turn('prep');
+    play.order(say.operate('cancel', 'no', play.id)).order(say.operate('unblock', 'yes', play.id));
+    expect(play.task.flow.held).toBeNull();
+    expect(play.openDecisions()).toEqual([]);
+  });
+});
+
+describe('a task that stalls', () => {
+  const HOUR = 3_600_000;
+
+  it('is told of once its time in the phase is over', () => {
+    const play = new WorkflowPlay({ stallMs: { DRAFT: HOUR } });
+    const { timerId, due } = play.the('wait');
+    expect(Date.parse(due) - Date.parse(play.at)).toBe(HOUR);
+    play.wait(HOUR).say(runs.fire(timerId));
+    expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 has stalled']);
+    expect(play.decision().context).toContain('nobody holds it');
+    play.resolve(1);
+    expect(play.task.phase).toBe('DRAFT');
+  });
+
+  it('is timed anew in each phase, and the time of the last one is over', () => {
+    const play = new WorkflowPlay({ stallMs: { DRAFT: HOUR, IMPLEMENTATION: 2 * HOUR } }).turn('issue-manager');
+    expect(play.owed('wait')).toHaveLength(1);
+    play.turn('prep');
+    expect(play.the('wait').purpose).toMatchObject({ kind: 'stall', phase: 'IMPLEMENTATION' });
+    play.turn('implementer', { head: SHA });
+    expect(play.owed('wait')).toEqual([]);
+  });
+});
+
+describe('an error', () => {
+  const fail = (play: WorkflowPlay, recoverable: boolean): WorkflowPlay =>
+    play.turn('implementer', {
+      to: 'orchestrator',
+      phase: 'BLOCKED',
+      nextRole: 'implementer',
+      xml: flow.failure(recoverable),
+    });
+
+  it('that may pass is tried again after 1, 2 and 4 seconds; then a person is asked', () => {
+    const play = new WorkflowPlay().turn('issue-manager').turn('prep');
+    for (const ms of [1000, 2000, 4000]) {
+      fail(play, true);
+      expect(play.stands()).toEqual(['BLOCKED', 'implementer']);
+      expect(play.openDecisions()).toEqual([]);
+      const { timerId, due } = play.the('wait');
+      expect(Date.parse(due) - Date.parse(play.at)).toBe(ms);
+      play.wait(ms).say(runs.fire(timerId));
+      expect(play.stands()).toEqual(['IMPLEMENTATION', 'implementer']);
+    }
+    fail(play, true);
+    expect(play.owed('wait')).toEqual([]);
+    expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 is blocked']);
+    play.resolve(1).turn('implementer', { head: SHA });
+    expect(play.task.flow.retries).toBe(0);
+    play.checkReplay();
+  });
+
+  it('that will not pass is for a person at once', () => {
+    const play = fail(new WorkflowPlay().turn('issue-manager').turn('prep'), false);
+    expect(play.task.phase).toBe('BLOCKED');
+    expect(play.decision()).toMatchObject({ source: 'error' });
+    play.resolve(2);
+    expect(play.task.phase).toBe('BLOCKED');
+  });
+
+  it('that somebody has seen to is left alone', () => {
+    const play = fail(new WorkflowPlay().turn('issue-manager').turn('prep'), true);
+    const { timerId } = play.the('wait');
+    play.order(say.operate('unblock', 'now', play.id)).claim('implementer');
+    expect(play.say(runs.fire(timerId)).types()).toEqual(['TimerFired']);
+  });
+});

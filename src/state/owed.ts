@@ -1,0 +1,28 @@
+import type { Requirement } from './event.ts';
+import { refusal } from './outcome.ts';
+import type { Claim, Task } from './task.ts';
+import { hasWriteback } from './writeback.ts';
+
+/** Check 12: what the session owes and has not sent. */
+export function findOwed(task: Task, claim: Claim, committed: boolean): Requirement[] {
+  const owed: readonly Requirement[] = committed ? [...claim.requires, 'thought_record'] : claim.requires;
+  return [...new Set(owed)].filter((requirement) => !isThere(requirement, task, claim));
+}
+
+function isThere(requirement: Requirement, task: Task, claim: Claim): boolean {
+  switch (requirement) {
+    case 'exit':
+      return true;
+    case 'result':
+      return claim.resultStatus !== null;
+    case 'handoff':
+      return claim.handoff !== null;
+    case 'thought_record':
+      return hasWriteback(task, claim);
+  }
+}
+
+export function refuseMissing(missing: readonly Requirement[]): ReturnType<typeof refusal> {
+  const message = `cannot complete: missing ${missing.join(', ')}`;
+  return refusal('missing', message, 'Send what is missing, then the exit signal again.');
+}

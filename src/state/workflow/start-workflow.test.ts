@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { decide, type Command } from '../decide.ts';
+import { create, claim, operator, system, worker } from '../say.cases.ts';
+import { emptyState, evolve, type State } from '../state.ts';
+import { prepare, startWorkflow } from './say.cases.ts';
+
+const RULES = { ciGate: false, mergeGate: false };
+
+function after(...commands: readonly Command[]): State {
+  return commands.reduce((state, command) => say(state, command), emptyState());
+}
+
+function say(state: State, command: Command): State {
+  const outcome = decide(state, command, command.kind === 'prepare-session' ? system : operator, RULES);
+  if (!outcome.ok) throw new Error(outcome.refusal.message);
+  for (const event of outcome.events) evolve(state, { ...event, seq: state.seq + 1, at: '', actor: 'operator:ann' });
+  return state;
+}
+
+describe('a workflow', () => {
+  it('is a task in DRAFT, for the issue manager, with the next free id', () => {
+    const state = after(startWorkflow('One'), create('W-00003'), startWorkflow('Two', 'semi'));
+    expect([...state.tasks.keys()]).toEqual(['W-00001', 'W-00003', 'W-00004']);
+    expect(state.tasks.get('W-00004')).toMatchObject({
+      phase: 'DRAFT',
+      nextRole: 'issue-manager',
+      flow: { mode: 'semi' },
+    });
+  });
+
+  it('is begun by people, and refused where the task cannot be made', () => {
+    expect(decide(emptyState(), startWorkflow('One'), worker, RULES).ok).toBe(false);
+    expect(decide(emptyState(), startWorkflow(''), operator, RULES).ok).toBe(false);
+  });
+});
+
+describe('a session', () => {
+  it('is prepared once, under its claim', () => {
+    const state = after(create('A'), claim('A', 'a1'));
+    say(state, prepare('A', 1));
+    expect(state.tasks.get('A')?.flow.place).toMatchObject({ branch: 'feature/a', port: 3100 });
+    expect(decide(state, prepare('A', 1), system, RULES)).toMatchObject({ ok: true, events: [] });
+    const stale = decide(state, prepare('A', 2), system, RULES);
+    expect(!stale.ok && stale.refusal.code).toBe('claim-ended');
+  });
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseHandoff, routeHandoff } from '../../protocol/handoff/index.ts';
+import { emptyTask } from '../say.cases.ts';
+import { findingsIn } from './findings.ts';
+import { NO_FLOW } from './flow.ts';
+import { toFixer, withMerge } from './gate-handoffs.ts';
+import { changesRequested, validated } from './say.cases.ts';
+import { addressesOf } from './task-url.ts';
+
+const task = { ...emptyTask, id: 'A', n: 7 };
+
+describe('what a gate sends to the fixer', () => {
+  it('is a handoff like any other, whatever a program printed', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 5000 }),
+        fc.constantFrom('ci-gate', 'validator-agent'),
+        (text, from) => {
+          const { xml } = toFixer(task, from, [{ type: 'unit', text }], 'h1');
+          const parsed = parseHandoff(xml);
+          if (!parsed.ok) throw new Error(parsed.problems[0].message);
+          const route = routeHandoff(parsed.value);
+          expect(route.ok && route.value.phase).toBe('IMPLEMENTATION');
+          expect(parsed.value.issue_number).toBe('7');
+        },
+      ),
+    );
+  });
+
+  it('keeps the end of the log, without colours', () => {
+    const { xml } = toFixer(
+      task,
+      'ci-gate',
+      [{ type: 'unit', text: `${'x'.repeat(9000)}\u001B[31mthe end\u001B[0m` }],
+      'h1',
+    );
+    expect(xml).toContain('the end');
+    expect(xml).not.toContain('[31m');
+    expect(xml.length).toBeLessThan(5000);
+    expect(toFixer(task, 'ci-gate', [{ type: 'unit', text: ' \u0000 ' }], 'h1').xml).toContain('no output');
+  });
+
+  it('has findings that are known when they come back', () => {
+    const failures = [{ type: 'unit', text: 'broken' }];
+    expect(findingsIn(toFixer(task, 'ci-gate', failures, 'h1').xml)).toEqual(['unit broken']);
+    expect(findingsIn(changesRequested('no test', 'b.ts:2'))).toEqual(['b.ts:2 no test']);
+    expect(findingsIn('<nothing/>')).toEqual([]);
+  });
+});
+
+describe('a handoff to the closer', () => {
+  const handoff = {
+    handoff_id: 'h1',
+    task_id: 'A',
+    from: 'validator-agent',
+    to: 'closer-agent',
+    phase: 'COMPLETED',
+    next_role: 'closer',
+    xml: validated,
+  } as const;
+
+  it('is delivered with what the merge made of it', () => {
+    const parsed = parseHandoff(withMerge(handoff, 'a'.repeat(40), 'squash').xml);
+    expect(parsed.ok && parsed.value).toMatchObject({
+      merge_status: 'merged',
+      merge_sha: 'a'.repeat(40),
+      merge_strategy: 'squash',
+    });
+    expect(withMerge({ ...handoff, xml: 'rubbish' }, 'a', 'merge').xml).toBe('rubbish');
+  });
+});
+
+describe('addresses', () => {
+  it('are those of this Baton, or those that a handoff named', () => {
+    expect(addressesOf(task)).toEqual({
+      issue_url: 'http://baton.localhost/tasks/A',
+      issue_number: '7',
+      pr_url: 'http://baton.localhost/tasks/A/pull',
+      pr_number: '7',
+    });
+    const flow = {
+      ...NO_FLOW,
+      handoff: {
+        handoff_id: 'h',
+        task_id: 'A',
+        from: 'reviewer-agent',
+        to: 'fixer-agent',
+        phase: null,
+        next_role: null,
+        xml: changesRequested(),
+      },
+    };
+    expect(addressesOf({ ...task, flow })).toMatchObject({ pr_url: 'https://example.org/pull/1', pr_number: '1' });
+  });
+});

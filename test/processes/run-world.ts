@@ -1,0 +1,226 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findMarked } from '../../src/effects/reap.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { agentFiles } from '../../src/supervisor/contract.ts';
+import { readLedger } from './ledger.ts';
+import { Receiver } from './receiver.ts';
+import { until } from './until.ts';
+import { World } from './world.ts';
+
+/** Long enough for a machine that has other things to do. */
+export const PATIENCE_MS = 60_000;
+
+export interface RunWorldOptions {
+  /** What stands in `baton.toml`, apart from whom to tell. */
+  readonly runbook: string;
+  /** Of scripted agents, by file name. */
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A world with a runbook, agents under their supervisors, and somebody who is told when they need a person. */
+export class RunWorld implements AsyncDisposable {
+  readonly world: World;
+  readonly receiver: Receiver;
+
+  private constructor(world: World, receiver: Receiver) {
+    this.world = world;
+    this.receiver = receiver;
+  }
+
+  static async open({ runbook, scripts = {}, env = {} }: RunWorldOptions): Promise<RunWorld> {
+    const receiver = await Receiver.open();
+    // Where Node keeps it by itself: a daemon then starts in half the time.
+    const cache = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
+    const made = new RunWorld(new World({ WEBHOOK: receiver.url, BATON_TICK_MS: '100', ...cache, ...env }), receiver);
+    const told = '\n[notify]\ndesktop = false\nterminal = false\nwebhook = "${env.WEBHOOK}"\n';
+    made.world.commit(made.repository, { 'baton.toml': `${runbook}${told}`, ...scripts }, 'a runbook');
+    try {
+      await made.world.startDaemon();
+      return made;
+    } catch (error) {
+      await made[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get repository(): string {
+    return this.world.repository;
+  }
+
+  async restart(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    await this.world.endDaemon(signal);
+    await this.world.startDaemon();
+  }
+
+  async ask<R = Shown>(operation: string, input: unknown = {}): Promise<R> {
+    return (await this.world.order(operation, input)) as R; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  }
+
+  /** Starts a pipeline, an agent or a command; its id. */
+  async run(name: string, ...args: string[]): Promise<string> {
+    return (await this.ask('run_start', { name, args })).id;
+  }
+
+  /** When it is over, or needs a person. */
+  async pipeline(id: string): Promise<Shown> {
+    return this.ask('pipeline_show', { id, wait_ms: PATIENCE_MS });
+  }
+
+  async agent(id: string): Promise<Shown> {
+    return this.ask('agent_show', { id, wait_ms: PATIENCE_MS });
+  }
+
+  /** The agent that runs, or ran last, in a step. */
+  async agentIn(pipelineId: string, step: string): Promise<string> {
+    return this.until(`${step} has an agent`, async () => {
+      const { steps } = await this.ask('pipeline_show', { id: pipelineId });
+      return steps.find(({ name }) => name === step)?.agent_id ?? undefined;
+    });
+  }
+
+  /** When its process has gone, whatever became of its run. */
+  async gone(agentId: string): Promise<Shown> {
+    return this.until('its process has gone', async () => {
+      const shown = await this.ask('agent_show', { id: agentId });
+      return shown.process === 'gone' && shown;
+    });
+  }
+
+  async decisions(): Promise<readonly ShownDecision[]> {
+    return (await this.ask<{ decisions: readonly ShownDecision[] }>('decision_list', { all: true })).decisions;
+  }
+
+  /** Takes the option with this action. */
+  async resolve(decisionId: string | null, action: string, message?: string): Promise<void> {
+    const { options } = await this.ask<ShownDecision>('decision_show', { id: decisionId });
+    const option = options.find((each) => each.action === action)?.n;
+    await this.ask('decision_resolve', { id: decisionId, option, ...(message === undefined ? {} : { message }) });
+  }
+
+  /** Everything that was recorded about an agent or a pipeline, read from the file. */
+  async entries(id: string, type?: string): Promise<Entry[]> {
+    return (await readLedger(this.world)).filter(
+      ({ data, type: its }) =>
+        (data['agent_id'] === id || data['pipeline_id'] === id) && (type === undefined || its === type),
+    );
+  }
+
+  async count(id: string, type: string): Promise<number> {
+    return (await this.entries(id, type)).length;
+  }
+
+  /** What a scripted agent was told, in order: blocks of its stop hook and messages. */
+  told(agentId: string): string[] {
+    return this.conversation(agentId).flatMap(({ from, text }) => (from === 'user' ? [text] : []));
+  }
+
+  /** The reasons of its blocks. */
+  blocks(agentId: string): string[] {
+    return this.told(agentId).flatMap((text) => (text.startsWith(FEEDBACK) ? [text.slice(FEEDBACK.length)] : []));
+  }
+
+  private conversation(agentId: string): readonly { readonly from: string; readonly text: string }[] {
+    const { folder } = agentFiles(this.world.stateDir, agentId);
+    const files = existsSync(folder) ? readdirSync(folder) : [];
+    const name = files.find((each) => /^scripted-.*\.json$/.test(each));
+    if (name === undefined) return [];
+    const kept: { messages: { from: string; text: string }[] } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    return kept.messages;
+  }
+
+  /** What whatever ran has written into a file of the repository. */
+  lines(file: string): string[] {
+    try {
+      return readFileSync(join(this.repository, file), 'utf8').split('\n').slice(0, -1);
+    } catch {
+      return [];
+    }
+  }
+
+  /** Processes of this agent, its supervisor not among them; zombies are dead. */
+  processesOf(agentId: string): number[] {
+    return findMarked({ name: 'BATON_AGENT_ID', value: agentId });
+  }
+
+  async untilNobodyIs(agentId: string): Promise<void> {
+    await this.until(`nothing is left of ${agentId}`, () => this.processesOf(agentId).length === 0);
+  }
+
+  /** Every process that belongs to this world, apart from the daemon: supervisors, agents, what they started. */
+  processes(): number[] {
+    return findMarked({ name: 'BATON_STATE_DIR', value: this.world.stateDir }).filter(
+      (pid) => pid !== this.world.daemonPid,
+    );
+  }
+
+  async until<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
+    return until(what, look, PATIENCE_MS);
+  }
+
+  /** The end of a world in which nothing is left: supervisors need a moment to go. */
+  async leaveEmpty(): Promise<void> {
+    try {
+      await this.until('nothing is left of any run', () => this.processes().length === 0);
+    } finally {
+      await this[Symbol.asyncDispose]();
+    }
+  }
+
+  /** Whatever a test that failed has left goes too. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.world.endDaemon('SIGKILL');
+    for (let left = this.processes(); left.length > 0; left = this.processes()) for (const pid of left) kill(pid);
+    await this.world[Symbol.asyncDispose]();
+    await this.receiver[Symbol.asyncDispose]();
+  }
+}
+
+const FEEDBACK = 'Stop hook feedback:\n';
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has gone.
+  }
+}
+
+/** As much of any view as tests look at. */
+export interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly process: string;
+  readonly reason: string | null;
+  readonly start: number;
+  readonly pid: number | null;
+  readonly outcome: string | null;
+  readonly decision_id: string | null;
+  readonly log: string;
+  readonly folder: string;
+  readonly exit: {
+    readonly code: number | null;
+    readonly signal: string | null;
+    readonly blocks_used: boolean;
+    readonly timed_out: boolean;
+  } | null;
+  readonly steps: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly agent_id: string | null;
+    readonly output: string | null;
+  }[];
+}
+
+export interface ShownDecision {
+  readonly id: string;
+  readonly status: string;
+  readonly source: string;
+  readonly title: string;
+  readonly context: string;
+  readonly agent_id: string | null;
+  readonly pipeline_id: string | null;
+  readonly options: readonly { readonly n: number; readonly action: string; readonly recommended: boolean }[];
+}
