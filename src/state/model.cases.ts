@@ -136,7 +136,8 @@ function claim(model: Model, { id, sessionId, requires = [], ...command }: Of<'c
   const role = command.role ?? null;
   const task = model.tasks.get(id);
   if (task === undefined || model.sessions.has(sessionId)) return false;
-  const closes = task.phase === 'COMPLETED' && task.live === null && role !== null && role === task.role;
+  const isFree = task.live === null && !task.merging;
+  const closes = task.phase === 'COMPLETED' && isFree && role !== null && role === task.role;
   if (!closes && !isClaimable(model, task)) return false;
   if (role !== null && task.role !== null && role !== task.role) return false;
   const wasReady = task.phase === 'READY_FOR_REVIEW';
@@ -204,7 +205,6 @@ function reinstate(task: ModelTask): void {
   task.first = 'IMPLEMENTATION';
   task.past = false;
   task.records = [];
-  task.merging = false;
 }
 
 function complete(model: Model, task: ModelTask, command: Of<'complete-task'>, caller: Caller): boolean {
