@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { writeFileSync } from 'node:fs';
 import type { Answer } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import type { Child } from './child.ts';
@@ -9,6 +8,7 @@ import { DaemonLine } from './daemon-line.ts';
 import type { Rooms } from './door.ts';
 import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
+import { Hearing } from './hearing.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
 import { Permissions, type Permission } from './permissions.ts';
@@ -16,11 +16,6 @@ import { passOn } from './pass-on.ts';
 import { PrintedSignals } from './printed-signals.ts';
 import { readHook } from './answer-hook.ts';
 import { Reporter } from './reporter.ts';
-import { hearStream, hearText, type Speech } from './speech.ts';
-import { UsageMeter } from './usage-meter.ts';
-import { READERS } from '../streams/reader.ts';
-import type { Said } from '../streams/said.ts';
-import { ErrorDesk } from './error-desk.ts';
 import { StopGuard } from './stop-guard.ts';
 import type { Tail } from './tail.ts';
 
@@ -30,13 +25,10 @@ export class Counterpart implements Rooms {
   readonly #line: DaemonLine;
   readonly #reporter: Reporter;
   readonly #guard: StopGuard;
-  readonly #speech: Speech;
+  readonly #hearing: Hearing;
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
-  readonly #meter: UsageMeter;
-  readonly #errors = new ErrorDesk();
   readonly #permissions = new Permissions();
-  readonly #conversationFile: string;
   /** What it was told while it could not listen: it hears that when it next tries to stop. */
   readonly #held: string[] = [];
   readonly #answering = new Set<Promise<unknown>>();
@@ -52,10 +44,6 @@ export class Counterpart implements Rooms {
   /** Nothing more is said to it: it may leave, and does. */
   #isLeaving = false;
   readonly #gone = Promise.withResolvers<void>();
-  /** Its turn is over, and nobody has told it anything since. */
-  #isWaiting = false;
-  #conversation: string | null = null;
-  #kept: string | null = null;
   #keys = 0;
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
@@ -63,11 +51,15 @@ export class Counterpart implements Rooms {
     this.#tail = tail;
     this.#line = new DaemonLine(launch.state_dir, launch.token);
     this.#reporter = new Reporter(launch, this.#line);
-    this.#conversationFile = files.conversation;
-    this.#meter = new UsageMeter(files.usage);
-    this.#speech =
-      launch.output === 'text' ? hearText() : hearStream(READERS[launch.output], (said) => this.#heard(said));
-    this.#printed = new PrintedSignals(launch, this.#line, this.#speech);
+    this.#hearing = new Hearing({
+      launch,
+      files,
+      tail,
+      report: async (report) => this.report(report),
+      onProgress: () => this.#guard.progress(),
+      onTurnEnd: (failed) => void this.#onTurnEnd(failed),
+    });
+    this.#printed = new PrintedSignals(launch, this.#line, this.#hearing.speech);
     this.#guard = new StopGuard({
       agentId: launch.id,
       config: readHookConfig(files.config),
@@ -110,7 +102,7 @@ export class Counterpart implements Rooms {
     this.#idle?.touch();
     // In a stream of JSON the words are what is worth keeping, not the lines that carry them.
     if (this.#launch.output === 'text' || !isWords) this.#tail.push(chunk);
-    if (isWords && this.#launch.kind === 'agent') this.#speech.push(chunk);
+    if (isWords && this.#launch.kind === 'agent') this.#hearing.speech.push(chunk);
   }
 
   /** The process has gone: nothing is renewed, and nobody is idle. */
@@ -122,8 +114,8 @@ export class Counterpart implements Rooms {
   /** Its last words count like those of a turn; why it failed may be known only now. */
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
     await this.#settlePrinted(undefined);
-    await this.#readEnd(code);
-    await this.#reportUsed();
+    await this.#hearing.conclude(code, this.#timedOut);
+    for (const text of this.#held.splice(0)) this.#tail.push(Buffer.from(`\n[not heard any more: ${text}]\n`));
     return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
   }
 
@@ -148,7 +140,7 @@ export class Counterpart implements Rooms {
     const said = readHook(name, body);
     if (said.kind === 'progress') this.#guard.progress();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
-    if (said.kind === 'failure') await this.#answer(this.#reportError(this.#errors.hook(said.report, said.isSure)));
+    if (said.kind === 'failure') await this.#answer(this.#hearing.failed(said.report, said.isSure));
     return {};
   }
 
@@ -194,6 +186,8 @@ export class Counterpart implements Rooms {
     if (told !== '') return { decision: 'block', reason: told };
     const output = await this.#guard.stop(body);
     this.#isTold = false;
+    // A client that has one turn a process is on its way out.
+    if (output.decision === 'allow' && this.#launch.input === 'once') this.#isLeaving = true;
     return output.decision === 'allow' ? {} : output;
   }
 
@@ -215,8 +209,7 @@ export class Counterpart implements Rooms {
     if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#guard.told();
     this.#isTold = true;
-    this.#isWaiting = false;
-    this.#errors.clear();
+    this.#hearing.told();
     this.#idle?.touch();
     if (this.#launch.input !== 'once') return (await this.#child?.tell(text)) ?? false;
     this.#held.push(text);
@@ -229,57 +222,15 @@ export class Counterpart implements Rooms {
     return settled.kind === 'refused' ? settled.message : undefined;
   }
 
-  #heard(said: Said): void {
-    switch (said.kind) {
-      case 'conversation':
-        this.#conversation = said.id;
-        this.#meter.conversation(said.id);
-        break;
-      case 'model':
-        this.#meter.model(said.model);
-        break;
-      case 'words':
-        this.#keepConversation();
-        this.#tail.push(Buffer.from(said.text));
-        break;
-      case 'tool-started':
-        this.#keepConversation();
-        this.#guard.progress();
-        break;
-      case 'usage':
-        this.#meter.add(said, this.#isWaiting);
-        break;
-      case 'error':
-        this.#errors.hear(said);
-        break;
-      case 'turn-ended':
-        void this.#onTurnEnd(said.failed);
-        break;
-      case 'tool-ended':
-      case 'permission':
-        // The hooks have told of it.
-        break;
-    }
-  }
-
-  /** Only one in which the model has answered can be gone on with: before that, some clients keep nothing of it. */
-  #keepConversation(): void {
-    if (this.#conversation === null || this.#conversation === this.#kept) return;
-    this.#kept = this.#conversation;
-    writeFileSync(this.#conversationFile, this.#conversation, { mode: 0o600 });
-  }
-
   /**
    * A client whose turn is over waits for the next message. One that may leave is let go; of any other the daemon hears, unless it was
    * an error that ended the turn. Clients that have one turn a process leave by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
-    this.#meter.turnEnded();
-    this.#isWaiting = !this.#isTold;
     await this.#settlePrinted(undefined);
-    await this.#reportUsed();
+    await this.#hearing.turnEnded(!this.#isTold);
     if (this.#isTold || this.#launch.input === 'once') return;
-    if (isError) await this.#reportError(Promise.resolve(this.#errors.take()));
+    if (isError) await this.#hearing.reportError();
     else if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#letLeave();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
   }
@@ -287,30 +238,6 @@ export class Counterpart implements Rooms {
   #letLeave(): void {
     this.#isLeaving = true;
     this.#child?.hangUp();
-  }
-
-  async #reportError(found: Promise<AgentReport | undefined>): Promise<void> {
-    const report = await found;
-    if (report !== undefined) await this.report(report);
-  }
-
-  async #reportUsed(): Promise<void> {
-    const used = this.#launch.kind === 'agent' ? this.#meter.take() : undefined;
-    if (used !== undefined) await this.report(used);
-  }
-
-  async #readEnd(code: number | null): Promise<void> {
-    const { output, env } = this.#launch;
-    if (output === 'text') return;
-    const conversation = this.#conversation;
-    const end = { code, at: Date.now(), conversation, error: this.#errors.lastWords, env: { ...process.env, ...env } };
-    for (const said of READERS[output].readEnd(end)) {
-      if (said.kind === 'model') this.#meter.model(said.model);
-      if (said.kind === 'error') this.#errors.hear(said);
-    }
-    const hasFailed = code !== 0 && code !== null && !this.#timedOut;
-    if (hasFailed) await this.#reportError(Promise.resolve(this.#errors.take()));
-    for (const text of this.#held.splice(0)) this.#tail.push(Buffer.from(`\n[not heard any more: ${text}]\n`));
   }
 
   #onSilence(): void {

@@ -1,0 +1,123 @@
+import { writeFileSync } from 'node:fs';
+import { READERS } from '../streams/reader.ts';
+import type { Said } from '../streams/said.ts';
+import type { AgentReport, filesIn, Launch } from './contract.ts';
+import { ErrorDesk } from './error-desk.ts';
+import { hearStream, hearText, type Speech } from './speech.ts';
+import type { Tail } from './tail.ts';
+import { UsageMeter } from './usage-meter.ts';
+
+type Errored = Extract<AgentReport, { kind: 'errored' }>;
+
+export interface HearingOptions {
+  readonly launch: Launch;
+  readonly files: ReturnType<typeof filesIn>;
+  readonly tail: Tail;
+  readonly report: (report: AgentReport) => Promise<unknown>;
+  /** It used a tool. */
+  readonly onProgress: () => void;
+  readonly onTurnEnd: (failed: boolean) => void;
+}
+
+/** What the client's own stream tells of the agent: its conversation, what it uses, what stops it. */
+export class Hearing {
+  readonly speech: Speech;
+  readonly #options: HearingOptions;
+  readonly #meter: UsageMeter;
+  readonly #errors = new ErrorDesk();
+  /** Its turn is over, and nobody has told it anything since. */
+  #isWaiting = false;
+  #conversation: string | null = null;
+  #kept: string | null = null;
+
+  constructor(options: HearingOptions) {
+    const { output } = options.launch;
+    this.#options = options;
+    this.#meter = new UsageMeter(options.files.usage);
+    this.speech = output === 'text' ? hearText() : hearStream(READERS[output], (said) => this.#heard(said));
+  }
+
+  /** It was told something: whatever stopped it before is over. */
+  told(): void {
+    this.#isWaiting = false;
+    this.#errors.clear();
+  }
+
+  async turnEnded(isWaiting: boolean): Promise<void> {
+    this.#meter.turnEnded();
+    this.#isWaiting = isWaiting;
+    await this.reportUsed();
+  }
+
+  /** What its hook says of an API error; the stream may know more. */
+  async failed(report: Errored, isSure: boolean): Promise<void> {
+    await this.#tell(await this.#errors.hook(report, isSure));
+  }
+
+  async reportError(): Promise<void> {
+    await this.#tell(this.#errors.take());
+  }
+
+  async reportUsed(): Promise<void> {
+    if (this.#options.launch.kind === 'agent') await this.#tell(this.#meter.take());
+  }
+
+  /** The process has gone: why it failed may be known only now. */
+  async conclude(code: number | null, wasEnded: boolean): Promise<void> {
+    const { output, env } = this.#options.launch;
+    if (output === 'text') return;
+    const conversation = this.#conversation;
+    const end = { code, at: Date.now(), conversation, error: this.#errors.lastWords, env: { ...process.env, ...env } };
+    for (const said of READERS[output].readEnd(end)) {
+      if (said.kind === 'model') this.#meter.model(said.model);
+      if (said.kind === 'error') this.#errors.hear(said);
+    }
+    if (code !== 0 && code !== null && !wasEnded) await this.reportError();
+    await this.reportUsed();
+  }
+
+  async #tell(report: AgentReport | undefined): Promise<void> {
+    if (report !== undefined) await this.#options.report(report);
+  }
+
+  #heard(said: Said): void {
+    switch (said.kind) {
+      case 'conversation':
+        this.#conversation = said.id;
+        this.#meter.conversation(said.id);
+        break;
+      case 'model':
+        this.#meter.model(said.model);
+        break;
+      case 'words':
+        this.#keepConversation();
+        this.#options.tail.push(Buffer.from(said.text));
+        break;
+      case 'tool-started':
+        this.#keepConversation();
+        this.#options.onProgress();
+        break;
+      case 'usage':
+        this.#meter.add(said, this.#isWaiting);
+        break;
+      case 'error':
+        this.#errors.hear(said);
+        break;
+      case 'turn-ended':
+        if (!said.failed) this.#keepConversation();
+        this.#options.onTurnEnd(said.failed);
+        break;
+      case 'tool-ended':
+      case 'permission':
+        // The hooks have told of it.
+        break;
+    }
+  }
+
+  /** Only one in which the model has answered can be gone on with: before that, some clients keep nothing of it. */
+  #keepConversation(): void {
+    if (this.#conversation === null || this.#conversation === this.#kept) return;
+    this.#kept = this.#conversation;
+    writeFileSync(this.#options.files.conversation, this.#conversation, { mode: 0o600 });
+  }
+}
