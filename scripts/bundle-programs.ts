@@ -62,6 +62,7 @@ export async function bundlePrograms(outdir: string): Promise<void> {
       'hook-stop': 'src/supervisor/hook/main.ts',
       'hook-stop-others': 'src/supervisor/hook/ask-others.ts',
       scripted: 'src/agents/scripted/main.ts',
+      'hook-own': 'src/hooks/session/main.ts',
     },
   });
 }

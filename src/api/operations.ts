@@ -1,12 +1,13 @@
 import * as agent from './agent-operations.ts';
 import * as decision from './decision-operations.ts';
 import type { Operation } from './operation.ts';
+import * as project from './project-operations.ts';
 import * as run from './run-operations.ts';
 import * as supervisor from './supervisor-operations.ts';
 import * as task from './task-operations.ts';
 import * as writeback from './writeback-operations.ts';
 
-const ROOMS = [task, writeback, agent, run, decision, supervisor];
+const ROOMS = [task, writeback, agent, run, project, decision, supervisor];
 
 /** Every operation, by its name. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(

@@ -8,6 +8,7 @@ import type { Handler } from './handler.ts';
 import { handoffHandler } from './handoff-handler.ts';
 import { LEDGER_HANDLERS } from './ledger-handlers.ts';
 import { PIPELINE_HANDLERS } from './pipeline-handlers.ts';
+import { projectBriefHandler } from './project-brief-handler.ts';
 import { reconcileHandler } from './reconcile-handler.ts';
 import { resultHandler } from './result-handler.ts';
 import { RUN_HANDLERS } from './run-handlers.ts';
@@ -29,6 +30,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...DECISION_HANDLERS,
     ...RUN_HANDLERS,
     status_get: statusHandler,
+    project_brief: projectBriefHandler,
     task_brief: briefHandler,
     task_worktree: worktreeHandler,
     reconcile: reconcileHandler,
