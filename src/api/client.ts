@@ -28,6 +28,8 @@ export interface CallOptions {
   readonly token?: string;
   readonly projectPath?: string;
   readonly signal?: AbortSignal;
+  /** The client's own name for the conversation in which this is said, where it is known. */
+  readonly conversation?: string;
   /** How long to wait for the answer, besides the `wait_ms` of the input. */
   readonly timeoutMs?: number;
 }
@@ -52,7 +54,7 @@ export class Client {
     const key = given.key ?? crypto.randomUUID();
     const options = await this.#asHolder(operation, body, given);
     const answer = await this.#ask({ operation, key, body }, options);
-    if (operation === 'task_claim' && answer.ok) await this.#note(answer);
+    if (operation === 'task_claim' && answer.ok) await this.#note(answer, options);
     if (answer.ok || !UNHEARD.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
     const token = options.token ?? this.#token();
     if (token === undefined) return answer;
@@ -111,13 +113,14 @@ export class Client {
     const { stateDir, env, token: own } = this.#options;
     if (options.token !== undefined || 'given' in own || !hasOwnSessions(stateDir)) return options;
     const { findOwnToken } = await import('./own-claims.ts');
-    const token = findOwnToken(stateDir, env, operation, body);
+    const token = findOwnToken({ stateDir, env, conversation: options.conversation }, operation, body);
     return token === undefined ? options : { ...options, token };
   }
 
-  async #note(answer: Answer): Promise<void> {
+  async #note(answer: Answer, { conversation }: CallOptions): Promise<void> {
     const { stateDir, env } = this.#options;
-    if (hasOwnSessions(stateDir)) (await import('./own-claims.ts')).noteOwnClaim(stateDir, env, answer);
+    if (!hasOwnSessions(stateDir)) return;
+    (await import('./own-claims.ts')).noteOwnClaim({ stateDir, env, conversation }, answer);
   }
 
   async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {

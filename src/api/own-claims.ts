@@ -1,15 +1,25 @@
 import type { Answer } from './answer.ts';
 import { findOwnSession, keepOwnClaim, listOwnClaims, type OwnClaim } from './own-session.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** From where somebody calls. */
+interface Where {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** As the client names it, where it does. */
+  readonly conversation: string | undefined;
+}
 
 /**
  * The token of the claim that a call in somebody's own session means: of the task or the agent that it names, else of the newest claim.
  * Undefined where it is about nothing that was claimed in that session: then whoever calls speaks for themselves.
  */
-export function findOwnToken(stateDir: string, env: Environment, operation: string, body: string): string | undefined {
+export function findOwnToken(
+  { stateDir, env, conversation }: Where,
+  operation: string,
+  body: string,
+): string | undefined {
   if (!UNDER_A_CLAIM.has(operation)) return undefined;
-  const session = findOwnSession(stateDir, env);
+  const session = findOwnSession(stateDir, env, conversation);
   const claims = session === undefined ? [] : listOwnClaims(session);
   if (claims.length === 0) return undefined;
   const { task_id, agent_id } = fieldsOf(body);
@@ -19,8 +29,8 @@ export function findOwnToken(stateDir: string, env: Environment, operation: stri
 }
 
 /** A claim that was made in somebody's own session is theirs from now on, whichever way they speak. */
-export function noteOwnClaim(stateDir: string, env: Environment, answer: Answer): void {
-  const session = answer.ok ? findOwnSession(stateDir, env) : undefined;
+export function noteOwnClaim({ stateDir, env, conversation }: Where, answer: Answer): void {
+  const session = answer.ok ? findOwnSession(stateDir, env, conversation) : undefined;
   if (session === undefined || !answer.ok) return;
   const claim = claimIn(answer.result);
   if (claim !== undefined) keepOwnClaim(session, claim);

@@ -16,6 +16,8 @@ export interface OwnSession {
   /** The client's process. */
   readonly process: string;
   readonly cwd: string;
+  /** When it began, or last went on: milliseconds. */
+  readonly started: number;
 }
 
 export interface OwnClaim {
@@ -28,17 +30,35 @@ export interface OwnClaim {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The session that this process runs in; undefined where it runs in none, or in one that Baton itself has started. */
-export function findOwnSession(stateDir: string, env: Environment): OwnSession | undefined {
-  if (env['BATON_TOKEN'] || env['BATON_AGENT_ID']) return undefined;
-  if (!hasOwnSessions(stateDir)) return undefined;
+/**
+ * The session that this process runs in; undefined where it runs in none, or in one that Baton itself has started. Some clients name the
+ * conversation with each call or to what they start; else it is told by the processes above, of which one may serve several.
+ */
+export function findOwnSession(stateDir: string, env: Environment, conversation?: string): OwnSession | undefined {
+  const named = conversation ?? (env['CODEX_THREAD_ID'] || undefined);
+  const sessions = isOwn(stateDir, env) ? listOwnSessions(stateDir) : [];
+  const byName = (name: string | undefined) => sessions.find((session) => session.conversation === name);
+  // A sandbox may hide the processes above. After `/clear` this name is that of the conversation before.
+  const around = findAround(sessions).filter(({ client }) => named === undefined || client !== 'codex');
+  return byName(named) ?? around.at(-1) ?? byName(env['CLAUDE_CODE_SESSION_ID'] || undefined);
+}
+
+/** All sessions of the client's process that this one runs in. */
+export function findSessionsAround(stateDir: string, env: Environment): readonly OwnSession[] {
+  return isOwn(stateDir, env) ? findAround(listOwnSessions(stateDir)) : [];
+}
+
+function isOwn(stateDir: string, env: Environment): boolean {
+  return !env['BATON_TOKEN'] && !env['BATON_AGENT_ID'] && hasOwnSessions(stateDir);
+}
+
+function findAround(sessions: readonly OwnSession[]): readonly OwnSession[] {
+  if (sessions.length === 0) return [];
   for (const { identity } of ancestorsOf()) {
-    const session = readSession(folderOf(stateDir, identity));
-    if (session !== undefined) return session;
+    const found = sessions.filter((session) => session.process === identity);
+    if (found.length > 0) return found.toSorted((one, other) => one.started - other.started);
   }
-  // A sandbox may hide the processes above; some clients name the conversation to what they start.
-  const named = env['CLAUDE_CODE_SESSION_ID'] || env['CODEX_THREAD_ID'];
-  return named === undefined ? undefined : listOwnSessions(stateDir).find(({ conversation }) => conversation === named);
+  return [];
 }
 
 export function listOwnSessions(stateDir: string): readonly OwnSession[] {
@@ -46,7 +66,7 @@ export function listOwnSessions(stateDir: string): readonly OwnSession[] {
 }
 
 export function keepOwnSession(stateDir: string, session: Omit<OwnSession, 'folder'>): OwnSession {
-  const folder = folderOf(stateDir, session.process);
+  const folder = join(ownFolder(stateDir), nameOf(session));
   makeFolder(join(folder, 'claims'));
   writeWhole(join(folder, 'session.json'), JSON.stringify(session));
   return { ...session, folder };
@@ -85,8 +105,8 @@ function ownFolder(stateDir: string): string {
   return stateFiles(stateDir).ownSessions;
 }
 
-function folderOf(stateDir: string, identity: string): string {
-  return join(ownFolder(stateDir), identity.replaceAll(/[^\w.-]/g, '_'));
+function nameOf({ client, conversation, process: identity }: Omit<OwnSession, 'folder'>): string {
+  return `${client}-${conversation || identity}`.replaceAll(/[^\w.-]/g, '_').slice(0, 200);
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -99,10 +119,10 @@ function namesIn(folder: string): readonly string[] {
 
 function readSession(folder: string): OwnSession | undefined {
   const fields = readFields(join(folder, 'session.json'));
-  const { client, conversation, process: identity, cwd } = fields;
+  const { client, conversation, process: identity, cwd, started } = fields;
   if (client === undefined || conversation === undefined || identity === undefined || cwd === undefined)
     return undefined;
-  return { folder, client, conversation, process: identity, cwd };
+  return { folder, client, conversation, process: identity, cwd, started: Number(started ?? 0) };
 }
 
 function readClaim(path: string): OwnClaim | undefined {

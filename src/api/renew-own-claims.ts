@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { findOwnSession, forgetOwnClaim, listOwnClaims } from './own-session.ts';
+import { findSessionsAround, forgetOwnClaim, listOwnClaims } from './own-session.ts';
 
 const EVERY_MS = 60_000;
 
@@ -14,11 +14,11 @@ export function renewOwnClaims(
   everyMs: number = EVERY_MS,
 ): { readonly stop: () => void } {
   const renew = async (): Promise<void> => {
-    const session = findOwnSession(stateDir, env);
-    if (session === undefined) return;
-    for (const claim of listOwnClaims(session)) {
-      const answer = await client.call('task_heartbeat', {}, { token: claim.token });
-      if (!answer.ok && OVER.has(answer.error.code)) forgetOwnClaim(session, claim);
+    for (const session of findSessionsAround(stateDir, env)) {
+      for (const claim of listOwnClaims(session)) {
+        const answer = await client.call('task_heartbeat', {}, { token: claim.token });
+        if (!answer.ok && OVER.has(answer.error.code)) forgetOwnClaim(session, claim);
+      }
     }
   };
   const timer = setInterval(() => void renew(), everyMs).unref();

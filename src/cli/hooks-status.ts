@@ -47,9 +47,7 @@ function describe(name: ClientName, version: Version, files: readonly FileStatus
   const lines = installed.flatMap(({ scope, path, parts, problems, missing }) => [
     `  ${scope}: ${printable(path)}: ${parts.join(', ') || 'nothing of Baton'}`,
     ...problems.map((problem) => `    ${printable(problem)}`),
-    ...missing
-      .filter((program) => !existsSync(program))
-      .map((program) => `    ${printable(program)} is gone: install again`),
+    ...missing.map((program) => `    ${printable(program)} is gone: install again`),
   ]);
   return `${client.title}: ${describeVersion(client, version)}\n${lines.length === 0 ? '  not installed\n' : `${lines.join('\n')}\n`}`;
 }

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client, ClientFile, Scope, Wanted } from './client.ts';
+import type { Client, ClientFile, Machine, Scope, Wanted } from './client.ts';
 import { hookCommand, isOwnMcpServer, mcpServer, type Moment } from './command-line.ts';
 import { readFileText } from './files/file-text.ts';
+import { jsonFile } from './json/json-file.ts';
+import { scanJson, valueOf } from './json/scan-json.ts';
 import { appendToml, parseToml, takeFromToml, tomlText, type Table } from './toml/edit-toml.ts';
 
 /**
@@ -15,21 +18,48 @@ export const codex: Client = {
   tested: ['0.166.0'],
   files: (wanted) => {
     const { scope, machine } = wanted;
-    const home = join(machine.env['CODEX_HOME'] || join(machine.home, '.codex'), 'config.toml');
+    const home = homeOf(machine);
     const mark = markFor(scope);
-    if (scope.kind === 'user')
-      return [file(home, mark, (before) => [...ours(wanted, before), ...trust(wanted, home, before)])];
-    const local = join(scope.root, '.codex', 'config.toml');
+    const folder = scope.kind === 'user' ? home : join(scope.root, '.codex');
+    const config = join(folder, 'config.toml');
+    // Codex wants the hooks of a folder in one of its two files.
+    const hooksJson = join(folder, 'hooks.json');
+    const isJson = existsSync(hooksJson);
+    const vouch = (): Table[] =>
+      trust(wanted, isJson ? hooksJson : config, isJson ? readJson(hooksJson) : readWithoutOurs(config, mark));
+    const tables = (before: Config): Table[] => [
+      ...(isJson ? [] : hookTables(wanted)),
+      ...serverTables(wanted, before),
+    ];
+    const hooks = Object.fromEntries(moments(wanted).map((moment) => [EVENTS[moment].event, handler(wanted, moment)]));
     return [
-      file(local, mark, (before) => ours(wanted, before)),
-      file(home, mark, () => trust(wanted, local, readWithoutOurs(local, mark))),
+      ...(isJson ? [jsonFile({ path: hooksJson, hooks })] : []),
+      ...(scope.kind === 'user'
+        ? [file(config, mark, (before) => [...tables(before), ...vouch()])]
+        : [file(config, mark, tables), file(join(home, 'config.toml'), mark, vouch)]),
     ];
   },
 };
 
+/** Codex follows the links of a folder that a variable names, and of no other. */
+function homeOf({ env, home }: Machine): string {
+  const { CODEX_HOME: named } = env;
+  if (!named) return join(home, '.codex');
+  return existsSync(named) ? realpathSync(named) : named;
+}
+
 function markFor(scope: Scope): string {
   const where = scope.kind === 'user' ? '' : ` --project in ${JSON.stringify(scope.root)}`;
   return `# Added by \`baton hooks install codex${where}\`; \`baton hooks uninstall\` takes it out.`;
+}
+
+/** The groups of a `hooks.json` without ours. */
+function readJson(path: string): Config | undefined {
+  const read = readFileText(path);
+  const text = read.ok ? read.file.text : null;
+  if (text === null) return undefined;
+  const scanned = scanJson(jsonFile({ path, hooks: {} }).remove(text, () => true));
+  return scanned.ok && scanned.root !== undefined ? { ...Object(valueOf(scanned.root)) } : undefined;
 }
 
 /** What else stands in a file that ours goes behind. */
@@ -45,37 +75,36 @@ type Config = Readonly<Record<string, unknown>>;
 const EVENTS: Readonly<Record<Moment, { readonly event: string; readonly key: string; readonly timeout: number }>> = {
   start: { event: 'SessionStart', key: 'session_start', timeout: 20 },
   stop: { event: 'Stop', key: 'stop', timeout: 20 },
-  end: { event: 'SessionEnd', key: 'session_end', timeout: 5 },
+  end: { event: 'SessionEnd', key: 'session_end', timeout: 3 },
 };
 
 function moments({ options }: Wanted): readonly Moment[] {
   return options.onStop === 'allow' ? ['start', 'end'] : ['start', 'stop', 'end'];
 }
 
-function ours(wanted: Wanted, before: Config): Table[] {
-  const { command, args, env } = mcpServer('codex', wanted.machine);
+function serverTables({ machine }: Wanted, before: Config): Table[] {
+  if (at(before, 'mcp_servers', 'baton') !== undefined) return [];
+  const { command, args, env } = mcpServer('codex', machine);
   const pairs = Object.entries(env).map(([name, value]) => `${name} = ${tomlText(value)}`);
-  const server = {
-    header: '[mcp_servers.baton]',
-    lines: [
-      `command = ${tomlText(command)}`,
-      `args = [${args.map(tomlText).join(', ')}]`,
-      `env = { ${pairs.join(', ')} }`,
-    ],
-  };
-  return [
-    ...moments(wanted).map((moment) => hookTable(wanted, moment)),
-    ...(at(before, 'mcp_servers', 'baton') === undefined ? [server] : []),
+  const lines = [
+    `command = ${tomlText(command)}`,
+    `args = [${args.map(tomlText).join(', ')}]`,
+    `env = { ${pairs.join(', ')} }`,
   ];
+  return [{ header: '[mcp_servers.baton]', lines }];
 }
 
-function hookTable({ options, machine }: Wanted, moment: Moment): Table {
-  const { event, timeout } = EVENTS[moment];
-  const command = tomlText(hookCommand('codex', moment, options, machine));
-  return {
-    header: `[[hooks.${event}]]`,
-    lines: [`hooks = [{ type = "command", command = ${command}, timeout = ${timeout} }]`],
-  };
+function hookTables(wanted: Wanted): Table[] {
+  return moments(wanted).map((moment) => {
+    const { command, timeout } = handler(wanted, moment);
+    const hook = `{ type = "command", command = ${tomlText(command)}, timeout = ${timeout} }`;
+    return { header: `[[hooks.${EVENTS[moment].event}]]`, lines: [`hooks = [${hook}]`] };
+  });
+}
+
+function handler({ options, machine }: Wanted, moment: Moment) {
+  const command = hookCommand('codex', moment, options, machine);
+  return { type: 'command', command, timeout: EVENTS[moment].timeout };
 }
 
 /** The key of a hook is where it stands: file, event, group and place in the group. Ours are the last groups of their events. */
@@ -110,7 +139,8 @@ function file(path: string, mark: string, tables: (before: Config) => readonly T
       const wanted = tables(before.value);
       const appended = appendToml(text, mark, wanted);
       const isTaken =
-        at(before.value, 'mcp_servers', 'baton') !== undefined && wanted.some(({ header }) => header.startsWith('[['));
+        at(before.value, 'mcp_servers', 'baton') !== undefined &&
+        !wanted.some(({ header }) => header === '[mcp_servers.baton]');
       const notes = isTaken ? ['mcp_servers.baton is there already and stays as it is'] : [];
       return appended.ok ? { ...appended, made: [], notes } : appended;
     },

@@ -14,7 +14,7 @@ import { reach, type HookCall } from './world.ts';
  * theirs until it runs out: a conversation can go on later.
  */
 export async function endSession(call: HookCall): Promise<HookOutput> {
-  const session = findOwnSession(call.stateDir, call.env);
+  const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
   // The same process goes on with another conversation, and with what it holds.
   if (session === undefined || GOES_ON.has(call.input.reason)) return {};
   const client = reach(call, { autostart: false, reachMs: 1000 });

@@ -1,7 +1,15 @@
 import { userInfo } from 'node:os';
 import type { Client } from '../../api/client.ts';
 import { claimIn } from '../../api/own-claims.ts';
-import { keepOwnClaim, keepOwnSession, listOwnClaims, type OwnClaim, type OwnSession } from '../../api/own-session.ts';
+import {
+  forgetOwnSession,
+  keepOwnClaim,
+  keepOwnSession,
+  listOwnClaims,
+  listOwnSessions,
+  type OwnClaim,
+  type OwnSession,
+} from '../../api/own-session.ts';
 import { renderBrief, type ProjectBrief } from './brief.ts';
 import type { HookOutput } from './hook-input.ts';
 import { isKnownProject } from './known-project.ts';
@@ -18,7 +26,9 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
     conversation: input.conversation,
     process: above.identity,
     cwd: input.cwd,
+    started: Date.now(),
   });
+  if (input.source === 'clear' && name !== 'codex') takeOver(stateDir, session);
   if (!isKnownProject(stateDir, input.cwd)) return {};
   const client = reach(call, { autostart: true, reachMs: 8000 });
   try {
@@ -35,6 +45,15 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
     return { context: renderBrief(brief.result as ProjectBrief, holds, await briefOf(client, claimed)) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   } finally {
     client.close();
+  }
+}
+
+/** The same process goes on with an empty conversation, and with what it held. Codex keeps the one before, which goes on by itself. */
+function takeOver(stateDir: string, session: OwnSession): void {
+  for (const other of listOwnSessions(stateDir)) {
+    if (other.process !== session.process || other.folder === session.folder) continue;
+    for (const claim of listOwnClaims(other)) keepOwnClaim(session, claim);
+    forgetOwnSession(other);
   }
 }
 

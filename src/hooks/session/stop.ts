@@ -22,7 +22,7 @@ import { reach, type HookCall } from './world.ts';
  * said or recorded. A session without a task is never held, and neither is one whose daemon does not answer.
  */
 export async function stopTurn(call: HookCall): Promise<HookOutput> {
-  const session = findOwnSession(call.stateDir, call.env);
+  const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
   const claims = session === undefined ? [] : listOwnClaims(session);
   if (session === undefined || claims.length === 0) return {};
   const client = reach(call, { autostart: false, reachMs: 3000 });
