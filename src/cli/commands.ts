@@ -283,6 +283,26 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./mcp.ts')).mcp,
   },
   {
+    name: 'hooks install',
+    summary: 'Put the stop policy, a brief and the MCP server into your own sessions of a client',
+    load: async () => (await import('./hooks.ts')).hooksInstall,
+  },
+  {
+    name: 'hooks uninstall',
+    summary: 'Take them out again; your files are what they were',
+    load: async () => (await import('./hooks.ts')).hooksUninstall,
+  },
+  {
+    name: 'hooks status',
+    summary: 'Show which clients are here, which versions are known, and what is installed where',
+    load: async () => (await import('./hooks-status.ts')).hooksStatus,
+  },
+  {
+    name: 'hooks run',
+    summary: 'What a client runs at its hooks; JSON on standard input',
+    load: async () => (await import('./hooks.ts')).hooksRun,
+  },
+  {
     name: 'up',
     summary: 'Start the daemon',
     load: async () => (await import('./daemon.ts')).up,
