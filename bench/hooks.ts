@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { agentFiles, type Launch, type Running } from '../src/supervisor/contract.ts';
 import { findPrograms, supervisorArgs, type Programs } from '../src/supervisor/programs.ts';
 import { until } from '../test/processes/until.ts';
+import { measureOnRecord } from './hooks-on-record.ts';
 import { atMost, median, type Benchmark } from './measure.ts';
 
 const ID = 'bench';
@@ -36,6 +37,7 @@ export const hooks: Benchmark = {
         command: measureCommand(programs, { BATON_STATE_DIR: folder, BATON_URL: `http://127.0.0.1:${port}` }),
       }));
       const { http, command } = speed;
+      const onRecord = await measureOnRecord();
       return [
         atMost(2, {
           name: 'stop hook over HTTP',
@@ -43,6 +45,13 @@ export const hooks: Benchmark = {
           unit: 'ms',
           against: 'an empty request',
           limit: http.empty,
+        }),
+        atMost(1, {
+          name: 'stop hook over HTTP that is on record',
+          value: onRecord.stop,
+          unit: 'ms',
+          against: 'two empty requests and one durable call',
+          limit: 2 * onRecord.empty + onRecord.commit,
         }),
         atMost(1.3, {
           name: 'stop hook as a command',

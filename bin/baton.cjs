@@ -15,8 +15,16 @@ if (found[0] < 24 || (found[0] === 24 && found[1] < 11)) {
 var inClone = require('node:fs').existsSync(__dirname + '/../src/cli/main.ts');
 // Clients wait for this one at every stop: it is a program of its own, and nothing else is loaded for it.
 var isHook = process.argv.length === 6 && process.argv.slice(2, 5).join(' ') === 'agent hook stop';
+// And this one is what the clients of people run at the hooks of `baton hooks install`.
+var isOwnHook = process.argv.slice(2, 4).join(' ') === 'hooks run' && process.argv.indexOf('--help') < 0;
 if (isHook && process.argv[5].charAt(0) !== '-') {
   void (inClone ? import('../src/supervisor/hook/main.ts') : require('../dist/hook-stop.cjs'));
+} else if (isOwnHook) {
+  void (inClone ? import('../src/hooks/session/main.ts') : Promise.resolve(require('../dist/hook-own.cjs'))).then(
+    function (hook) {
+      return hook.runHook(process.argv.slice(4), process.env, process.cwd());
+    },
+  );
 } else {
   require('node:module').enableCompileCache();
   void (inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs')))

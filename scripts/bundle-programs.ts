@@ -63,6 +63,7 @@ export async function bundlePrograms(outdir: string): Promise<void> {
       'hook-stop-others': 'src/supervisor/hook/ask-others.ts',
       scripted: 'src/agents/scripted/main.ts',
       builtin: 'src/agents/builtin/main.ts',
+      'hook-own': 'src/hooks/session/main.ts',
     },
   });
 }

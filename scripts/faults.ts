@@ -16,6 +16,8 @@ const runs: readonly (readonly [name: string, command: string, args: readonly st
   ['hostile agents, a gigabyte each', 'vitest', ['run', 'test/e2e/hostile-agents.int.test.ts']],
   ['200 agents at once', 'node', ['test/faults/agents-crowd.ts', '--agents', '200']],
   ['an agent that prints a gigabyte', 'vitest', ['run', 'src/supervisor/output-log.int.test.ts']],
+  ['20 workflows at once', 'vitest', ['run', 'test/e2e/workflow-crowd.int.test.ts']],
+  ['a workflow whose daemon is killed 20 times', 'vitest', ['run', 'test/e2e/workflow-kill.int.test.ts']],
   ['tampering with every byte', 'vitest', ['run', 'src/ledger/sqlite/tampering.int.test.ts']],
 ];
 

@@ -17,9 +17,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   mcp: ['protocol', 'api'],
   notify: ['protocol'],
   streams: ['protocol'],
+  exchange: ['protocol'],
   // One small process per agent: whatever it imports, it carries two hundred times.
   supervisor: ['protocol', 'api', 'streams'],
   agents: ['protocol', 'api', 'supervisor'],
+  hooks: ['protocol', 'api', 'agents', 'supervisor'],
   effects: ['protocol', 'state', 'engine', 'runbook', 'git', 'api', 'notify', 'agents', 'supervisor'],
   daemon: [
     'protocol',
@@ -36,7 +38,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'supervisor',
   ],
   // Of the daemon, the supervisor and the agents only their programs: `baton up --foreground`, `agent hook stop`, `agent play`.
-  cli: ['protocol', 'ledger', 'runbook', 'git', 'api', 'mcp', 'notify', 'daemon', 'supervisor', 'agents'],
+  cli: [
+    'protocol',
+    'ledger',
+    'runbook',
+    'git',
+    'api',
+    'mcp',
+    'notify',
+    'exchange',
+    'daemon',
+    'supervisor',
+    'agents',
+    'hooks',
+  ],
 };
 
 const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));

@@ -5,7 +5,7 @@ import { KEEPABLE, keepCall, keptAnswer, listKept } from './outbox.ts';
 import { notHeard, parseAnswer } from './parse-answer.ts';
 import { findDaemon, reachDaemon, type Reached } from './reach.ts';
 import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
-import { readToken, stateFiles } from './state-folder.ts';
+import { hasOwnSessions, readToken, stateFiles } from './state-folder.ts';
 import { VERSION } from './version.ts';
 
 export interface ClientOptions {
@@ -28,6 +28,8 @@ export interface CallOptions {
   readonly token?: string;
   readonly projectPath?: string;
   readonly signal?: AbortSignal;
+  /** The client's own name for the conversation in which this is said, where it is known. */
+  readonly conversation?: string;
   /** How long to wait for the answer, besides the `wait_ms` of the input. */
   readonly timeoutMs?: number;
 }
@@ -47,10 +49,12 @@ export class Client {
    * Asks for an operation. The input is a value, or JSON text that is passed on as it stands. A connection that is lost is made
    * again and the call repeated with the same key; a call that says something and reaches nobody is kept in the outbox.
    */
-  async call(operation: string, input: unknown, options: CallOptions = {}): Promise<Answer> {
+  async call(operation: string, input: unknown, given: CallOptions = {}): Promise<Answer> {
     const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
-    const key = options.key ?? crypto.randomUUID();
+    const key = given.key ?? crypto.randomUUID();
+    const options = await this.#asHolder(operation, body, given);
     const answer = await this.#ask({ operation, key, body }, options);
+    if (operation === 'task_claim' && answer.ok) await this.#note(answer, options);
     if (answer.ok || !UNHEARD.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
     const token = options.token ?? this.#token();
     if (token === undefined) return answer;
@@ -102,6 +106,21 @@ export class Client {
 
   close(): void {
     for (const channel of this.#channels.splice(0)) channel.close();
+  }
+
+  /** Whoever has no token of their own speaks, in a session with Baton's hooks, for what was claimed in it. */
+  async #asHolder(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
+    const { stateDir, env, token: own } = this.#options;
+    if (options.token !== undefined || 'given' in own || !hasOwnSessions(stateDir)) return options;
+    const { findOwnToken } = await import('./own-claims.ts');
+    const token = findOwnToken({ stateDir, env, conversation: options.conversation }, operation, body);
+    return token === undefined ? options : { ...options, token };
+  }
+
+  async #note(answer: Answer, { conversation }: CallOptions): Promise<void> {
+    const { stateDir, env } = this.#options;
+    if (!hasOwnSessions(stateDir)) return;
+    (await import('./own-claims.ts')).noteOwnClaim({ stateDir, env, conversation }, answer);
   }
 
   async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {

@@ -32,7 +32,7 @@ export class FrameReader {
       const size = sizeIn(words);
       if (size === undefined || end - at > HEAD_BYTES) return false;
       const [from, to] = [end + 1, end + 1 + size];
-      if (size > this.#options.bodyBytes) {
+      if (size > this.#options.bodyBytes && size > (this.#options.bodyBytesOf?.(words) ?? 0)) {
         if (!this.#options.onFrame(words, undefined)) return false;
         this.#skipped = size;
         at = from + (bytes.length - from - this.#skip(bytes.subarray(from)).length);
@@ -63,6 +63,8 @@ export class FrameReader {
 export interface FrameReaderOptions {
   /** A body that is announced to be larger is not kept: its frame comes without one. */
   readonly bodyBytes: number;
+  /** Those whose frames may be larger, by the words before the body. */
+  readonly bodyBytesOf?: (words: readonly string[]) => number | undefined;
   /** False where the frame makes no sense: the other side is not what we take it for. */
   readonly onFrame: (words: readonly string[], body: Buffer | undefined) => boolean;
 }

@@ -24,6 +24,8 @@ export interface Operation<I = unknown> {
   readonly kind: 'read' | 'write';
   /** Whether models get it as a tool. */
   readonly tool: boolean;
+  /** How large its input may be, where that is more than a message may have. */
+  readonly maxBytes?: number;
 }
 
 /** Operator: everything. Worker: reads and claims. Session: what concerns its own claim. Agent, supervisor: what concerns that run. */
@@ -36,6 +38,7 @@ export interface OperationOptions<S extends ObjectShape> {
   readonly access: readonly Access[];
   readonly kind: 'read' | 'write';
   readonly tool?: boolean;
+  readonly maxBytes?: number;
   /** Rules between fields. */
   readonly rules?: MessageOptions<S>['rules'];
 }
@@ -43,6 +46,7 @@ export interface OperationOptions<S extends ObjectShape> {
 export function operation<const S extends ObjectShape>(options: OperationOptions<S>): Operation<ValueOf<S>> {
   const { rules, ...known } = options;
   const between = rules === undefined ? {} : { rules };
-  const { parse } = message({ title: 'Input', shape: options.shape, read: readJsonOnly, ...between });
+  const size = options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes };
+  const { parse } = message({ title: 'Input', shape: options.shape, read: readJsonOnly, ...between, ...size });
   return { tool: true, ...known, parse, schema: jsonSchemaOf(options.name, options.shape) };
 }

@@ -1,6 +1,8 @@
 import * as agent from './agent-operations.ts';
 import * as decision from './decision-operations.ts';
+import * as exchange from './exchange-operations.ts';
 import type { Operation } from './operation.ts';
+import * as project from './project-operations.ts';
 import * as run from './run-operations.ts';
 import * as supervisor from './supervisor-operations.ts';
 import * as task from './task-operations.ts';
@@ -8,7 +10,7 @@ import * as workflow from './workflow-operations.ts';
 import * as worktree from './worktree-operations.ts';
 import * as writeback from './writeback-operations.ts';
 
-const ROOMS = [task, writeback, agent, run, decision, supervisor, workflow, worktree];
+const ROOMS = [task, exchange, writeback, agent, run, project, decision, supervisor, workflow, worktree];
 
 /** Every operation, by its name. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(

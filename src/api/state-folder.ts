@@ -30,7 +30,13 @@ export function stateFiles(stateDir: string) {
     projectList: file('projects.json'),
     projects: file('projects'),
     outbox: file('outbox'),
+    ownSessions: file('own-sessions'),
   } as const;
+}
+
+/** Whether anybody has run a client with Baton's hooks; most never do, and pay nothing for it. */
+export function hasOwnSessions(stateDir: string): boolean {
+  return existsSync(stateFiles(stateDir).ownSessions);
 }
 
 /**

@@ -66,7 +66,7 @@ export const commandReport = operation({
 export const agentStanding = operation({
   name: 'agent_standing',
   about: 'Whether the agent has signalled, whether anybody waits for it, and what it still owes.',
-  access: SUPERVISORS,
+  access: ['supervisor', 'session'],
   kind: 'read',
   tool: false,
   shape: { kind: 'object', fields: {} },

@@ -68,6 +68,16 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./task/change-tasks.ts')).taskUnblock,
   },
   {
+    name: 'task import',
+    summary: 'Take tasks over from another tool, with their dependencies',
+    load: async () => (await import('./task/import.ts')).taskImport,
+  },
+  {
+    name: 'task export',
+    summary: 'Write all tasks in the form of another tool',
+    load: async () => (await import('./task/export.ts')).taskExport,
+  },
+  {
     name: 'thought record',
     summary: 'Record what was done: no task is done without it',
     load: async () => (await import('./thought.ts')).thoughtRecord,
@@ -271,6 +281,26 @@ export const COMMANDS: readonly ListedCommand[] = [
     name: 'mcp',
     summary: 'Serve the tools of Baton to an agent, over standard input and output',
     load: async () => (await import('./mcp.ts')).mcp,
+  },
+  {
+    name: 'hooks install',
+    summary: 'Put the stop policy, a brief and the MCP server into your own sessions of a client',
+    load: async () => (await import('./hooks.ts')).hooksInstall,
+  },
+  {
+    name: 'hooks uninstall',
+    summary: 'Take them out again; your files are what they were',
+    load: async () => (await import('./hooks.ts')).hooksUninstall,
+  },
+  {
+    name: 'hooks status',
+    summary: 'Show which clients are here, which versions are known, and what is installed where',
+    load: async () => (await import('./hooks-status.ts')).hooksStatus,
+  },
+  {
+    name: 'hooks run',
+    summary: 'What a client runs at its hooks; JSON on standard input',
+    load: async () => (await import('./hooks.ts')).hooksRun,
   },
   {
     name: 'up',

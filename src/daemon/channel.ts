@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Answer, ApiError } from '../api/answer.ts';
+import { OPERATIONS } from '../api/operations.ts';
 import { FrameReader, renderFrame } from '../api/frames.ts';
 import type { Said } from './dispatch.ts';
 import { DOOR_LIMITS } from './limits.ts';
@@ -42,6 +43,7 @@ export class Channel {
     const channel = new Channel(socket, options);
     const reader = new FrameReader({
       bodyBytes: DOOR_LIMITS.bodyBytes,
+      bodyBytesOf: ([, , operation = '']) => OPERATIONS.get(operation)?.maxBytes,
       onFrame: (words, body) => channel.#hear(words, body),
     });
     const take = (chunk: Buffer): void => {

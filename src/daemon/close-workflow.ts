@@ -1,4 +1,4 @@
-import { gitLines } from '../git/run-git.ts';
+import { git, gitLines } from '../git/run-git.ts';
 import { removeWorktree } from '../git/remove-worktree.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
@@ -35,9 +35,11 @@ export async function closeWorkflow(
   };
 }
 
-async function clearAway({ flow }: Task, path: string, into: string | undefined): Promise<string> {
+async function clearAway({ id, flow }: Task, path: string, into: string | undefined): Promise<string> {
   const { place } = flow;
   if (place === null) return 'There was no worktree';
+  // A squash leaves the branch's own commits with no name, and git would collect them: the record still speaks of them.
+  if (flow.head !== null) await git(['update-ref', `refs/baton/tasks/${id}`, flow.head], { cwd: path });
   const removed = await removeWorktree(path, place.workspace, into);
   if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
   // It may have been cleared away before: whoever closes a second time finds nothing.

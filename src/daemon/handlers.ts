@@ -6,8 +6,10 @@ import { DECISION_HANDLERS } from './decision-handlers.ts';
 import { exitHandler } from './exit-handler.ts';
 import type { Handler } from './handler.ts';
 import { handoffHandler } from './handoff-handler.ts';
+import { importHandler } from './import-handler.ts';
 import { LEDGER_HANDLERS } from './ledger-handlers.ts';
 import { PIPELINE_HANDLERS } from './pipeline-handlers.ts';
+import { projectBriefHandler } from './project-brief-handler.ts';
 import { reconcileHandler } from './reconcile-handler.ts';
 import { resultHandler } from './result-handler.ts';
 import { RUN_HANDLERS } from './run-handlers.ts';
@@ -33,7 +35,9 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...WORKFLOW_HANDLERS,
     ...WORKTREE_HANDLERS,
     status_get: statusHandler,
+    project_brief: projectBriefHandler,
     task_brief: briefHandler,
+    task_import: importHandler,
     task_worktree: worktreeHandler,
     reconcile: reconcileHandler,
     exit_signal: exitHandler,

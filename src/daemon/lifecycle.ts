@@ -8,6 +8,7 @@ import { openKeyFile } from '../ledger/key-file.ts';
 import { Effects } from '../effects/effects.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
 import { dispatch } from './dispatch.ts';
+import { takeWebhook } from './github-webhook.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import { causeOf, openLog, type Log } from './log.ts';
@@ -94,6 +95,7 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
     tokens,
     log,
     dispatch: async (said) => dispatch(said, shared),
+    webhook: async (request, response) => takeWebhook(request, response, { stateDir, env, projects, log }),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).run(exchange) : route(exchange, routeOptions)),
   });
 

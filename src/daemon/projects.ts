@@ -71,6 +71,11 @@ export class Projects {
     }
   }
 
+  /** Those that are open now. */
+  opened(): readonly OpenProject[] {
+    return [...this.#open.values()];
+  }
+
   /** The project with this id: what a session's token names. */
   async find(id: string): Promise<FoundProject> {
     const open = this.#open.get(id);

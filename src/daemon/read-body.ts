@@ -8,11 +8,11 @@ export type Body = { readonly ok: true; readonly bytes: Uint8Array } | { readonl
 let bytesTogether = 0;
 
 /** The whole body of a request. One that is too large is read to its end, within reason, so that its sender hears why. */
-export async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
+export async function readBody(request: IncomingMessage, most: number = DOOR_LIMITS.bodyBytes): Promise<Body | 'gone'> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let error = announcedError(request);
+    let error = announcedError(request, most);
     const settle = (body: Body | 'gone'): void => {
       bytesTogether -= chunks.reduce((sum, { length }) => sum + length, 0);
       chunks.length = 0;
@@ -25,7 +25,7 @@ export async function readBody(request: IncomingMessage): Promise<Body | 'gone'>
     }
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > DOOR_LIMITS.bodyBytes) error ??= TOO_LARGE;
+      if (size > most) error ??= tooLarge(most);
       if (error === undefined) {
         chunks.push(chunk);
         bytesTogether += chunk.length;
@@ -45,17 +45,16 @@ export async function readBody(request: IncomingMessage): Promise<Body | 'gone'>
 
 const EMPTY: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
-function announcedError({ headers }: IncomingMessage): ApiError | undefined {
+function announcedError({ headers }: IncomingMessage, most: number): ApiError | undefined {
   const announced = Number(headers['content-length'] ?? 0);
-  if (announced > DOOR_LIMITS.bodyBytes) return TOO_LARGE;
+  if (announced > most) return tooLarge(most);
   return bytesTogether + announced > DOOR_LIMITS.bodyBytesTogether ? TOO_MANY_BYTES : undefined;
 }
 
-const TOO_LARGE: ApiError = {
-  code: 'too-large',
-  message: `the body is larger than ${DOOR_LIMITS.bodyBytes} bytes`,
-  hint: 'Send less, or name a file instead of sending its content.',
-};
+function tooLarge(most: number): ApiError {
+  const hint = 'Send less, or name a file instead of sending its content.';
+  return { code: 'too-large', message: `the body is larger than ${most} bytes`, hint };
+}
 
 const TOO_MANY_BYTES: ApiError = {
   code: 'rate-limited',

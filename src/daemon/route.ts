@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer, ApiError } from '../api/answer.ts';
+import { OPERATIONS } from '../api/operations.ts';
 import { VERSION } from '../api/version.ts';
 import { dispatch, findProject, type DispatchOptions } from './dispatch.ts';
 import { streamEvents } from './events.ts';
@@ -71,7 +72,8 @@ async function runOperation(
   { request, response, identity, token, signal }: Exchange,
   options: RouteOptions,
 ): Promise<void> {
-  const body = await readBody(request);
+  const operation = (request.url ?? '').slice('/v1/'.length);
+  const body = await readBody(request, OPERATIONS.get(operation)?.maxBytes);
   if (body === 'gone') return;
   if (!body.ok) return respond(response, body, { closes: true });
   const projectPath = pathIn(request);
@@ -84,7 +86,6 @@ async function runOperation(
       `an idempotency key has 1 to ${DOOR_LIMITS.idempotencyKeyLength} visible characters`,
     );
   }
-  const operation = (request.url ?? '').slice('/v1/'.length);
   const said = { operation, identity, token, projectPath, body: body.bytes, key, signal };
   respond(response, await dispatch(said, options));
 }

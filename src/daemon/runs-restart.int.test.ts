@@ -109,7 +109,7 @@ describe('a daemon that starts anew', () => {
     const escalate = COMPLETE.replace('complete', 'escalate');
     world.write(`
       [agents.unsure]
-      run = "head -n 1 >> told.txt; if test $BATON_START = 1; then ${escalate}; else ${COMPLETE}; fi"
+      run = "head -n 1 >> ${world.repository}/told.txt; if test $BATON_START = 1; then ${escalate}; else ${COMPLETE}; fi"
       prompt = "begin"
       requires = []
       [workers.w]

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { ApiError } from '../api/answer.ts';
 import { admit, isAddressed, type Door } from './access.ts';
 import { Channel, type ChannelOptions } from './channel.ts';
+import { WEBHOOK_PATH } from './github-webhook.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
 import { INTERNAL, respond, STOPPING, TOO_MANY } from './respond.ts';
@@ -20,6 +21,8 @@ export interface ServerOptions {
   readonly log: Log;
   readonly route: (exchange: Exchange) => Promise<void>;
   readonly dispatch: ChannelOptions['dispatch'];
+  /** What comes from GitHub: it has no token, and is known by its signature. */
+  readonly webhook: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
 /** The two doors of the daemon: a Unix socket and a port on loopback, with the same rules behind both. */
@@ -97,6 +100,8 @@ export class Server {
     response.sendDate = false;
     // A page that is led here under another name gets nothing, not even the page.
     if (!this.#isStopping && isAddressed(request, door) && servePage(request, response)) return;
+    if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressed(request, door))
+      return this.#hearWebhook(request, response);
     const isStop = request.url === '/v1/stop';
     const admitted = this.#isStopping && !isStop ? STOPPING : (this.#busy(request) ?? admit(request, door, tokens));
     if (!admitted.ok) {
@@ -115,6 +120,18 @@ export class Server {
       });
     } catch (error) {
       log.error('a request failed', { path: pathOf(request), cause: causeOf(error) });
+      respond(response, { ok: false, error: INTERNAL }, { closes: true });
+    }
+  }
+
+  async #hearWebhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const busy = this.#isStopping ? STOPPING : this.#busy(request);
+    if (busy !== undefined) return respond(response, busy, { closes: true });
+    this.#enter(request, response, false);
+    try {
+      await this.#options.webhook(request, response);
+    } catch (error) {
+      this.#options.log.error('a webhook failed', { cause: causeOf(error) });
       respond(response, { ok: false, error: INTERNAL }, { closes: true });
     }
   }

@@ -150,7 +150,7 @@ interface Claimed {
 }
 
 /** Inside of the repository also after its links are followed. */
-function isFileIn(repository: string, path: string): boolean {
+export function isFileIn(repository: string, path: string): boolean {
   if (!isRelativePath(path)) return false;
   try {
     const real = realpathSync(join(repository, path));

@@ -27,6 +27,11 @@ describe('reactions', () => {
     ]); // prettier-ignore
   });
 
+  it('to many things that were decided together may be many', () => {
+    const decided = Array.from({ length: 2 * MOST_REACTIONS }, (_, i) => `a${i}`);
+    expect(play(decided, (id) => (id.startsWith('a') ? [`b${id}`] : []))).toHaveLength(4 * MOST_REACTIONS);
+  });
+
   it('that never come to rest are a mistake, named with where it began', () => {
     expect(() => play(['a'], (id) => [id])).toThrow(EndlessReaction);
     expect(() => play(['a'], (id) => [id])).toThrow(

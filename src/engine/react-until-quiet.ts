@@ -1,7 +1,7 @@
 import type { Event, Recorded } from '../state/event.ts';
 
 /**
- * More than any chain of rules needs, and half of what the ledger takes at once; a rule that answers to itself reaches it soon.
+ * More than any chain of rules needs, besides two for each entry that was decided; a rule that answers to itself reaches it soon.
  */
 export const MOST_REACTIONS = 5000;
 
@@ -23,9 +23,10 @@ export function reactUntilQuiet(
   record: (event: Event, cause: Recorded) => Recorded,
 ): void {
   const queue = [...first];
+  const most = MOST_REACTIONS + 3 * first.length;
   for (const cause of queue) {
     const reactions = react(cause);
-    if (queue.length + reactions.length - first.length > MOST_REACTIONS)
+    if (queue.length + reactions.length > most)
       throw new EndlessReaction(first[0]?.type ?? '', reactions.at(-1)?.type ?? '');
     for (const event of reactions) queue.push(record(event, cause));
   }

@@ -4,8 +4,8 @@ export const LIMITS = {
   entryBytes: 65_535,
   /** Objects and arrays inside each other, the envelope being the first. */
   depth: 32,
-  /** What one call may add; a larger list is a mistake of the caller. */
-  draftsPerAppend: 10_000,
+  /** What one call may add: an import of ten thousand tasks with all that follows. A larger list is a mistake of the caller. */
+  draftsPerAppend: 100_000,
   /** What one commit holds at most, so that one slow disk write never keeps thousands of callers waiting. */
   entriesPerCommit: 1_000,
   bytesPerCommit: 4 * 1024 * 1024,

@@ -10,6 +10,8 @@ export interface BackendCall {
   readonly token?: string;
   /** A write with the same key happens once, however often it is sent. */
   readonly key?: string;
+  /** The client's own name for the conversation, where it sends one along. */
+  readonly conversation?: string;
   /** Aborted when whoever asked does not want the answer any more. */
   readonly signal?: AbortSignal;
 }

@@ -29,6 +29,7 @@ export async function callTool(
   const call: BackendCall = {
     ...(token === undefined ? connection.tokenFor(operation, input, id) : { token }),
     ...(operation.kind === 'write' ? { key: connection.keyFor(id, operation.name, input) } : {}),
+    ...conversationOf(context),
   };
   using _waiting = reportWaiting(context, input, calling.progressMs);
   const answer = await backend.call(operation.name, input, { ...call, signal });
@@ -37,6 +38,12 @@ export async function callTool(
   if (signal.aborted) await giveBack(backend, input, call);
   else if (answer.ok) connection.claimed(id, answer.result);
   return answer;
+}
+
+/** Codex serves many conversations from one process, and says with each call which one it is. */
+function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: string } {
+  const named: unknown = mcpReq._meta?.['threadId'];
+  return typeof named === 'string' ? { conversation: named } : {};
 }
 
 /**

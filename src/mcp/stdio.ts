@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Readable, Writable } from 'node:stream';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { createClient } from '../api/connect.ts';
+import { renewOwnClaims } from '../api/renew-own-claims.ts';
+import { findStateDir } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
 import type { Backend } from './backend.ts';
 import { Connection } from './connection.ts';
@@ -36,6 +38,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
   const calls = new Underway({ call: async (...asked) => client.call(...asked) });
   const connection = new Connection();
+  const renewing = renewOwnClaims(client, findStateDir(env), env);
   const ended = new Promise((resolve) => {
     stdin.once('end', resolve).once('close', resolve);
   });
@@ -44,6 +47,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
     onerror: (error) => err(`${error.message}\n`),
   });
   await ended;
+  renewing.stop();
   await server.close();
   await Promise.all([delivered, calls.settled()]);
   client.close();

@@ -25,6 +25,8 @@ export interface MessageOptions<S extends ObjectShape> {
   readonly shape: S;
   /** How its text is read: `readDocument` for YAML or JSON, `readJsonOnly` for JSON. */
   readonly read: (text: string) => Document;
+  /** For the few that may be larger than a message is. */
+  readonly maxBytes?: number;
   /** What a shape cannot say: rules between fields. */
   readonly rules?: (value: ValueOf<S>) => readonly Finding[];
 }
@@ -42,7 +44,8 @@ export function message<const S extends ObjectShape>(options: MessageOptions<S>)
 
 function parseText<S extends ObjectShape>(options: MessageOptions<S>, input: string | Uint8Array): Parsed<ValueOf<S>> {
   const bytes = sizeOf(input);
-  if (bytes > LIMITS.messageBytes) return refused(tooLarge(bytes, LIMITS.messageBytes));
+  const { maxBytes = LIMITS.messageBytes } = options;
+  if (bytes > maxBytes) return refused(tooLarge(bytes, maxBytes));
   const text = decodeUtf8(input);
   if (text === undefined) return refused(NOT_UTF8);
   const { syntax, read } = options.read(text);

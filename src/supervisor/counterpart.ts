@@ -201,12 +201,12 @@ export class Counterpart implements Rooms {
 
   /** One that is leaving does not hear it. Its end is on record before that is said, and its next process can hear it instead. */
   async #tell(text: string, permission?: Permission): Promise<boolean> {
-    // Whatever else it is told while it asks is no yes. It hears a yes at its hook, and goes on in its turn.
-    if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     if (this.#isLeaving) {
       await this.#gone.promise;
       return false;
     }
+    // Whatever else it is told while it asks is no yes. It hears a yes at its hook, and goes on in its turn.
+    if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#guard.told();
     this.#isTold = true;
     this.#hearing.told();

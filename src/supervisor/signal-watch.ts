@@ -30,7 +30,7 @@ export class SignalWatch {
   }
 
   #push(piece: Uint8Array): void {
-    const isNamed = Buffer.concat([this.#before(NAME.length), piece]).includes(NAME);
+    const isNamed = this.#isNamed(piece);
     if (isNamed && this.#finder === undefined) {
       this.#finder = createSignalFinder();
       this.#finder.push(this.#before(AROUND_BYTES));
@@ -39,6 +39,12 @@ export class SignalWatch {
     this.#left = isNamed ? AROUND_BYTES : this.#left - piece.length;
     if (this.#left <= 0) this.#settle();
     this.#remember(piece);
+  }
+
+  /** Also where the name began in the piece before. Nothing is copied but that: a flood would leave as much garbage again. */
+  #isNamed(piece: Uint8Array): boolean {
+    if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(NAME)) return true;
+    return Buffer.concat([this.#before(NAME.length), piece.subarray(0, NAME.length)]).includes(NAME);
   }
 
   #settle(): void {

@@ -27,7 +27,7 @@ on_message: [signal: complete]
 `,
   'rests.yaml': `
 steps: [stop, stop]
-on_message: [run: echo $BATON_AGENT_ID >> woken.txt, signal: complete]
+on_message: [run: echo $BATON_AGENT_ID >> $BATON_STATE_DIR/../woken.txt, signal: complete]
 `,
 };
 
@@ -131,7 +131,7 @@ it(
     await world.resolve(decision?.id ?? null, 'nudge', 'Go on');
     expect(await world.agent(agentId)).toMatchObject({ status: 'done', start: 2 });
     await world.gone(agentId);
-    expect(world.lines('woken.txt')).toEqual([agentId]);
+    expect(world.lines('../woken.txt')).toEqual([agentId]);
     const types = (await readLedger(world.world)).map(({ type }) => type);
     expect(types.filter((type) => type === 'TaskClaimed')).toHaveLength(1);
     expect(types).not.toContain('ClaimExpired');

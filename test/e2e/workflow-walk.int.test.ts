@@ -77,7 +77,7 @@ describe('a workflow on a real repository', () => {
       ).toEqual([]);
 
       const story = await scene.story(id);
-      const complete = story.filter(({ type }) => type === 'HandoffDelivered').at(-1);
+      const complete = story.findLast(({ type }) => type === 'HandoffDelivered');
       expect(complete?.data['xml']).toMatch(
         /<review_iterations>3<\/review_iterations>\s*<total_commits>4<\/total_commits>\s*<tests_added>3</,
       );

@@ -11,7 +11,9 @@ export function startOpenai(script: Script): Promise<ModelServer> {
 
 const OPENAI: Dialect = {
   parse,
-  isAside: (asked) => asked.tools.length === 0,
+  // The interactive Codex also asks for titles, as a conversation of its own.
+  isAside: ({ tools, messages }) =>
+    tools.length === 0 || /^Generate a concise, .* title/.test(messages.at(-1)?.text ?? ''),
   aside: says('an aside'),
   send,
   elsewhere: ({ path }) =>

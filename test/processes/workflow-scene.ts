@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
 
@@ -22,6 +22,13 @@ export class WorkflowScene extends RunScene {
 
   append(file: string, text: string): void {
     appendFileSync(join(this.repository, file), text);
+  }
+
+  /** A file of the runbook beside `baton.toml`. */
+  addRunbook(name: string, text: string): void {
+    const folder = join(this.repository, '.baton/runbooks');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, name), text);
   }
 
   git(...args: string[]): string {
@@ -76,13 +83,15 @@ export class WorkflowScene extends RunScene {
   async phases(id: string): Promise<string[]> {
     const moves = (await this.story(id)).filter(({ type }) => type === 'PhaseMoved');
     return moves.map(
-      ({ data, actor }) => `${String(data['to'])} (${actor.split(':')[0] === 'session' ? 'session' : actor})`,
+      ({ data, actor }) => `${text(data['to'])} (${actor.split(':')[0] === 'session' ? 'session' : actor})`,
     );
   }
 
   async handoffs(id: string): Promise<string[]> {
     const sent = (await this.story(id)).filter(({ type }) => type === 'HandoffDelivered');
-    return sent.map(({ data }) => `${String(data['from'])} → ${String(data['to'] ?? 'workflow-complete')}`);
+    return sent.map(
+      ({ data }) => `${text(data['from'])} → ${data['to'] === null ? 'workflow-complete' : text(data['to'])}`,
+    );
   }
 }
 
@@ -103,4 +112,8 @@ export interface WorkflowEnd {
   readonly phase: string;
   readonly because: string | null;
   readonly view: View;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

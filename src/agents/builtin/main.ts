@@ -7,7 +7,7 @@ import { validate } from './validator.ts';
 /** One of the roles that need no judgement: `builtin:prep`, `builtin:validator`, `builtin:closer`. */
 const ROLES = { prep: prepare, validator: validate, closer: close } as const;
 
-await main();
+void main();
 
 async function main(): Promise<void> {
   const [role = ''] = process.argv.slice(2);

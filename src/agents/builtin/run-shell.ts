@@ -22,8 +22,10 @@ export async function runShell(
     // A command of the project is not the role: it has no business with the session.
     env: { ...withoutSession(process.env), CI: 'true', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' }),
+    // A group of its own: what takes too long is ended with everything that it has started.
+    detached: true,
   });
+  const clock = timeoutMs === undefined ? undefined : setTimeout(() => endGroup(child.pid), timeoutMs);
   let output = '';
   const keep = (chunk: Buffer): void => {
     process.stdout.write(chunk);
@@ -34,6 +36,7 @@ export async function runShell(
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ passed: false, output: error.message }));
     child.once('close', (code, signal) => {
+      clearTimeout(clock);
       const end = signal === null ? '' : `\nended by ${signal}`;
       resolve({ passed: code === 0, output: `${output}${end}`.trim() });
     });
@@ -43,4 +46,13 @@ export async function runShell(
 function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { BATON_TOKEN: _token, BATON_URL: _url, ...rest } = env;
   return rest;
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
 }

@@ -19,9 +19,20 @@ export class Session {
   }
 
   async ask(operation: string, input: object): Promise<unknown> {
-    const answer = await this.#client.call(operation, input);
+    const answer = await this.#say(operation, input);
     if (answer.ok) return answer.result;
     throw new Error(`${operation}: ${answer.error.message}`);
+  }
+
+  /** A daemon that is away comes back. What was kept for it meanwhile is as good as said. */
+  async #say(operation: string, input: object): Promise<Answer> {
+    const until = performance.now() + AWAY_MS;
+    for (;;) {
+      const answer = await this.#client.call(operation, input);
+      if (answer.ok || !AWAY.has(answer.error.code) || performance.now() > until)
+        return !answer.ok && answer.error.code === 'kept' ? { ok: true, result: null } : answer;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
   }
 
   /** The handoff, then the end. What comes back is why the end was refused, where it was. */
@@ -30,14 +41,14 @@ export class Session {
     const to = message.kind === 'handoff' ? message.to : 'workflow-complete';
     this.say(`→ ${to}: ${notes}`);
     const ended = exitProtocol
-      ? await this.#client.call('exit_signal', {
+      ? await this.#say('exit_signal', {
           protocol: 'apm2_agent_exit',
           version: '1.0.0',
           phase_completed: phase,
           exit_reason: 'completed',
           notes,
         })
-      : await this.#client.call('agent_signal', { kind: 'complete', message: notes });
+      : await this.#say('agent_signal', { kind: 'complete', message: notes });
     return ended.ok ? undefined : ended.error;
   }
 
@@ -47,5 +58,9 @@ export class Session {
     if (refused !== undefined) throw new Error(`the exit was refused: ${refused.message}`);
   }
 }
+
+const AWAY: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
+const AWAY_MS = 300_000;
+const LOOK_MS = 200;
 
 export type Refused = Extract<Answer, { ok: false }>['error'];

@@ -1,4 +1,5 @@
-import type { State } from '../state.ts';
+import type { Session, State } from '../state.ts';
+import { hasWriteback } from '../writeback.ts';
 import type { AgentRun } from './agent-run.ts';
 import { findOwed } from '../owed.ts';
 
@@ -12,14 +13,30 @@ export interface AgentStanding {
   readonly missing: readonly string[];
 }
 
-/** An agent that is not known is nobody's, and may leave. */
+/** An agent that is not known is nobody's, and may leave; unless it is somebody's own session, which has claimed a task by hand. */
 export function standingOf(state: State, agentId: string, exitProtocol: boolean): AgentStanding {
   const agent = state.agents.get(agentId);
+  const session = agent === undefined ? state.sessions.get(agentId) : undefined;
+  if (session !== undefined) return standingByHand(state, session);
   return {
     has_signalled: agent !== undefined && agent.signal !== null,
     is_owned: agent !== undefined && agent.outcome === null,
     is_parked: agent !== undefined && agent.parked !== null,
     missing: agent === undefined ? [] : missingOf(state, agent, exitProtocol),
+  };
+}
+
+/** It owes the record of what it did, and with that it may leave; with its claim it is over. */
+function standingByHand(state: State, { id, taskId }: Session): AgentStanding {
+  const task = state.tasks.get(taskId);
+  const claim = task?.claim?.sessionId === id ? task.claim : null;
+  const is_owned = task !== undefined && claim !== null;
+  const has_signalled = is_owned && hasWriteback(task, claim);
+  return {
+    has_signalled,
+    is_owned,
+    is_parked: false,
+    missing: is_owned && !has_signalled ? [WORDS.thought_record] : [],
   };
 }
 

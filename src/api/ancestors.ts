@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** A process above another one. */
+export interface Ancestor {
+  readonly pid: number;
+  /** Told apart from every other that had or will have its number. */
+  readonly identity: string;
+  /** The name of its program, without the folder. */
+  readonly program: string;
+}
+
+/** The processes above this one, the nearest first. */
+export function ancestorsOf(pid: number = process.pid, read: ReadProcess = readAny): readonly Ancestor[] {
+  const found: Ancestor[] = [];
+  for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < MOST;) {
+    const seen = read(each);
+    if (seen === undefined) break;
+    found.push({ pid: each, identity: seen.identity, program: seen.program });
+    each = seen.parent;
+  }
+  return found;
+}
+
+type ReadProcess = (
+  pid: number,
+) => { readonly parent: number; readonly identity: string; readonly program: string } | undefined;
+
+const MOST = 64;
+
+const readAny: ReadProcess = (pid) => (HAS_PROC ? readProc(pid) : readPs(pid));
+
+const HAS_PROC = readProc(process.pid) !== undefined;
+
+function readProc(pid: number): ReturnType<ReadProcess> {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program stands in brackets, and may itself contain some.
+    const end = stat.lastIndexOf(')');
+    const fields = stat.slice(end + 2).split(' ');
+    const identity = `${boot}/${pid}/${fields[19] ?? ''}`;
+    return { parent: Number(fields[1]), identity, program: stat.slice(stat.indexOf('(') + 1, end) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** For systems without /proc. */
+export function readPs(pid: number): ReturnType<ReadProcess> {
+  try {
+    const line = execFileSync('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [, parent, started = '', program = ''] =
+      /^\s*(\d+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/.exec(line.trimEnd()) ?? [];
+    if (parent === undefined) return undefined;
+    return { parent: Number(parent), identity: `ps/${pid}/${started}`, program: program.split('/').at(-1) ?? '' };
+  } catch {
+    return undefined;
+  }
+}

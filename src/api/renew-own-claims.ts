@@ -1,0 +1,29 @@
+import type { Client } from './client.ts';
+import { findSessionsAround, forgetOwnClaim, listOwnClaims } from './own-session.ts';
+
+const EVERY_MS = 60_000;
+
+/**
+ * Renews what was claimed in somebody's own session for as long as the client runs: whoever calls this lives as long as it does. A claim
+ * that has ended is forgotten.
+ */
+export function renewOwnClaims(
+  client: Pick<Client, 'call'>,
+  stateDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  everyMs: number = EVERY_MS,
+): { readonly stop: () => void } {
+  const renew = async (): Promise<void> => {
+    for (const session of findSessionsAround(stateDir, env)) {
+      for (const claim of listOwnClaims(session)) {
+        const answer = await client.call('task_heartbeat', {}, { token: claim.token });
+        if (!answer.ok && OVER.has(answer.error.code)) forgetOwnClaim(session, claim);
+      }
+    }
+  };
+  const timer = setInterval(() => void renew(), everyMs).unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+/** The claim is over, or nobody knows it. */
+export const OVER: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'bad-token', 'no-such-project']);

@@ -1,0 +1,115 @@
+import { CLIENTS, type ClientName, type Scope, type Wanted } from '../hooks/client.ts';
+import { HOOKED_CLIENTS } from '../hooks/clients.ts';
+import { describeVersion, findVersion } from '../hooks/find-version.ts';
+import { installHooks, uninstallHooks, type Done } from '../hooks/install.ts';
+import { findMachine } from '../hooks/machine.ts';
+import { InstallRecord } from '../hooks/record.ts';
+import { findTop } from '../hooks/session/known-project.ts';
+import { EXIT, type Command, type Given, type Io } from './command.ts';
+import { printable } from './printable.ts';
+
+const client = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
+const scopes = [
+  { name: 'user', about: 'For all of your sessions; so where neither is given' },
+  { name: 'project', about: 'For your sessions in this repository' },
+] as const;
+
+export const hooksInstall: Command = {
+  name: 'hooks install',
+  summary: 'Put the stop policy, a brief and the MCP server into your own sessions of a client',
+  examples: ['baton hooks install claude', 'baton hooks install codex --project --claim'],
+  args: [client],
+  options: [
+    ...scopes,
+    { name: 'claim', about: 'A session claims the next task when it starts, and gives it back when it ends undone' },
+    {
+      name: 'on-stop',
+      value: 'ACTION',
+      about: 'signal: a session that holds a task says how it stands before it stops; allow: it need not',
+    },
+  ],
+  async run(given, io) {
+    const asked = wantedOf(given, io);
+    if ('usage' in asked) return usage(asked.usage, 'install', io);
+    const hooked = HOOKED_CLIENTS[asked.name];
+    const { scope, machine } = asked.wanted;
+    const elsewhere = new InstallRecord(machine.stateDir)
+      .all(asked.name)
+      .find((each) => each.scope.kind !== scope.kind);
+    if (elsewhere !== undefined) {
+      const where = elsewhere.scope.kind === 'user' ? 'all of your sessions' : elsewhere.scope.root;
+      io.err(`Error: it is installed for ${where} already: a session would hear everything twice\n`);
+      io.err(`  hint: First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind}\n`);
+      return EXIT.failed;
+    }
+    const done = installHooks(hooked, asked.wanted);
+    if (!done.ok) return refuse(done, io);
+    const version = await findVersion(hooked, io.env);
+    const isSame = done.changed.length === 0;
+    io.out(
+      isSame ? `Everything was there already.\n` : `Installed for ${hooked.title} in ${done.changed.join(' and ')}.\n`,
+    );
+    for (const note of done.notes) io.out(`Note: ${printable(note)}\n`);
+    io.out(`${hooked.title}: ${describeVersion(hooked, version)}.\n`);
+    if (scope.kind === 'project') io.out('Note: these files name programs of this machine; keep them out of git.\n');
+    return EXIT.ok;
+  },
+};
+
+export const hooksUninstall: Command = {
+  name: 'hooks uninstall',
+  summary: 'Take them out again; your files are what they were',
+  examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --project'],
+  args: [client],
+  options: [...scopes],
+  run(given, io) {
+    const asked = wantedOf(given, io);
+    if ('usage' in asked) return usage(asked.usage, 'uninstall', io);
+    const done = uninstallHooks(HOOKED_CLIENTS[asked.name], asked.wanted);
+    if (!done.ok) return refuse(done, io);
+    const isNothing = done.changed.length === 0;
+    io.out(isNothing ? 'Nothing of Baton was there.\n' : `Taken out of ${done.changed.join(' and ')}.\n`);
+    return EXIT.ok;
+  },
+};
+
+export const hooksRun: Command = {
+  name: 'hooks run',
+  summary: 'What a client runs at its hooks; JSON on standard input',
+  examples: ['baton hooks run claude stop'],
+  args: [client, { name: 'MOMENT', about: 'start, stop or end' }],
+  options: [{ name: 'claim', about: 'At the start: claim the next task' }],
+  exitCodes: { 0: 'always: an empty answer changes nothing' },
+  async run({ args, options }, io) {
+    // Usually this is not reached: the bin starts that program before anything else is loaded.
+    const { runHook } = await import('../hooks/session/main.ts');
+    return runHook([...args, ...(options.has('claim') ? ['--claim'] : [])], io.env, io.cwd);
+  },
+};
+
+function wantedOf({ args, options }: Given, io: Io): { name: ClientName; wanted: Wanted } | { usage: string } {
+  const name = CLIENTS.find((each) => each === args[0]);
+  if (name === undefined) return { usage: `there is no client ${args[0]}: it is one of ${CLIENTS.join(', ')}` };
+  if (options.has('user') && options.has('project')) return { usage: 'either --user or --project' };
+  const onStop = options.get('on-stop') ?? 'signal';
+  if (onStop !== 'signal' && onStop !== 'allow') return { usage: `--on-stop is signal or allow, not ${onStop}` };
+  const scope = scopeOf(options.has('project'), io.cwd);
+  if (scope === undefined) return { usage: '--project needs a git repository, and there is none around this folder' };
+  return { name, wanted: { scope, options: { onStop, claim: options.has('claim') }, machine: findMachine(io.env) } };
+}
+
+function scopeOf(isProject: boolean, cwd: string): Scope | undefined {
+  if (!isProject) return { kind: 'user' };
+  const root = findTop(cwd);
+  return root === undefined ? undefined : { kind: 'project', root };
+}
+
+function usage(problem: string, command: string, io: Io): number {
+  io.err(`Error: ${printable(problem)}\nTry: baton hooks ${command} --help\n`);
+  return EXIT.usage;
+}
+
+function refuse(done: Done & { ok: false }, io: Io): number {
+  io.err(`Error: ${printable(done.what)}\n  hint: ${done.hint}\n`);
+  return EXIT.failed;
+}

@@ -1,0 +1,103 @@
+import { chmodSync, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { FormatName } from '../../exchange/format.ts';
+import { FORMATS } from '../../exchange/formats.ts';
+import { recogniseFormat } from '../../exchange/recognise.ts';
+import { findRepository } from '../../git/repository.ts';
+import type { Problem } from '../../protocol/problem.ts';
+import { withClient } from '../ask.ts';
+import { EXIT, type Command, type Given, type Io } from '../command.ts';
+import { describeProblem } from '../describe-problem.ts';
+import { COMMON, reportError } from '../operation-command.ts';
+import { printable } from '../printable.ts';
+import { readDescription } from './descriptions.ts';
+import { formatOption, TAG_OPTION } from './import-options.ts';
+import { readSource } from './import-source.ts';
+import { readKnownTasks } from './known-tasks.ts';
+
+export const taskExport: Command = {
+  name: 'task export',
+  summary: 'Write all tasks in the form of another tool',
+  examples: ['baton task export --to markdown', 'baton task export -o .taskmaster/tasks/tasks.json'],
+  args: [],
+  options: [
+    {
+      name: 'to',
+      value: 'FORMAT',
+      about: 'markdown, task-master, beads or github; left out: that of the file, else markdown',
+    },
+    { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; what Baton does not know in it stays' },
+    TAG_OPTION,
+    ...COMMON.filter(({ name }) => name !== 'json'),
+  ],
+  async run(given, io) {
+    const to = formatOption('to', given.options.get('to'));
+    if ('usage' in to) {
+      io.err(`Error: ${printable(to.usage)}\nTry: baton task export --help\n`);
+      return EXIT.usage;
+    }
+    const output = given.options.get('output');
+    const path = output === undefined ? undefined : resolve(io.cwd, output);
+    const existing = path === undefined || !existsSync(path) ? { text: '', name: '' } : await readSource(path, io);
+    if (!('text' in existing)) return refuse([existing], output ?? '', '', io);
+    const format = to.format ?? formatOf(path, existing.text);
+    return writeTasks({ format, path, shown: output ?? '', existing: existing.text }, given, io);
+  },
+};
+
+/** As the file is, else as its name says. */
+function formatOf(path: string | undefined, existing: string): FormatName {
+  const recognised = existing.trim() === '' ? undefined : recogniseFormat(existing);
+  if (recognised !== undefined) return recognised;
+  if (path?.endsWith('.jsonl') === true) return 'beads';
+  return path?.endsWith('tasks.json') === true ? 'task-master' : 'markdown';
+}
+
+interface Wanted {
+  readonly format: FormatName;
+  readonly path: string | undefined;
+  readonly shown: string;
+  readonly existing: string;
+}
+
+async function writeTasks({ format, path, shown, existing }: Wanted, given: Given, io: Io): Promise<number> {
+  return withClient(given, io, async (client) => {
+    const known = await readKnownTasks(client);
+    if (!known.ok) return reportError(known.error, given, io);
+    const repository = await findRepository(resolve(io.cwd, given.options.get('project') ?? '.'));
+    const top = repository.ok ? repository.value.mainTop : io.cwd;
+    const tasks = known.tasks.map((task) => ({ ...task, description: readDescription(top, task.id) }));
+    const tag = given.options.get('tag');
+    const at = new Date().toISOString();
+    const rendered = FORMATS[format].render(tasks, { existing, at, ...(tag === undefined ? {} : { tag }) });
+    if (!rendered.ok) return refuse(rendered.problems, shown, existing, io);
+    for (const { message } of rendered.value.notices) io.err(`note: ${printable(message)}\n`);
+    if (path === undefined) io.out(rendered.value.text);
+    else {
+      replace(path, rendered.value.text);
+      io.out(
+        `${printable(shown)}: ${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'} as ${FORMATS[format].title}\n`,
+      );
+    }
+    return EXIT.ok;
+  });
+}
+
+/** The old file or the new one, never a part of it; a link stays a link, and who may read it may read it still. */
+function replace(path: string, text: string): void {
+  const real = existsSync(path) ? realpathSync(path) : path;
+  const draft = `${real}.${process.pid}.draft`;
+  try {
+    writeFileSync(draft, text, { flush: true, flag: 'wx' });
+    if (existsSync(real)) chmodSync(draft, statSync(real).mode & 0o7777);
+    renameSync(draft, real);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** A file that cannot be read as what it should be is left alone. */
+function refuse(problems: readonly Problem[], shown: string, text: string, io: Io): number {
+  for (const each of problems) io.err(describeProblem(each, shown, text));
+  return EXIT.failed;
+}

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { EXCHANGE_LIMITS } from '../../exchange/limits.ts';
+import { findProgram } from '../../notify/run-program.ts';
+import { problem, tooLarge, type Problem } from '../../protocol/problem.ts';
+import { decodeUtf8 } from '../../protocol/utf8.ts';
+import type { Io } from '../command.ts';
+
+/** A text, with the name under which people know where it came from. */
+export interface Source {
+  readonly text: string;
+  readonly name: string;
+}
+
+export async function readSource(file: string, io: Io): Promise<Source | Problem> {
+  const name = file === '-' ? 'standard input' : basename(file);
+  const bytes = file === '-' ? await io.readInput() : readAtMost(resolve(io.cwd, file));
+  if (!(bytes instanceof Uint8Array)) return bytes;
+  if (bytes.length > EXCHANGE_LIMITS.bytes) return tooLarge(bytes.length, EXCHANGE_LIMITS.bytes);
+  const text = decodeUtf8(bytes);
+  return text === undefined
+    ? problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.')
+    : { text, name };
+}
+
+/** One byte more than may be is enough to know that it is too much; a device may never end. */
+export function readAtMost(path: string): Uint8Array | Problem {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, 'r');
+    const pieces: Buffer[] = [];
+    let size = 0;
+    for (;;) {
+      const piece = Buffer.alloc(PIECE_BYTES);
+      const read = readSync(fd, piece);
+      if (read > 0) pieces.push(piece.subarray(0, read));
+      size += read;
+      if (read === 0 || size > EXCHANGE_LIMITS.bytes) return Buffer.concat(pieces);
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return problem('unreadable-file', `cannot read ${path}: ${why}`, 'Check the path, or pipe it in and name `-`.');
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** The issues of the repository that a folder is in, as GitHub's own program tells them. */
+export async function readGithubIssues(folder: string, { env }: Io): Promise<Source | Problem> {
+  const program = findProgram('gh', env);
+  if (program === undefined) {
+    const hint = 'Install it (https://cli.github.com), or name a file with what `gh issue list --json …` printed.';
+    return problem('import/no-gh', 'gh, the program of GitHub, is not on the PATH', hint);
+  }
+  const ran = await runGh(program, folder, env);
+  if (ran.code !== 0) {
+    const said = ran.err.trim().split('\n', 1)[0] ?? '';
+    const isLoggedOut = ran.code === GH_NOT_LOGGED_IN || /gh auth login|authentication/i.test(ran.err);
+    const hint = isLoggedOut ? 'Log in: gh auth login' : 'Try: gh issue list';
+    return problem('import/gh-failed', `gh failed: ${said === '' ? `exit code ${ran.code}` : said}`, hint);
+  }
+  if (ran.out.length > EXCHANGE_LIMITS.bytes) return tooLarge(ran.out.length, EXCHANGE_LIMITS.bytes);
+  const text = decodeUtf8(ran.out);
+  return text === undefined
+    ? problem('not-utf8', 'gh printed no valid UTF-8', 'Try: gh issue list')
+    : { text, name: 'gh' };
+}
+
+const GH_NOT_LOGGED_IN = 4;
+/** One more than may be imported: then it is told that there are too many. */
+const GH_ARGUMENTS = `issue list --state all --limit ${EXCHANGE_LIMITS.tasks + 1} --json number,title,body,state,stateReason,labels`;
+const GH_MS = 300_000;
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: Uint8Array;
+  readonly err: string;
+}
+
+async function runGh(program: string, cwd: string, env: Io['env']): Promise<Ran> {
+  return new Promise((done) => {
+    const child = spawn(program, GH_ARGUMENTS.split(' '), {
+      cwd,
+      env: { ...env, GH_PROMPT_DISABLED: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: GH_MS,
+    });
+    const out: Buffer[] = [];
+    let [size, err] = [0, ''];
+    child.stdout.on('data', (piece: Buffer) => {
+      size += piece.length;
+      out.push(piece);
+      if (size > EXCHANGE_LIMITS.bytes) child.kill();
+    });
+    child.stderr.on('data', (piece: Buffer) => {
+      if (err.length < 10_000) err += piece.toString();
+    });
+    child.once('error', (error) => done({ code: null, out: Buffer.alloc(0), err: error.message }));
+    child.once('close', (code) =>
+      done({ code: size > EXCHANGE_LIMITS.bytes ? 0 : code, out: Buffer.concat(out), err }),
+    );
+  });
+}

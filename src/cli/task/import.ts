@@ -1,0 +1,146 @@
+import { resolve } from 'node:path';
+import type { ApiError } from '../../api/answer.ts';
+import type { Client } from '../../api/client.ts';
+import type { FormatName } from '../../exchange/format.ts';
+import { FORMATS } from '../../exchange/formats.ts';
+import { recogniseFormat } from '../../exchange/recognise.ts';
+import type { ExchangedTask, Notice } from '../../exchange/task.ts';
+import { findRepository } from '../../git/repository.ts';
+import { problem, type Problem } from '../../protocol/problem.ts';
+import { withClient } from '../ask.ts';
+import { EXIT, type Command, type Given, type Io } from '../command.ts';
+import { describeProblem } from '../describe-problem.ts';
+import { COMMON, reportError } from '../operation-command.ts';
+import { printable } from '../printable.ts';
+import { descriptionPath, writeDescriptions } from './descriptions.ts';
+import { formatOption, TAG_OPTION } from './import-options.ts';
+import { readGithubIssues, readSource, type Source } from './import-source.ts';
+import { readKnownTasks, type KnownTask } from './known-tasks.ts';
+import { showImport, type ImportReport } from './show-import.ts';
+
+export const taskImport: Command = {
+  name: 'task import',
+  summary: 'Take tasks over from another tool, with their dependencies',
+  examples: [
+    'baton task import TODO.md',
+    'baton task import .taskmaster/tasks/tasks.json --dry-run',
+    'bd export | baton task import -',
+    'baton task import --from github',
+  ],
+  args: [{ name: 'FILE|-', about: 'The list; left out with --from github: gh is asked', optional: true }],
+  options: [
+    { name: 'from', value: 'FORMAT', about: 'markdown, task-master, beads or github; left out: seen by the content' },
+    { name: 'dry-run', about: 'Show what would be added, and add nothing' },
+    TAG_OPTION,
+    ...COMMON,
+  ],
+  async run(given, io) {
+    const from = formatOption('from', given.options.get('from'));
+    const [file] = given.args;
+    if ('usage' in from) return usage(from.usage, io);
+    if (file === undefined && from.format !== 'github')
+      return usage('name the list: FILE, or - for standard input', io);
+    const folder = resolve(io.cwd, given.options.get('project') ?? '.');
+    const source = file === undefined ? await readGithubIssues(folder, io) : await readSource(file, io);
+    if (!('text' in source)) return refuse([source], { text: '', name: file ?? 'gh' }, given, io);
+    return importFrom({ source, format: from.format ?? recogniseFormat(source.text), folder }, given, io);
+  },
+};
+
+interface Wanted {
+  readonly source: Source;
+  readonly format: FormatName | undefined;
+  readonly folder: string;
+}
+
+async function importFrom({ source, format, folder }: Wanted, given: Given, io: Io): Promise<number> {
+  if (format === undefined) return refuse([UNKNOWN_FORMAT], source, given, io);
+  return withClient(given, io, async (client) => {
+    const known = await readKnownTasks(client);
+    if (!known.ok) return reportError(known.error, given, io);
+    const tag = given.options.get('tag');
+    const ids = new Map(known.tasks.map((task) => [task.id, task]));
+    const read = FORMATS[format].read(source.text, {
+      known: new Set(ids.keys()),
+      ...(tag === undefined ? {} : { tag }),
+    });
+    if (!read.ok) return refuse(read.problems, source, given, io);
+    const fresh = read.value.tasks.filter(({ id }) => !ids.has(id));
+    const existing = read.value.tasks.flatMap((task) => {
+      const there = ids.get(task.id);
+      return there === undefined ? [] : [{ id: task.id, title: there.title, is_different: isDifferent(there, task) }];
+    });
+    const name = `${FORMATS[format].title} (${source.name})`;
+    const isDry = given.options.has('dry-run');
+    const added = isDry ? { notices: [] } : await add(client, fresh, { name, folder });
+    if ('error' in added) return reportError(added.error, given, io);
+    const notices = [...read.value.notices, ...added.notices];
+    const report: ImportReport = { format, source: name, dry_run: isDry, added: fresh.map(row), existing, notices };
+    io.out(given.options.has('json') ? `${JSON.stringify(report)}\n` : showImport(report));
+    return EXIT.ok;
+  });
+}
+
+function row({ id, title, status, after }: ExchangedTask): ImportReport['added'][number] {
+  return { id, title, status, after };
+}
+
+function isDifferent(there: KnownTask, { title }: ExchangedTask): boolean {
+  return there.title !== title;
+}
+
+/** Descriptions first, since the daemon looks whether they are there; they go again where it refuses the tasks. */
+async function add(
+  client: Client,
+  tasks: readonly ExchangedTask[],
+  { name, folder }: { readonly name: string; readonly folder: string },
+): Promise<{ readonly notices: readonly Notice[] } | { readonly error: ApiError }> {
+  if (tasks.length === 0) return { notices: [] };
+  const repository = await findRepository(folder);
+  if (!repository.ok) return { error: repository.problem };
+  const written = writeDescriptions(repository.value.mainTop, tasks);
+  const answer = await client.call(
+    'task_import',
+    {
+      source: name,
+      tasks: tasks.map(({ id, title, status, after, priority, reason }) => ({
+        task_id: id,
+        title,
+        status,
+        after,
+        priority,
+        ...(reason === null ? {} : { reason }),
+        ...(written.ids.has(id) ? { prompt_file: descriptionPath(id) } : {}),
+      })),
+    },
+    { timeoutMs: IMPORT_MS },
+  );
+  if (!answer.ok) written.undo();
+  if (!answer.ok) return { error: answer.error };
+  return {
+    notices: written.different.map((id) => ({
+      message: `${descriptionPath(id)} was there and says something else: it is kept as it is`,
+      line: null,
+    })),
+  };
+}
+
+const IMPORT_MS = 300_000;
+
+const UNKNOWN_FORMAT = problem(
+  'import/unknown-format',
+  'this is no list of tasks that Baton knows',
+  'Name what it is with --from markdown, task-master, beads or github; see docs/import.md',
+);
+
+function refuse(problems: readonly Problem[], { text, name }: Source, given: Given, io: Io): number {
+  const [{ code, message, hint } = UNKNOWN_FORMAT] = problems;
+  if (given.options.has('json')) io.out(`${JSON.stringify({ error: { code, message, hint }, problems })}\n`);
+  else for (const each of problems) io.err(describeProblem(each, name, text));
+  return EXIT.failed;
+}
+
+function usage(text: string, io: Io): number {
+  io.err(`Error: ${printable(text)}\nTry: baton task import --help\n`);
+  return EXIT.usage;
+}

@@ -1,0 +1,88 @@
+import type { ObjectNode } from '../../protocol/node.ts';
+import type { Parsed } from '../../protocol/problem.ts';
+import { quote } from '../../protocol/quote.ts';
+import { begin } from '../begin.ts';
+import type { ReadOptions } from '../format.ts';
+import type { Findings, FoundDependency, FoundTask } from '../found.ts';
+import { listOf, objectsIn, textOf } from '../json.ts';
+import { settle } from '../settle.ts';
+import type { Reading } from '../task.ts';
+import { readRecords } from './records.ts';
+import { BLOCKING, priorityOf, STATUSES } from './words.ts';
+
+/** What `bd export` writes: one issue a line. What `bd list --json` prints, a list, is read too. */
+export function readBeads(text: string, options: ReadOptions = {}): Parsed<Reading> {
+  const findings = begin(text);
+  if ('ok' in findings) return findings;
+  const found = readRecords(findings).flatMap((record) => readIssue(record.node, record.at, findings) ?? []);
+  return settle(found, findings, options);
+}
+
+function readIssue(node: ObjectNode, from: number, findings: Findings): FoundTask | undefined {
+  const at = from + node.at;
+  const type = textOf(node, '_type') ?? 'issue';
+  const id = textOf(node, 'id');
+  if (type !== 'issue') {
+    findings.notice(`a ${quote(type)} is no task: left out`, at);
+    return undefined;
+  }
+  if (id === undefined || id === '') {
+    findings.problem('import/no-id', 'an issue without an id', at, 'Every line of a beads export has one.');
+    return undefined;
+  }
+  const word = textOf(node, 'status') ?? 'open';
+  if (word === 'tombstone') {
+    findings.notice(`${quote(id)} was deleted in beads: left out`, at);
+    return undefined;
+  }
+  const status = STATUSES.get(word);
+  if (status === undefined) findings.notice(`${quote(id)}: the status ${quote(word)} is not known, taken as todo`, at);
+  const { after, parent } = dependenciesOf(node, id, from, findings);
+  return {
+    id,
+    title: textOf(node, 'title') ?? '',
+    description: descriptionOf(node),
+    status: status ?? 'todo',
+    reason: `${word} in beads`,
+    priority: priorityIn(node),
+    after,
+    ...(parent === undefined ? {} : { parent }),
+    at,
+  };
+}
+
+function priorityIn(node: ObjectNode): number {
+  const number = Number(textOf(node, 'priority') ?? 2);
+  return Number.isInteger(number) && number >= 0 && number <= 4 ? priorityOf(number) : 0;
+}
+
+function descriptionOf(node: ObjectNode): string {
+  const parts = PARTS.map(([field, heading]) => {
+    const text = textOf(node, field)?.trim() ?? '';
+    return text === '' || heading === '' ? text : `## ${heading}\n\n${text}`;
+  });
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+const PARTS = [
+  ['description', ''],
+  ['design', 'Design'],
+  ['acceptance_criteria', 'Acceptance criteria'],
+  ['notes', 'Notes'],
+] as const;
+
+/** Kinds that only say something about a task are not waited for; a child is a part of its parent. */
+function dependenciesOf(node: ObjectNode, id: string, from: number, findings: Findings) {
+  const after: FoundDependency[] = [];
+  let parent: string | undefined;
+  for (const each of objectsIn(listOf(node, 'dependencies'), 'a dependency', findings, from)) {
+    const on = textOf(each, 'depends_on_id');
+    const kind = textOf(each, 'type') ?? 'blocks';
+    const at = from + each.at;
+    if (on === undefined || on === '') continue;
+    if (on.startsWith('external:')) findings.notice(`${quote(id)} waits for ${quote(on)}, elsewhere: left out`, at);
+    else if (kind === 'parent-child') parent ??= on;
+    else if (BLOCKING.has(kind)) after.push({ id: on, at });
+  }
+  return { after, parent };
+}

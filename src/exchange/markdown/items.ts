@@ -1,0 +1,87 @@
+/** An item of a list that is a task. */
+export interface Item {
+  /** What stands in its box; undefined where it has none. */
+  readonly box: string | undefined;
+  /** Its first line, after the box. */
+  readonly text: string;
+  /** What stands below it and belongs to it, without its indentation. */
+  readonly body: readonly string[];
+  readonly parent: Item | undefined;
+  /** Offset and number (from 0) of its line. */
+  readonly at: number;
+  readonly line: number;
+}
+
+/**
+ * The tasks of a Markdown text. Where any item has a box, `- [ ]`, those with a box are the tasks, and the others say more about the one
+ * they are below; where none has, every item is a task. Headings, paragraphs and code between the lists are passed over.
+ */
+export function findItems(text: string): readonly Item[] {
+  const all = scan(text, false);
+  return all.some(({ box }) => box !== undefined) ? scan(text, true) : all;
+}
+
+/** A line that begins an item: indentation, marker, box, text. */
+export const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+\[([ xX/~!-])\])?(?:[ \t]+(.*)|[ \t]*)$/;
+const FENCE = /^[ \t]*(`{3,}|~{3,})/;
+const BREAK = /^[ \t]*(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,})$/;
+
+interface OpenItem extends Item {
+  readonly body: string[];
+  readonly indent: number;
+  readonly inner: number;
+}
+
+function scan(text: string, needsBox: boolean): readonly Item[] {
+  const items: OpenItem[] = [];
+  let open: OpenItem[] = [];
+  let fence: { readonly mark: string; readonly inner: number } | undefined;
+  let wasBlank = true;
+  for (const { line, at, number } of linesOf(text)) {
+    const indent = widthOf(/^[ \t]*/.exec(line)?.[0] ?? '');
+    const isBlank = line.trim() === '';
+    // A list ends the code in it, closed or not.
+    if (fence !== undefined && !isBlank && indent < fence.inner) fence = undefined;
+    const mark = FENCE.exec(line)?.[1];
+    const match = fence === undefined && mark === undefined && !BREAK.test(line) ? ITEM.exec(line) : null;
+    const box = match?.[3];
+    if (match !== null && (box !== undefined || !needsBox)) {
+      open = open.filter((item) => item.indent < indent);
+      const inner = indent + (match[2]?.length ?? 1) + 1;
+      const item = { box, text: match[4] ?? '', body: [], parent: open.at(-1), at, line: number, indent, inner };
+      items.push(item);
+      open.push(item);
+    } else {
+      if (!isBlank) open = open.filter((item) => item.indent < indent || (!wasBlank && !/^#{1,6}\s/.test(line)));
+      const owner = open.at(-1);
+      owner?.body.push(withoutIndent(line, owner.inner));
+      if (mark !== undefined && fence === undefined) fence = { mark, inner: owner?.inner ?? 0 };
+      else if (mark !== undefined && fence !== undefined && mark.startsWith(fence.mark)) fence = undefined;
+    }
+    wasBlank = isBlank;
+  }
+  return items;
+}
+
+export function* linesOf(
+  text: string,
+): Generator<{ readonly line: string; readonly at: number; readonly number: number }> {
+  let [at, number] = [0, 0];
+  for (const end of text.matchAll(/\r\n|\r|\n/g)) {
+    yield { line: text.slice(at, end.index), at, number };
+    at = end.index + end[0].length;
+    number += 1;
+  }
+  yield { line: text.slice(at), at, number };
+}
+
+function widthOf(space: string): number {
+  let width = 0;
+  for (const character of space) width = character === '\t' ? width + 4 - (width % 4) : width + 1;
+  return width;
+}
+
+function withoutIndent(line: string, most: number): string {
+  const space = /^[ \t]*/.exec(line)?.[0] ?? '';
+  return ' '.repeat(Math.max(0, widthOf(space) - most)) + line.slice(space.length);
+}

@@ -1,0 +1,83 @@
+import type { Parsed } from '../../protocol/problem.ts';
+import { begin } from '../begin.ts';
+import type { ReadOptions } from '../format.ts';
+import type { Findings, FoundTask } from '../found.ts';
+import { settle } from '../settle.ts';
+import type { Reading } from '../task.ts';
+import { BOXES } from './boxes.ts';
+import { parseHead, type Head } from './head.ts';
+import { findItems, type Item } from './items.ts';
+import { slugOf } from './slug.ts';
+
+/** A list in Markdown: items with boxes, nested ones being parts. See docs/import.md. */
+export function readMarkdown(text: string, options: ReadOptions = {}): Parsed<Reading> {
+  const findings = begin(text);
+  if ('ok' in findings) return findings;
+  const found = findNamed(findings.text, findings);
+  return settle(
+    found.map((each) => foundTask(each)),
+    findings,
+    options,
+  );
+}
+
+/** An item with the id that it has, or gets. */
+export interface NamedItem {
+  readonly item: Item;
+  readonly head: Head;
+  readonly id: string;
+  readonly parent: string | undefined;
+}
+
+/** The items of a text that was read before, and found good, by their ids. */
+export function findNamed(text: string, findings: Findings): readonly NamedItem[] {
+  const items = findItems(text).map((item) => ({ item, head: parseHead(item.text) }));
+  const taken = new Set(items.flatMap(({ head }) => head.id ?? []));
+  const ids = new Map<Item, string>();
+  const next = new Map<string, number>();
+  return items.map(({ item, head }) => {
+    const id = head.id ?? freeSlug(head.title, taken, next);
+    if (head.id === undefined && id !== slugOf(head.title)) {
+      findings.notice(`another item has the same title: this one gets the id ${id}`, item.at);
+    }
+    ids.set(item, id);
+    return { item, head, id, parent: item.parent === undefined ? undefined : ids.get(item.parent) };
+  });
+}
+
+function freeSlug(title: string, taken: Set<string>, next: Map<string, number>): string {
+  const slug = slugOf(title);
+  let id = slug;
+  // Where it went on last time: a thousand items of one title are not counted a thousand times.
+  for (let i = next.get(slug) ?? 2; taken.has(id); i++) {
+    id = `${slug}-${i}`;
+    next.set(slug, i + 1);
+  }
+  taken.add(id);
+  return id;
+}
+
+function foundTask({ item, head, id, parent }: NamedItem): FoundTask {
+  const status = BOXES.get(item.box ?? ' ') ?? 'todo';
+  return {
+    id,
+    taskId: id,
+    title: head.title,
+    description: descriptionOf(item),
+    status,
+    reason: head.reason ?? (item.box === '-' ? 'cancelled in the list' : 'blocked in the list'),
+    priority: head.priority,
+    after: head.after.map((before) => ({ id: before, at: item.at })),
+    ...(parent === undefined ? {} : { parent }),
+    at: item.at,
+  };
+}
+
+/** A box in a description is escaped, or it would be a task: see `renderMarkdown`. */
+function descriptionOf({ body }: Item): string {
+  const lines = body.map((line) =>
+    line.replace(/^([ \t]*)\\(?=\\*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX/~!-]\](?:[ \t]|$))/, '$1'),
+  );
+  const first = lines.findIndex((line) => line.trim() !== '');
+  return first < 0 ? '' : lines.slice(first).join('\n').trimEnd();
+}

@@ -1,0 +1,74 @@
+/** Those that wait for nobody first, in rounds; what is left over at the end waits for itself. */
+export function findStuck(edges: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+  const missing = new Map<string, number>();
+  const dependants = new Map<string, string[]>();
+  for (const [id, after] of edges) {
+    const inside = [...after].filter((before) => edges.has(before));
+    missing.set(id, inside.length);
+    for (const before of inside) {
+      const waiting = dependants.get(before);
+      if (waiting === undefined) dependants.set(before, [id]);
+      else waiting.push(id);
+    }
+  }
+  const ready = [...missing].filter(([, count]) => count === 0).map(([id]) => id);
+  for (let id = ready.pop(); id !== undefined; id = ready.pop()) {
+    missing.delete(id);
+    for (const next of dependants.get(id) ?? []) {
+      const count = (missing.get(next) ?? 0) - 1;
+      missing.set(next, count);
+      if (count === 0) ready.push(next);
+    }
+  }
+  return new Set(missing.keys());
+}
+
+/** Each cycle once, as the ids along it; those that share a task with an earlier one are left out. */
+export function findCycles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const stuck = findStuck(edges);
+  const seen = new Set<string>();
+  const cycles: string[][] = [];
+  for (const start of stuck) {
+    const trail = new Map<string, number>();
+    // Whoever is stuck waits for another who is: the way goes on until it meets itself, or ground that was walked before.
+    for (let id: string | undefined = start; id !== undefined && !seen.has(id); id = nextStuck(edges, stuck, id)) {
+      seen.add(id);
+      trail.set(id, trail.size);
+      const next = nextStuck(edges, stuck, id);
+      const from = next === undefined ? undefined : trail.get(next);
+      if (from !== undefined) cycles.push([...trail.keys()].slice(from));
+    }
+  }
+  return cycles;
+}
+
+function nextStuck(
+  edges: ReadonlyMap<string, ReadonlySet<string>>,
+  stuck: ReadonlySet<string>,
+  id: string,
+): string | undefined {
+  for (const before of edges.get(id) ?? []) if (stuck.has(before)) return before;
+  return undefined;
+}
+
+/** Nothing before what it waits for; otherwise in the given order. There must be no cycle. */
+export function orderTasks<T extends { readonly id: string; readonly after: readonly string[] }>(
+  tasks: readonly T[],
+): readonly T[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const placed = new Set<T>();
+  for (const task of tasks) {
+    const open = [{ task, next: 0 }];
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const before = placed.has(top.task) ? undefined : top.task.after[top.next];
+      top.next += 1;
+      const waited = before === undefined ? undefined : byId.get(before);
+      if (waited !== undefined && !placed.has(waited)) open.push({ task: waited, next: 0 });
+      else if (before === undefined) {
+        placed.add(top.task);
+        open.pop();
+      }
+    }
+  }
+  return [...placed];
+}

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { FormatName } from './format.ts';
+import { FORMATS } from './formats.ts';
+import { recogniseFormat } from './recognise.ts';
+import type { Reading } from './task.ts';
+
+const folder = join(import.meta.dirname, '../../test/fixtures/exchange');
+const fixture = (name: string): string => readFileSync(join(folder, name), 'utf8');
+
+function read(name: FormatName, text: string, options = {}): Reading {
+  const parsed = FORMATS[name].read(text, options);
+  if (!parsed.ok) throw new Error(parsed.problems.map(({ message, line }) => `${line}: ${message}`).join('\n'));
+  return parsed.value;
+}
+
+function problems(name: FormatName, text: string) {
+  const parsed = FORMATS[name].read(text);
+  return parsed.ok ? [] : parsed.problems.map(({ code, line, message }) => `${line} ${code}: ${message}`);
+}
+
+const rows = ({ tasks }: Reading) => tasks.map(({ id, status, after }) => `${id} ${status} ${after.join(',')}`.trim());
+
+describe('a file of task-master', () => {
+  it('has the dependencies that task-master means', () => {
+    expect(rows(read('task-master', fixture('task-master.json')))).toEqual([
+      '1 done',
+      '2 in_progress 1',
+      '3.1 in_progress 1,2',
+      '3.2 todo 3.1,1,2',
+      '3.3 todo 2,3.1,1',
+      '3 in_progress 1,2,3.1,3.2,3.3',
+      '4 blocked 3',
+      '5 blocked',
+    ]);
+  });
+
+  it('keeps what is said about a task, and says why one is blocked', () => {
+    const { tasks, notices } = read('task-master', fixture('task-master.json'));
+    expect(tasks.find(({ id }) => id === '3')).toMatchObject({
+      description: 'One handler per route.\n\nStart with GET.\nThen POST.',
+      priority: 0,
+      reason: null,
+    });
+    expect(tasks.find(({ id }) => id === '5')).toMatchObject({ reason: 'deferred in task-master' });
+    expect(notices).toEqual([{ message: 'the tag later (1 tasks) is left out; take it with --tag later', line: 121 }]);
+  });
+
+  it('has other lists under their tags, and was one list once', () => {
+    expect(rows(read('task-master', fixture('task-master.json'), { tag: 'later' }))).toEqual(['1 todo']);
+    expect(rows(read('task-master', '{"tasks":[{"id":1,"title":"a"}]}'))).toEqual(['1 todo']);
+    expect(problems('task-master', '{"a":{"tasks":[]},"b":{"tasks":[]}}')).toEqual([
+      '1 import/no-tag: it has no list of tasks, or several',
+    ]);
+  });
+
+  it('says where something is wrong', () => {
+    const text = `{"tasks": [
+      {"id": 1, "title": "a", "dependencies": [9]},
+      {"id": 1, "title": "b"},
+      {"title": "c"},
+      {"id": 4, "title": ""},
+      {"id": 5, "title": "x", "dependencies": [6]},
+      {"id": 6, "title": "y", "dependencies": ["5"]},
+      7
+    ]}`;
+    expect(problems('task-master', text)).toEqual([
+      '8 import/not-a-task: a task is not an object',
+      '4 import/no-id: a task without an id',
+      '3 import/duplicate-id: the id 1 is there twice, as in line 2',
+      '2 import/unknown-dependency: 1 waits for 9, which is not there',
+      '6 import/cycle: cycle: 5 → 6 → 5',
+      '5 import/no-title: 4 has no title',
+    ]);
+  });
+});
+
+describe('an export of beads', () => {
+  it('has parts that wait for what the whole waits for', () => {
+    expect(rows(read('beads', fixture('beads.jsonl')))).toEqual([
+      'bd-7c1e done',
+      'bd-a3f8.1 in_progress bd-7c1e',
+      'bd-a3f8.2 todo bd-a3f8.1,bd-7c1e',
+      'bd-a3f8 todo bd-7c1e,bd-a3f8.1,bd-a3f8.2',
+      'bd-91d0 blocked',
+    ]);
+  });
+
+  it('tells what is no task, and rewrites ids that Baton cannot hold', () => {
+    expect(read('beads', fixture('beads.jsonl')).notices).toEqual([
+      { message: 'a memory is no task: left out', line: 6 },
+    ]);
+    const odd = read(
+      'beads',
+      '{"id":"a b","title":"x"}\n{"id":"c","title":"y","dependencies":[{"depends_on_id":"a b"}]}\n',
+    );
+    expect(rows(odd)).toEqual(['x--a_20_b todo', 'c todo x--a_20_b']);
+    expect(odd.notices).toEqual([{ message: 'the id a b becomes x--a_20_b', line: 1 }]);
+  });
+
+  it('says in which line something is wrong', () => {
+    expect(problems('beads', '{"id":"a","title":"x"}\n\n{"id":"b",\n"c"\n')).toEqual([
+      '3 invalid-json: invalid JSON: unexpected end, expected `"`',
+      '4 import/not-a-task: a line that is not an object',
+    ]);
+  });
+});
+
+describe('issues of GitHub', () => {
+  it('wait for what they say, also in a task list, but not in code', () => {
+    expect(rows(read('github', fixture('github.json')))).toEqual([
+      '2 done',
+      '7 blocked 2',
+      '3 in_progress 2,7',
+      '1 todo 2,3',
+      '6 blocked',
+    ]);
+  });
+
+  it('tell what is not in the list', () => {
+    const { notices, tasks } = read('github', fixture('github.json'));
+    expect(notices).toEqual([{ message: '7 waits for 17, which is not there: left out', line: 29 }]);
+    expect(tasks.find(({ id }) => id === '3')).toMatchObject({ priority: 10 });
+    expect(tasks.find(({ id }) => id === '6')).toMatchObject({ reason: 'closed as not planned on GitHub' });
+  });
+});
+
+describe('a list in Markdown', () => {
+  it('has tasks in its boxes, and parts below them', () => {
+    expect(rows(read('markdown', fixture('TODO.md')))).toEqual([
+      'T1 done',
+      'T2 todo T1',
+      'route-by-path in_progress',
+      'limit-the-size-of-a-body todo route-by-path',
+      'T3 todo route-by-path,limit-the-size-of-a-body',
+      'ask-for-a-domain blocked',
+      'ubersetze-das-handbuch todo',
+    ]);
+  });
+
+  it('keeps what stands below an item', () => {
+    const { tasks } = read('markdown', fixture('TODO.md'));
+    const body = 'TOML and YAML give the same values.\n\n```\n- [ ] this is code\n```';
+    expect(tasks.find(({ id }) => id === 'T2')).toMatchObject({ description: body, priority: 5 });
+    expect(tasks.find(({ id }) => id === 'limit-the-size-of-a-body')).toMatchObject({
+      description: '- a plain item says more',
+    });
+    expect(tasks.find(({ id }) => id === 'ask-for-a-domain')).toMatchObject({ reason: 'waits for the bank' });
+  });
+
+  it('without boxes is a list of tasks, too; a second one of the same title gets a number', () => {
+    const reading = read('markdown', '# Plan\n* one\n* two\n  text\n* one\n\nthe end\n');
+    expect(rows(reading)).toEqual(['one todo', 'two todo', 'one-2 todo']);
+    expect(reading.notices).toEqual([
+      { message: 'another item has the same title: this one gets the id one-2', line: 5 },
+    ]);
+  });
+
+  it('may wait for what is there already', () => {
+    expect(problems('markdown', '- [ ] a (after: P0)\n')).toEqual([
+      '1 import/unknown-dependency: a waits for P0, which is not there',
+    ]);
+    expect(rows(read('markdown', '- [ ] a (after: P0)\n', { known: new Set(['P0']) }))).toEqual(['a todo P0']);
+  });
+
+  it('can be in another script, and has asides that are none of ours', () => {
+    const [first, second] = read('markdown', '- 修复登录\n- Ship it (finally)\n').tasks;
+    expect(first).toMatchObject({ id: expect.stringMatching(/^task-[0-9a-f]{8}$/), title: '修复登录' });
+    expect(second).toMatchObject({ id: 'ship-it-finally', title: 'Ship it (finally)' });
+  });
+});
+
+describe('any of them', () => {
+  it.each([
+    ['TODO.md', 'markdown'],
+    ['task-master.json', 'task-master'],
+    ['beads.jsonl', 'beads'],
+    ['github.json', 'github'],
+  ] as const)('%s is recognised as %s', (file, name) => {
+    expect(recogniseFormat(fixture(file))).toBe(name);
+  });
+
+  it('has limits, and reaches them soon', () => {
+    const line = (i: number): string => `- [ ] T${i}: x${i > 0 ? ` (after: T${i - 1})` : ''}\n`;
+    const many = Array.from({ length: 10_000 }, (_, i) => line(i)).join('');
+    const began = performance.now();
+    expect(read('markdown', many).tasks).toHaveLength(10_000);
+    expect(problems('markdown', `${many}- [ ] one more\n`)).toEqual([
+      '10001 import/too-many: 10001 tasks > 10000 tasks maximum',
+    ]);
+    expect(problems('markdown', 'x'.repeat(8 * 1024 * 1024 + 1))).toEqual([
+      'null too-large: input too large: 8388609 bytes > 8388608 bytes maximum',
+    ]);
+    expect(problems('markdown', `- ${'x'.repeat(1001)}`)).toHaveLength(1);
+    expect(problems('markdown', Array.from({ length: 40 }, (_, i) => `${' '.repeat(i)}- a${i}`).join('\n'))).toEqual([
+      expect.stringContaining('import/too-deep'),
+    ]);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['spaces', `- a${' '.repeat(1_000_000)}b\n`],
+    ['brackets', `- ${'('.repeat(1_000_000)}\n`],
+    ['blank lines', `- a\n${'\n'.repeat(1_000_000)}b\n`],
+    ['stars', `${'* '.repeat(500_000)}x\n`],
+    ['deep JSON', '['.repeat(1_000_000)],
+    ['after', `[{"number":1,"title":"a","body":"${'after '.repeat(150_000)}${'\\n'.repeat(200_000)}"}]`],
+  ])('reads a megabyte of %s in time', (_, text) => {
+    const began = performance.now();
+    const name = recogniseFormat(text) ?? 'markdown';
+    expect(FORMATS[name].read(text)).toHaveProperty('ok');
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+});

@@ -1,0 +1,28 @@
+import type { Node } from '../protocol/node.ts';
+import { readJson } from '../protocol/read-json.ts';
+import { begin } from './begin.ts';
+import type { FormatName } from './format.ts';
+import { findItems } from './markdown/items.ts';
+
+/** Which tool wrote this, by its content alone. Undefined where nothing fits; what is wrong with a text its reader says. */
+export function recogniseFormat(text: string): FormatName | undefined {
+  const findings = begin(text);
+  if ('ok' in findings) return undefined;
+  const start = findings.text.trimStart();
+  if (!/^[[{]/.test(start) || /^\[[ xX/~!-]\]/.test(start))
+    return findItems(findings.text).length > 0 ? 'markdown' : undefined;
+  const whole = readJson(start);
+  if (whole.ok) return byShape(whole.node);
+  const line = readJson(start.split(/\r?\n/, 1)[0] ?? '');
+  // A line that is complete by itself, and more after it: one record a line.
+  if (line.ok) return byShape(line.node);
+  // Broken JSON: its reader says where.
+  return start.startsWith('[') ? (/"number"\s*:/.test(start) ? 'github' : 'beads') : 'task-master';
+}
+
+function byShape(node: Node): FormatName | undefined {
+  if (node.kind === 'list')
+    return node.items.some((item) => item.kind === 'object' && item.fields.has('number')) ? 'github' : 'beads';
+  if (node.kind !== 'object') return undefined;
+  return node.fields.has('id') || node.fields.has('_type') ? 'beads' : 'task-master';
+}

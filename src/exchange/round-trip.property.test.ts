@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BATON_IDS, essence, roundTrip, tasksWith, updated } from './arbitrary.cases.ts';
+import type { FormatName } from './format.ts';
+import { FORMATS } from './formats.ts';
+import { recogniseFormat } from './recognise.ts';
+
+const NUMBERS = fc.integer({ min: 1, max: 99_999 }).map(String);
+
+/** Issues have numbers; the other tools hold every id of Baton. */
+const CASES: readonly (readonly [FormatName, fc.Arbitrary<string>])[] = [
+  ['markdown', BATON_IDS],
+  ['task-master', BATON_IDS],
+  ['beads', BATON_IDS],
+  ['github', NUMBERS],
+];
+
+const WORDS = [
+  '- [ ] ',
+  '\n',
+  '  ',
+  '{',
+  '}',
+  '[',
+  ']',
+  '"id":',
+  '1',
+  ',',
+  '"tasks":',
+  ':',
+  '"',
+  '```',
+  '\\',
+  '(after: ',
+  ')',
+];
+const hostile = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.json(),
+  fc
+    .array(fc.oneof(fc.constantFrom(...WORDS, '\ud800'), fc.string({ maxLength: 3 })), { maxLength: 40 })
+    .map((words) => words.join('')),
+);
+
+describe.each(CASES)('%s', (name, ids) => {
+  it('gives back the ids, titles, statuses and dependencies that were written', () => {
+    fc.assert(
+      fc.property(tasksWith(ids), (tasks) => {
+        expect(roundTrip(FORMATS[name], tasks)).toEqual({ tasks: essence(tasks), isOrdered: true, isStill: true });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('takes changes of status and new tasks into a file that is there', () => {
+    const changes = fc.array(fc.constantFrom('todo', 'done', 'blocked'), { minLength: 12 });
+    fc.assert(
+      fc.property(tasksWith(ids), fc.integer({ min: 1, max: 12 }), changes, (tasks, count, statuses) => {
+        const later = tasks.map((task, i) => {
+          const status = statuses[i] ?? 'todo';
+          return { ...task, status, reason: status === 'blocked' ? 'somebody must decide' : null };
+        });
+        expect(updated(FORMATS[name], tasks.slice(0, count), later)).toEqual(essence(later));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('answers to any text, and never throws', () => {
+    const { read, render } = FORMATS[name];
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect([recogniseFormat(text), read(text).ok, render([], { existing: text, at: '' }).ok]).toHaveLength(3);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is recognised by what it writes', () => {
+    fc.assert(
+      fc.property(tasksWith(ids), (tasks) => {
+        const rendered = FORMATS[name].render(tasks, { at: '2026-01-01T00:00:00.000Z' });
+        expect(rendered.ok && recogniseFormat(rendered.value.text)).toBe(name);
+      }),
+    );
+  });
+});

@@ -1,0 +1,37 @@
+import type { TASK_STATUSES } from '../protocol/shared-fields.ts';
+
+/** A task on its way between Baton and another tool. */
+export interface ExchangedTask {
+  /** The id that it has in Baton. */
+  readonly id: string;
+  readonly title: string;
+  /** Empty where there is none. */
+  readonly description: string;
+  readonly status: TaskStatus;
+  /** Why, where it is blocked. */
+  readonly reason: string | null;
+  /** The larger, the sooner. */
+  readonly priority: number;
+  /** Ids of those that must be done first. */
+  readonly after: readonly string[];
+}
+
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** Something that was understood in a way that somebody may not expect. It stops nothing. */
+export interface Notice {
+  readonly message: string;
+  readonly line: number | null;
+}
+
+/** What a text came to. */
+export interface Reading {
+  /** Nothing comes before what it waits for; as far as that allows, in the order of the text. */
+  readonly tasks: readonly ExchangedTask[];
+  readonly notices: readonly Notice[];
+}
+
+export interface Rendering {
+  readonly text: string;
+  readonly notices: readonly Notice[];
+}

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client, ClientFile, Machine, Scope, Wanted } from './client.ts';
+import { hookCommand, isOwnMcpServer, mcpServer, type Moment } from './command-line.ts';
+import { readFileText } from './files/file-text.ts';
+import { jsonFile } from './json/json-file.ts';
+import { scanJson, valueOf } from './json/scan-json.ts';
+import { appendToml, parseToml, takeFromToml, tomlText, type Table } from './toml/edit-toml.ts';
+
+/**
+ * Codex. Hooks and the MCP server are tables of `config.toml`. A hook runs only where the user's own `config.toml` vouches for it, by where it
+ * stands and a hash of what it does: Baton vouches for its own.
+ */
+export const codex: Client = {
+  name: 'codex',
+  title: 'Codex',
+  tested: ['0.166.0'],
+  files: (wanted) => {
+    const { scope, machine } = wanted;
+    const home = homeOf(machine);
+    const mark = markFor(scope);
+    const folder = scope.kind === 'user' ? home : join(scope.root, '.codex');
+    const config = join(folder, 'config.toml');
+    // Codex wants the hooks of a folder in one of its two files.
+    const hooksJson = join(folder, 'hooks.json');
+    const isJson = existsSync(hooksJson);
+    const vouch = (): Table[] =>
+      trust(wanted, isJson ? hooksJson : config, isJson ? readJson(hooksJson) : readWithoutOurs(config, mark));
+    const tables = (before: Config): Table[] => [
+      ...(isJson ? [] : hookTables(wanted)),
+      ...serverTables(wanted, before),
+    ];
+    const hooks = Object.fromEntries(moments(wanted).map((moment) => [EVENTS[moment].event, handler(wanted, moment)]));
+    return [
+      ...(isJson ? [jsonFile({ path: hooksJson, hooks })] : []),
+      ...(scope.kind === 'user'
+        ? [file(config, mark, (before) => [...tables(before), ...vouch()])]
+        : [file(config, mark, tables), file(join(home, 'config.toml'), mark, vouch)]),
+    ];
+  },
+};
+
+/** Codex follows the links of a folder that a variable names, and of no other. */
+function homeOf({ env, home }: Machine): string {
+  const { CODEX_HOME: named } = env;
+  if (!named) return join(home, '.codex');
+  return existsSync(named) ? realpathSync(named) : named;
+}
+
+function markFor(scope: Scope): string {
+  const where = scope.kind === 'user' ? '' : ` --project in ${JSON.stringify(scope.root)}`;
+  return `# Added by \`baton hooks install codex${where}\`; \`baton hooks uninstall\` takes it out.`;
+}
+
+/** The groups of a `hooks.json` without ours. */
+function readJson(path: string): Config | undefined {
+  const read = readFileText(path);
+  const text = read.ok ? read.file.text : null;
+  if (text === null) return undefined;
+  const scanned = scanJson(jsonFile({ path, hooks: {} }).remove(text, () => true));
+  return scanned.ok && scanned.root !== undefined ? { ...Object(valueOf(scanned.root)) } : undefined;
+}
+
+/** What else stands in a file that ours goes behind. */
+function readWithoutOurs(path: string, mark: string): Config | undefined {
+  const read = readFileText(path);
+  const text = read.ok ? read.file.text : null;
+  const parsed = text === null ? undefined : parseToml(takeFromToml(text, mark));
+  return parsed?.ok === true ? parsed.value : undefined;
+}
+
+type Config = Readonly<Record<string, unknown>>;
+
+const EVENTS: Readonly<Record<Moment, { readonly event: string; readonly key: string; readonly timeout: number }>> = {
+  start: { event: 'SessionStart', key: 'session_start', timeout: 20 },
+  stop: { event: 'Stop', key: 'stop', timeout: 20 },
+  end: { event: 'SessionEnd', key: 'session_end', timeout: 3 },
+};
+
+function moments({ options }: Wanted): readonly Moment[] {
+  return options.onStop === 'allow' ? ['start', 'end'] : ['start', 'stop', 'end'];
+}
+
+function serverTables({ machine }: Wanted, before: Config): Table[] {
+  if (at(before, 'mcp_servers', 'baton') !== undefined) return [];
+  const { command, args, env } = mcpServer('codex', machine);
+  const pairs = Object.entries(env).map(([name, value]) => `${name} = ${tomlText(value)}`);
+  const lines = [
+    `command = ${tomlText(command)}`,
+    `args = [${args.map(tomlText).join(', ')}]`,
+    `env = { ${pairs.join(', ')} }`,
+  ];
+  return [{ header: '[mcp_servers.baton]', lines }];
+}
+
+function hookTables(wanted: Wanted): Table[] {
+  return moments(wanted).map((moment) => {
+    const { command, timeout } = handler(wanted, moment);
+    const hook = `{ type = "command", command = ${tomlText(command)}, timeout = ${timeout} }`;
+    return { header: `[[hooks.${EVENTS[moment].event}]]`, lines: [`hooks = [${hook}]`] };
+  });
+}
+
+function handler({ options, machine }: Wanted, moment: Moment) {
+  const command = hookCommand('codex', moment, options, machine);
+  return { type: 'command', command, timeout: EVENTS[moment].timeout };
+}
+
+/** The key of a hook is where it stands: file, event, group and place in the group. Ours are the last groups of their events. */
+function trust(wanted: Wanted, path: string, before: Config | undefined): Table[] {
+  return moments(wanted).map((moment) => {
+    const { event, key, timeout } = EVENTS[moment];
+    const groups = at(before, 'hooks', event);
+    const group = Array.isArray(groups) ? groups.length : 0;
+    const command = hookCommand('codex', moment, wanted.options, wanted.machine);
+    return {
+      header: `[hooks.state.${tomlText(`${path}:${key}:${group}:0`)}]`,
+      lines: [`trusted_hash = ${tomlText(hookHash(key, command, timeout))}`],
+    };
+  });
+}
+
+/** As Codex takes it: SHA-256 over the hook as JSON without spaces, the names in order. */
+export function hookHash(event: string, command: string, timeout: number): string {
+  const hooks = [{ async: false, command, timeout, type: 'command' }];
+  return `sha256:${createHash('sha256')
+    .update(JSON.stringify({ event_name: event, hooks }))
+    .digest('hex')}`;
+}
+
+function file(path: string, mark: string, tables: (before: Config) => readonly Table[]): ClientFile {
+  return {
+    path,
+    format: 'toml',
+    add: (text) => {
+      const before = parseToml(text);
+      if (!before.ok) return before;
+      const wanted = tables(before.value);
+      const appended = appendToml(text, mark, wanted);
+      const isTaken =
+        at(before.value, 'mcp_servers', 'baton') !== undefined &&
+        !wanted.some(({ header }) => header === '[mcp_servers.baton]');
+      const notes = isTaken ? ['mcp_servers.baton is there already and stays as it is'] : [];
+      return appended.ok ? { ...appended, made: [], notes } : appended;
+    },
+    remove: (text) => takeFromToml(text, mark),
+    find: (text) => {
+      const read = parseToml(text);
+      if (!read.ok) return { parts: [], problems: [read.what] };
+      const events = Object.values(EVENTS).filter(({ event }) =>
+        JSON.stringify(at(read.value, 'hooks', event) ?? '').includes(' hooks run codex '),
+      );
+      const server = at(read.value, 'mcp_servers', 'baton');
+      const isOff = at(read.value, 'features', 'hooks') === false;
+      return {
+        parts: [...events.map(({ event }) => event), ...(isOwnMcpServer(server) ? ['MCP server'] : [])],
+        problems: isOff ? ['features.hooks is false: no hook runs'] : [],
+      };
+    },
+  };
+}
+
+function at(value: unknown, ...path: readonly string[]): unknown {
+  let found = value;
+  for (const key of path) found = typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined;
+  return found;
+}

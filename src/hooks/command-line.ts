@@ -1,0 +1,39 @@
+import { shellQuote } from '../agents/shell-quote.ts';
+import type { ClientName, HookOptions, Machine } from './client.ts';
+
+export type Moment = 'start' | 'stop' | 'end';
+
+/** What a client runs at one of its hooks. No secret is in it: some clients quote it to the model. */
+export function hookCommand(client: ClientName, moment: Moment, { claim }: HookOptions, machine: Machine): string {
+  const state = machine.namesStateDir ? [`BATON_STATE_DIR=${shellQuote(machine.stateDir)}`] : [];
+  const options = moment === 'start' && claim ? ['--claim'] : [];
+  const words = [shellQuote(machine.node), shellQuote(machine.baton), 'hooks', 'run', client, moment, ...options];
+  return [...state, ...words].join(' ');
+}
+
+/** Whether a command of somebody's settings is that, of whichever version and place. */
+export function isHookCommand(command: unknown): command is string {
+  return (
+    typeof command === 'string' && /baton\.cjs'? hooks run (?:claude|codex|gemini) (?:start|stop|end)\b/.test(command)
+  );
+}
+
+export interface McpServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** `baton mcp` as an entry of a client's settings. The variable marks it as ours: people have such servers of their own. */
+export function mcpServer(client: ClientName, { node, baton, stateDir, namesStateDir }: Machine): McpServer {
+  const env = { [MCP_MARK]: client, ...(namesStateDir ? { BATON_STATE_DIR: stateDir } : {}) };
+  return { command: node, args: [baton, 'mcp'], env };
+}
+
+export function isOwnMcpServer(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('env' in value)) return false;
+  const { env } = value;
+  return typeof env === 'object' && env !== null && MCP_MARK in env;
+}
+
+const MCP_MARK = 'BATON_HOOKS';

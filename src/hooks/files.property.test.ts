@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { claude } from './claude.ts';
+import type { Client, ClientFile, HookOptions, Scope, Wanted } from './client.ts';
+import { codex } from './codex.ts';
+import { hashOf } from './files/file-text.ts';
+import { gemini } from './gemini.ts';
+import { putIn, takeOut } from './insertions.ts';
+import { scanJson, valueOf } from './json/scan-json.ts';
+import { settingsText, tomlText } from './settings-text.cases.ts';
+import { textBefore } from './text-before.ts';
+import { parseToml } from './toml/edit-toml.ts';
+
+const machine = {
+  env: {},
+  home: '/home/ada',
+  stateDir: '/state',
+  namesStateDir: true,
+  node: "/opt/no'de",
+  baton: '/opt/baton/bin/baton.cjs',
+};
+
+const wanted = fc.record({
+  scope: fc.constantFrom<Scope>({ kind: 'user' }, { kind: 'project', root: '/p' }),
+  options: fc.record({ onStop: fc.constantFrom('signal' as const, 'allow' as const), claim: fc.boolean() }),
+});
+
+describe.each([claude, codex, gemini])('what goes into the files of $name', (client) => {
+  const cases = wanted.chain((asked) => {
+    const files = filesOf(client, asked);
+    return fc.record({
+      asked: fc.constant(asked),
+      file: fc.constantFrom(...files),
+      text: files[0]?.format === 'toml' ? tomlText() : settingsText(),
+    });
+  });
+
+  it('comes out again to the byte, with and without a record of it', () => {
+    fc.assert(
+      fc.property(cases, ({ file, text }) => {
+        const { after, installed } = install(file, text);
+        expect(takeOut(after, installed.insertions)).toBe(text);
+        expect(textBefore(file, after, installed)).toBe(text);
+        // The record may not fit any more: then what is ours is found by what it says.
+        expect(textBefore(file, after, { ...installed, hash: '' })).toBe(text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is the same when it is put in twice, or with other options in between', () => {
+    fc.assert(
+      fc.property(cases, wanted, ({ file, text, asked }, { options }) => {
+        const once = install(file, text);
+        const again = install(file, textBefore(file, once.after, once.installed));
+        expect(again.after).toBe(once.after);
+        const other = filesOf(client, { ...asked, options }).find(({ path }) => path === file.path) ?? file;
+        const changed = install(other, textBefore(file, once.after, once.installed));
+        expect(textBefore(other, changed.after, changed.installed)).toBe(text);
+      }),
+    );
+  });
+
+  it('leaves everything else as it is, and is found', () => {
+    fc.assert(
+      fc.property(cases, ({ file, text }) => {
+        const { after } = install(file, text);
+        const before: unknown = read(file, text);
+        expect(read(file, after)).toMatchObject(withoutLists(before) as object);
+        expect(file.find(text).parts).toEqual([]);
+        expect(file.find(after).parts.length + (file.path.endsWith('/config.toml') ? 1 : 0)).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  it('comes out where the person has changed something else, which stays', () => {
+    fc.assert(
+      fc.property(cases, ({ file, text }) => {
+        const { after, installed } = install(file, text);
+        const edit = (given: string) =>
+          given.replace('opus', 'sonnet').replace('gpt-5', 'gpt-6').replace('// the end', '// !');
+        expect(textBefore(file, edit(after), installed)).toBe(edit(text));
+      }),
+    );
+  });
+});
+
+function filesOf(client: Client, asked: Omit<Wanted, 'machine'> & { options: HookOptions }): readonly ClientFile[] {
+  return client.files({ ...asked, machine });
+}
+
+function install(file: ClientFile, text: string) {
+  const added = file.add(text);
+  if (!added.ok) throw new Error(added.what);
+  const after = putIn(text, added.insertions);
+  const { insertions, made } = added;
+  return { after, installed: { path: '', hash: hashOf(after), insertions, made, created: false, folders: [] } };
+}
+
+function read(file: ClientFile, text: string): unknown {
+  if (file.format === 'toml') {
+    const toml = parseToml(text);
+    if (!toml.ok) throw new Error(toml.what);
+    return toml.value;
+  }
+  const json = scanJson(text);
+  if (!json.ok) throw new Error(`${json.what} in ${text}`);
+  return json.root === undefined ? {} : valueOf(json.root);
+}
+
+/** Lists may have grown at their end; everything else must be there unchanged. */
+function withoutLists(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const kept = Object.entries(value).filter(
+    ([key, member]) => key !== 'hooks' && !(Array.isArray(member) && key === 'Stop'),
+  );
+  return Object.fromEntries(kept.map(([key, member]) => [key, withoutLists(member)]));
+}

@@ -1,0 +1,123 @@
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasEnded, identifyProcess } from '../../api/process-identity.ts';
+import { makeFolder } from '../../api/state-folder.ts';
+import { hashOf, readFileText } from './file-text.ts';
+import { draftOf, findMissingFolders, makeFoldersFor, removeFile, removeFolders, replaceFile } from './replace-file.ts';
+
+/** One file, before and after; null where there is none. */
+export interface Change {
+  /** Where it really is. */
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export type Changed = { readonly ok: true } | { readonly ok: false; readonly what: string };
+
+/** What is under way, on disk: with it the next run undoes what this one could not finish. */
+interface Journal {
+  readonly v: 1;
+  readonly process: string | null;
+  readonly changes: readonly (Omit<Change, 'after'> & { readonly afterHash: string | null })[];
+  readonly folders: readonly string[];
+}
+
+/**
+ * Changes all of these files, or none. Each is replaced in one step; a run that is killed between two of them leaves its journal, and
+ * `undoUnfinished` of whoever comes next puts back what was there.
+ */
+export function changeFiles(stateDir: string, changes: readonly Change[], salvage: Salvage): Changed {
+  const real = changes.filter(({ before, after }) => before !== after);
+  if (real.length === 0) return { ok: true };
+  const folders = real.flatMap(({ path, after }) => (after === null ? [] : findMissingFolders(path)));
+  if (!begin(stateDir, real, [...new Set(folders)])) return { ok: false, what: BUSY };
+  try {
+    for (const { path, before, after } of real) {
+      const now = readFileText(path);
+      if (!now.ok || now.file.text !== before)
+        throw new Error(`${path} was changed by somebody else just now; try again`);
+      if (after === null) {
+        removeFile(path);
+      } else {
+        makeFoldersFor(path);
+        replaceFile(path, after);
+      }
+    }
+    rmSync(journalIn(stateDir));
+    return { ok: true };
+  } catch (error) {
+    undo(stateDir, salvage);
+    return { ok: false, what: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Takes our part out of a text that is neither what was before nor what was written. */
+export type Salvage = (path: string, text: string) => string;
+
+/** Puts back what a run that was killed has left half done. */
+export function undoUnfinished(stateDir: string, salvage: Salvage): Changed & { readonly undone?: boolean } {
+  const journal = readJournal(stateDir);
+  if (journal === undefined) return { ok: true, undone: false };
+  const isAlive = journal.process !== null && !hasEnded(journal.process);
+  if (isAlive && journal.process !== identifyProcess(process.pid)) return { ok: false, what: BUSY };
+  undo(stateDir, salvage);
+  return { ok: true, undone: true };
+}
+
+export function hooksFolder(stateDir: string): string {
+  return join(stateDir, 'hooks');
+}
+
+const BUSY = 'another `baton hooks` is at work; try again when it has ended';
+
+function begin(stateDir: string, changes: readonly Change[], folders: readonly string[]): boolean {
+  const journal: Journal = {
+    v: 1,
+    process: identifyProcess(process.pid) ?? null,
+    changes: changes.map(({ after, ...change }) => ({ ...change, afterHash: after === null ? null : hashOf(after) })),
+    folders,
+  };
+  makeFolder(hooksFolder(stateDir));
+  const draft = join(hooksFolder(stateDir), `journal-${process.pid}`);
+  writeFileSync(draft, JSON.stringify(journal), { mode: 0o600, flush: true });
+  try {
+    linkSync(draft, journalIn(stateDir));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function undo(stateDir: string, salvage: Salvage): void {
+  const journal = readJournal(stateDir);
+  for (const change of journal?.changes.toReversed() ?? []) undoOne(change, salvage);
+  removeFolders(journal?.folders ?? []);
+  rmSync(journalIn(stateDir), { force: true });
+}
+
+function undoOne({ path, before, afterHash }: Journal['changes'][number], salvage: Salvage): void {
+  rmSync(draftOf(path), { force: true });
+  const read = readFileText(path);
+  const now = read.ok ? read.file.text : undefined;
+  if (now === undefined || now === before) return;
+  const isOurs = (now === null ? null : hashOf(now)) === afterHash;
+  const text = isOurs || now === null ? before : salvage(path, now);
+  if (text === null) removeFile(path);
+  else if (text !== now) replaceFile(path, text);
+}
+
+function readJournal(stateDir: string): Journal | undefined {
+  try {
+    // Nobody else writes into this folder.
+    return JSON.parse(readFileSync(journalIn(stateDir), 'utf8')) as Journal; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  } catch {
+    return undefined;
+  }
+}
+
+function journalIn(stateDir: string): string {
+  return join(hooksFolder(stateDir), 'journal.json');
+}

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import type { Client } from './client.ts';
+import { hookCommand, mcpServer, type Moment } from './command-line.ts';
+import { jsonFile } from './json/json-file.ts';
+
+/** Gemini CLI: everything is in one settings file. Its times are in milliseconds. */
+export const gemini: Client = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  tested: ['0.61.0'],
+  files: ({ scope, options, machine }) => {
+    const folder = scope.kind === 'user' ? machine.env['GEMINI_CLI_HOME'] || machine.home : scope.root;
+    const hook = (moment: Moment, timeout: number) => ({
+      type: 'command',
+      name: `baton-${moment}`,
+      command: hookCommand('gemini', moment, options, machine),
+      timeout,
+    });
+    const { command, args, env } = mcpServer('gemini', machine);
+    return [
+      jsonFile({
+        path: join(folder, '.gemini', 'settings.json'),
+        hooks: {
+          SessionStart: hook('start', 20_000),
+          ...(options.onStop === 'allow' ? {} : { AfterAgent: hook('stop', 20_000) }),
+          SessionEnd: hook('end', 5000),
+        },
+        mcp: { at: ['mcpServers', 'baton'], server: { command, args, env } },
+      }),
+    ];
+  },
+};

@@ -1,0 +1,116 @@
+import type { Client, ClientFile, Wanted } from './client.ts';
+import { findWriteObstacle, hashOf, readFileText } from './files/file-text.ts';
+import { changeFiles, undoUnfinished, type Change } from './files/journal.ts';
+import { findMissingFolders, removeFolders } from './files/replace-file.ts';
+import { putIn } from './insertions.ts';
+import { InstallRecord, type InstalledFile } from './record.ts';
+import { isNothing, textBefore } from './text-before.ts';
+
+export type Done =
+  | {
+      readonly ok: true;
+      /** Files that are different now. */
+      readonly changed: readonly string[];
+      readonly notes: readonly string[];
+    }
+  | { readonly ok: false; readonly what: string; readonly hint: string };
+
+/** Puts Baton's hooks and its MCP server into a client's files: into all of them, or into none. A second time changes nothing. */
+export function installHooks(client: Client, wanted: Wanted): Done {
+  return change(client, wanted, (file, text, earlier) => {
+    const before = textBefore(file, text ?? '', earlier);
+    const added = file.add(before);
+    if (!added.ok) return added;
+    const after = putIn(before, added.insertions);
+    const installed: InstalledFile = {
+      path: '',
+      hash: hashOf(after),
+      insertions: added.insertions,
+      made: added.made,
+      created: text === null || (earlier?.created === true && isNothing(before)),
+      folders: [],
+    };
+    return { ok: true, after, installed, notes: added.notes };
+  });
+}
+
+/** Takes everything out again, and leaves no file that was not there before. */
+export function uninstallHooks(client: Client, wanted: Wanted): Done {
+  return change(client, wanted, (file, text, earlier) => {
+    if (text === null) return { ok: true, after: null, notes: [] };
+    const before = textBefore(file, text, earlier);
+    const isLeftOver = earlier?.created === true && isNothing(before);
+    return { ok: true, after: isLeftOver ? null : before, notes: [] };
+  });
+}
+
+/** What a run that was killed has left half done is put back first. False where there was nothing. */
+export function clearUnfinished(stateDir: string, files: readonly ClientFile[]): ReturnType<typeof undoUnfinished> {
+  return undoUnfinished(stateDir, salvageWith(files));
+}
+
+type Plan =
+  | {
+      readonly ok: true;
+      readonly after: string | null;
+      readonly installed?: InstalledFile;
+      readonly notes: readonly string[];
+    }
+  | { readonly ok: false; readonly what: string };
+
+function change(
+  client: Client,
+  wanted: Wanted,
+  plan: (file: ClientFile, text: string | null, earlier: InstalledFile | undefined) => Plan,
+): Done {
+  const { stateDir } = wanted.machine;
+  const files = client.files(wanted);
+  const cleared = clearUnfinished(stateDir, files);
+  if (!cleared.ok) return { ok: false, what: cleared.what, hint: 'Run the same command once more.' };
+  const record = new InstallRecord(stateDir);
+  const earlier = record.find(client.name, wanted.scope);
+  const changes: Change[] = [];
+  const installed: InstalledFile[] = [];
+  const notes: string[] = [];
+  const folders: string[] = [];
+  for (const file of files) {
+    const read = readFileText(file.path);
+    if (!read.ok) return refused(file.path, read.what);
+    const { path, text } = read.file;
+    const known = earlier?.files.find((each) => each.path === path);
+    const planned = plan(file, text, known);
+    if (!planned.ok) return refused(file.path, planned.what);
+    const obstacle = planned.after === text ? undefined : findWriteObstacle(path);
+    if (obstacle !== undefined) return refused(file.path, obstacle);
+    changes.push({ path, before: text, after: planned.after });
+    notes.push(...planned.notes);
+    const made = [...(known?.folders ?? []), ...findMissingFolders(path)];
+    if (planned.installed !== undefined) installed.push({ ...planned.installed, path, folders: made });
+    else folders.push(...(known?.folders ?? []));
+  }
+  const { scope, options } = wanted;
+  const next = installed.length === 0 ? undefined : { client: client.name, scope, options, files: installed };
+  const kept: Change = { path: record.path, before: record.text, after: record.with(client.name, scope, next) };
+  const done = changeFiles(stateDir, [...changes, kept], salvageWith(files));
+  if (!done.ok) return { ok: false, what: done.what, hint: 'Nothing was changed.' };
+  removeFolders(folders);
+  return { ok: true, changed: changes.filter(({ before, after }) => before !== after).map(({ path }) => path), notes };
+}
+
+function salvageWith(files: readonly ClientFile[]) {
+  return (path: string, text: string): string => {
+    const file = files.find((each) => {
+      const read = readFileText(each.path);
+      return read.ok && read.file.path === path;
+    });
+    return file === undefined ? text : file.remove(text, () => true);
+  };
+}
+
+function refused(path: string, what: string): Done {
+  return {
+    ok: false,
+    what: `${path}: ${what}`,
+    hint: 'Nothing was changed. Put it right, and run the same command again.',
+  };
+}

@@ -1,0 +1,149 @@
+/** JSON as people write it into settings, with comments and commas at the end, and where each part of it stands in the text. */
+export type JsonNode = JsonObject | JsonArray | JsonScalar;
+
+interface Placed {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface JsonObject extends Placed {
+  readonly kind: 'object';
+  readonly children: readonly JsonChild[];
+}
+
+export interface JsonArray extends Placed {
+  readonly kind: 'array';
+  readonly children: readonly JsonChild[];
+}
+
+export interface JsonScalar extends Placed {
+  readonly kind: 'scalar';
+  readonly value: unknown;
+}
+
+/** A member of an object, from its name on, or an item of an array. */
+export interface JsonChild extends Placed {
+  /** Empty for items. */
+  readonly key: string;
+  readonly value: JsonNode;
+  /** Where the comma behind it is, if there is one. */
+  readonly comma: number | undefined;
+}
+
+export type Scanned =
+  | { readonly ok: true; readonly root: JsonNode | undefined }
+  | { readonly ok: false; readonly what: string; readonly line: number; readonly column: number };
+
+/** The root is undefined where there is nothing but white space and comments. */
+export function scanJson(text: string): Scanned {
+  const scanner = new Scanner(text);
+  try {
+    scanner.skipSpace();
+    const root = scanner.isAtEnd ? undefined : scanner.readValue(0);
+    scanner.skipSpace();
+    if (!scanner.isAtEnd) scanner.fail('something follows the end');
+    return { ok: true, root };
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    const before = text.slice(0, error.at).split('\n');
+    return { ok: false, what: error.message, line: before.length, column: (before.at(-1) ?? '').length + 1 };
+  }
+}
+
+class NotJson extends Error {
+  readonly at: number;
+  constructor(message: string, at: number) {
+    super(message);
+    this.at = at;
+  }
+}
+
+/** Deeper than any settings are. */
+const MOST_LEVELS = 100;
+
+class Scanner {
+  readonly #text: string;
+  #at: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#at = text.startsWith('\uFEFF') ? 1 : 0;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  fail(message: string): never {
+    throw new NotJson(message, this.#at);
+  }
+
+  skipSpace(): void {
+    SPACE.lastIndex = this.#at;
+    this.#at += SPACE.exec(this.#text)?.[0].length ?? 0;
+  }
+
+  readValue(depth: number): JsonNode {
+    if (depth > MOST_LEVELS) this.fail('it is nested too deeply');
+    const first = this.#text[this.#at];
+    if (first === '{') return this.#readContainer('object', '}', depth);
+    if (first === '[') return this.#readContainer('array', ']', depth);
+    return this.#readScalar();
+  }
+
+  #readContainer(kind: 'object' | 'array', close: string, depth: number): JsonObject | JsonArray {
+    const start = this.#at++;
+    const children: JsonChild[] = [];
+    for (;;) {
+      this.skipSpace();
+      if (this.#text[this.#at] === close) return { kind, start, end: ++this.#at, children };
+      if (children.length > 0 && children.at(-1)?.comma === undefined) this.fail(`expected a comma or ${close}`);
+      children.push(this.#readChild(kind, depth));
+    }
+  }
+
+  #readChild(kind: 'object' | 'array', depth: number): JsonChild {
+    const start = this.#at;
+    let key = '';
+    if (kind === 'object') {
+      const name = this.#readScalar();
+      if (typeof name.value !== 'string') this.fail('expected a name in double quotes');
+      key = name.value;
+      this.skipSpace();
+      if (this.#text[this.#at++] !== ':') this.fail('expected a colon');
+      this.skipSpace();
+    }
+    const value = this.readValue(depth + 1);
+    this.skipSpace();
+    const comma = this.#text[this.#at] === ',' ? this.#at++ : undefined;
+    return { start, end: value.end, key, value, comma };
+  }
+
+  #readScalar(): JsonScalar {
+    SCALAR.lastIndex = this.#at;
+    const [raw = ''] = SCALAR.exec(this.#text) ?? [];
+    try {
+      const value: unknown = JSON.parse(raw);
+      const start = this.#at;
+      this.#at += raw.length;
+      return { kind: 'scalar', start, end: this.#at, value };
+    } catch {
+      return this.fail(raw === '' ? 'expected a value' : 'this is no value');
+    }
+  }
+}
+
+const SPACE = /(?:[ \t\r\n]+|\/\/[^\r\n]*|\/\*[^]*?\*\/)*/y;
+const SCALAR = /"(?:[^"\\]|\\.)*"|[-+.\w]+/y;
+
+/** What a part of it says, without its places. */
+export function valueOf(node: JsonNode): unknown {
+  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'array') return node.children.map(({ value }) => valueOf(value));
+  return Object.fromEntries(node.children.map(({ key, value }) => [key, valueOf(value)]));
+}
+
+/** The last member of that name counts, as for every reader of JSON. */
+export function memberOf(node: JsonNode | undefined, key: string): JsonChild | undefined {
+  return node?.kind === 'object' ? node.children.findLast((child) => child.key === key) : undefined;
+}

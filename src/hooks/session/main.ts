@@ -1,0 +1,63 @@
+import { readSync, writeSync } from 'node:fs';
+import { CLIENTS } from '../client.ts';
+import { readHookInput, renderHookOutput, type HookOutput } from './hook-input.ts';
+import { hookCall, type HookCall } from './world.ts';
+
+/**
+ * `baton hooks run CLIENT MOMENT`: what the clients of people run at their hooks. Whatever goes wrong, the session goes on: always exit
+ * code 0, and never for long.
+ */
+export async function runHook(args: readonly string[], env: HookCall['env'], cwd: string): Promise<never> {
+  const [name, moment = '', ...options] = args;
+  const client = CLIENTS.find((each) => each === name);
+  // Baton's own agents have their hooks from Baton.
+  if (client === undefined || env['BATON_AGENT_ID']) return leave('');
+  setTimeout(() => leave(renderHookOutput(TOO_SLOW)), moment === 'end' ? 1400 : 12_000).unref();
+  const input = readHookInput(readInput(), cwd);
+  const call = hookCall({ client, input, claims: options.includes('--claim'), env });
+  try {
+    return leave(renderHookOutput(await answer(moment, call)));
+  } catch (error) {
+    const note = `the hook failed (${error instanceof Error ? error.message : String(error)}), and holds nobody`;
+    return leave(renderHookOutput({ note }));
+  }
+}
+
+const TOO_SLOW: HookOutput = { note: 'the daemon takes too long, and nobody waits for it' };
+
+/** Each is loaded only for its moment: a person waits. */
+async function answer(moment: string, call: HookCall): Promise<HookOutput> {
+  if (moment === 'start') return (await import('./start.ts')).startSession(call);
+  if (moment === 'stop') return (await import('./stop.ts')).stopTurn(call);
+  return moment === 'end' ? (await import('./end.ts')).endSession(call) : {};
+}
+
+function leave(text: string): never {
+  try {
+    if (text !== '') writeSync(1, text);
+  } catch {
+    // Nobody listens any more.
+  }
+  process.exit(0);
+}
+
+const MOST_BYTES = 8 * 1024 * 1024;
+
+function readInput(): Buffer {
+  const pieces: Buffer[] = [];
+  for (let bytes = 0; bytes <= MOST_BYTES;) {
+    const piece = Buffer.allocUnsafe(65_536);
+    let read = 0;
+    try {
+      read = readSync(0, piece);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) break;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+      continue;
+    }
+    if (read === 0) break;
+    pieces.push(piece.subarray(0, read));
+    bytes += read;
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,96 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '../../api/client.ts';
+import {
+  findOwnSession,
+  forgetOwnClaim,
+  listOwnClaims,
+  type OwnClaim,
+  type OwnSession,
+} from '../../api/own-session.ts';
+import { OVER } from '../../api/renew-own-claims.ts';
+import { stateFiles } from '../../api/state-folder.ts';
+import { decideStop } from '../../protocol/decide-stop.ts';
+import type { Standing } from '../../supervisor/contract.ts';
+import { isStanding } from '../../supervisor/control.ts';
+import { hasKeptSignal } from '../../supervisor/kept-signal.ts';
+import type { HookInput, HookOutput } from './hook-input.ts';
+import { reach, type HookCall } from './world.ts';
+
+/**
+ * A turn of somebody's own session ends. It is held, once for each thing that the person says, while it has a task about which nothing was
+ * said or recorded. A session without a task is never held, and neither is one whose daemon does not answer.
+ */
+export async function stopTurn(call: HookCall): Promise<HookOutput> {
+  const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
+  const claims = session === undefined ? [] : listOwnClaims(session);
+  if (session === undefined || claims.length === 0) return {};
+  const client = reach(call, { autostart: false, reachMs: 3000 });
+  try {
+    for (const claim of claims) {
+      const standing = await askStanding(client, session, claim);
+      if (standing === 'away') return { note: awayNote(claim) };
+      if (standing === 'over') continue;
+      const hasSignalled = standing.has_signalled || hasKeptSignal(stateFiles(call.stateDir).outbox, claim.token);
+      const { output } = decideStop({
+        agentId: claim.session_id,
+        onStop: 'signal',
+        attempts: undefined,
+        isHookActive: isGoingOn(session, call.input),
+        blocks: 0,
+        hasSignalled,
+        isOwned: standing.is_owned,
+        isParked: standing.is_parked,
+        missing: standing.missing,
+      });
+      if (output.decision === 'allow') continue;
+      const block = `${output.reason}\n${describeWays(claim)}`;
+      keepBlock(session, block);
+      return { block };
+    }
+    return {};
+  } finally {
+    client.close();
+  }
+}
+
+async function askStanding(client: Client, session: OwnSession, claim: OwnClaim): Promise<Standing | 'away' | 'over'> {
+  const { token } = claim;
+  const answer = await client.call('agent_standing', {}, { token, timeoutMs: 5000 });
+  if (answer.ok && isStanding(answer.result) && answer.result.is_owned) {
+    // Whoever ends a turn is there: that is worth a renewal.
+    await client.call('task_heartbeat', {}, { token, timeoutMs: 5000 });
+    return answer.result;
+  }
+  const isOver = answer.ok || OVER.has(answer.error.code);
+  if (isOver) forgetOwnClaim(session, claim);
+  return isOver ? 'over' : 'away';
+}
+
+/** Gemini CLI forgets its flag at the next tool call, but names what the turn was asked: after a block, the block itself. */
+function isGoingOn(session: OwnSession, { isHookActive, prompt }: HookInput): boolean {
+  return isHookActive || (prompt !== '' && prompt.includes(lastBlock(session) ?? '\0'));
+}
+
+function keepBlock({ folder }: OwnSession, block: string): void {
+  writeFileSync(join(folder, 'block'), block, { mode: 0o600 });
+}
+
+function lastBlock({ folder }: OwnSession): string | undefined {
+  try {
+    return readFileSync(join(folder, 'block'), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function describeWays({ task_id }: OwnClaim): string {
+  return (
+    `This session holds ${task_id}. The tools of Baton do the same: agent_signal; or thought_record and task_update with status done; ` +
+    'or task_release, which gives it back. If the person only asked something, answer it and signal continue.'
+  );
+}
+
+function awayNote({ task_id }: OwnClaim): string {
+  return `no daemon answers, so nobody checks what ${task_id} still owes; it stays yours, and what you say is kept. Start it with: baton up`;
+}

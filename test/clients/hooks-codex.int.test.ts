@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startOpenai } from '../models/openai.ts';
+import { uses } from '../models/script.ts';
+import { describeOwnSession, say } from './hooks.cases.ts';
+
+describeOwnSession({
+  name: 'codex',
+  startModel: startOpenai,
+  argv: ['codex', '--model', 'gpt-5.5-codex', '--sandbox', 'danger-full-access', '--ask-for-approval', 'never'],
+  env: () => ({ SCRIPTED_KEY: 'dummy' }),
+  setUp: ({ home, model, project }) => {
+    mkdirSync(join(home, '.codex'));
+    // Comments, a hook of their own, and no line end at the end.
+    const config = `# My own settings.
+model_provider = "scripted"   # on this machine
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "${model.url}/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+
+[features]
+plugins = false
+
+[projects."${project}"]
+trust_level = "trusted"
+
+[tui]
+screen_reader_detection_done = true
+show_tooltips = false # the last line`;
+    writeFileSync(join(home, '.codex/config.toml'), config);
+  },
+  ready: /›|model:/,
+  shell: (cmd) => uses('exec_command', { cmd }),
+  claim: [uses('tool_search', { query: 'task_claim' }), uses('mcp__baton__task_claim', { task_id: 'T1', as: 'ada' })],
+  leave: async (terminal) => say(terminal, '/quit'),
+  configs: ['.codex/config.toml'],
+  ownFiles: /\/\.codex\/(?!config\.toml$)|\/\.(?:cache|local|npm|config)\//,
+});

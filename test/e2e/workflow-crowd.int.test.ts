@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { CrowdScene } from '../processes/crowd-scene.ts';
+import { isLongRun } from '../processes/long-run.ts';
+
+let scene: CrowdScene | undefined;
+afterEach(async () => {
+  await scene?.end();
+  scene = undefined;
+});
+
+const COUNT = isLongRun ? 20 : 5;
+
+describe(`${COUNT} workflows at once, on the same lines of the same files`, () => {
+  it('are all merged, one after the other, and main is never broken', { timeout: COUNT * 120_000 }, async () => {
+    const crowd = new CrowdScene();
+    scene = crowd;
+    await crowd.start();
+    const first = crowd.git('rev-parse', 'main');
+    const words = Array.from({ length: COUNT }, (_, i) => `word${i}`);
+    const ids = await Promise.all(words.map(async (word) => crowd.run('issue', `Add ${word}`)));
+    const reasons = await crowd.untilClosed(ids, COUNT * 100_000);
+    // Whoever had to be asked was asked for a reason that a person understands.
+    for (const reason of reasons) expect(reason).toMatch(/too many rounds|is blocked/);
+    const merges = crowd.git('rev-list', '--first-parent', '--reverse', `${first}..main`).split('\n');
+    expect(merges).toHaveLength(COUNT);
+    for (const sha of merges) expect(testsAt(crowd, sha)).toBe('passed');
+    for (const word of words) expect(crowd.git('show', 'main:src/words.js')).toContain(`'${word}'`);
+    // No commit is lost: what every session left is still reachable.
+    const measured = (await crowd.entries()).filter(({ type }) => type === 'SessionMeasured');
+    const reachable = new Set(crowd.git('rev-list', '--all').split('\n'));
+    for (const { data } of measured) expect(reachable).toContain(data['head']);
+    expect(crowd.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
+  });
+});
+
+function testsAt(crowd: CrowdScene, sha: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-crowd-'));
+  try {
+    const archive = execFileSync('git', ['-C', crowd.repository, 'archive', sha]);
+    execFileSync('tar', ['-x', '-C', folder], { input: archive });
+    execFileSync('node', ['--test'], { cwd: folder, stdio: 'ignore' });
+    return 'passed';
+  } catch {
+    return `failed at ${sha}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
