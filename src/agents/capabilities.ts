@@ -31,7 +31,7 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     cost: 'yes',
     errors: 'from its stream',
     endOfLimit: 'with a subscription; with an API key only short waits',
-    permissions: 'asked at the hook, refused without an answer',
+    permissions: 'asked of a person, who decides at the hook',
     mcp: 'listed at once',
     instructions: 'CLAUDE.md of the project',
     login: 'found as always; `apiKeyHelper` and `env` come along',

@@ -1,5 +1,5 @@
 import type { Effects } from '../effects/effects.ts';
-import { Turnstile } from '../effects/turnstile.ts';
+import { Locks } from '../effects/locks.ts';
 import { claimsToRenew } from '../effects/leases.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { parseEntry } from '../ledger/entry.ts';
@@ -48,8 +48,8 @@ export class Project {
   readonly keeper: Keeper;
   readonly leases: Leases;
   readonly fences: Fences;
-  /** One at a time begins to work in a worktree, or removes one. */
-  readonly places = new Turnstile(1);
+  /** One at a time begins to work on a branch, or removes its worktree. */
+  readonly places = new Locks();
   readonly #state: State;
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;

@@ -20,8 +20,8 @@ export const WORKTREE_HANDLERS: Readonly<Record<string, Handler>> = {
     if (!views.ok) return { ok: false, error: views.problem };
     const free = views.value.filter(({ needed, holds }) => needed === null && holds.length === 0);
     const removed: string[] = [];
-    for (const { path } of free) {
-      if (call.input.dry_run === true || (await prune(path, call, looking))) removed.push(path);
+    for (const { path, branch } of free) {
+      if (call.input.dry_run === true || (await prune(path, branch ?? path, call, looking))) removed.push(path);
     }
     const kept = views.value.filter(({ path }) => !removed.includes(path));
     return { ok: true, result: { removed, kept, dry_run: call.input.dry_run === true } };
@@ -29,8 +29,8 @@ export const WORKTREE_HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 /** One at a time with those who begin to work somewhere: what was free a moment ago is looked at again. */
-async function prune(path: string, { project }: Call, looking: Looking): Promise<boolean> {
-  return project.places.pass(async () => {
+async function prune(path: string, name: string, { project }: Call, looking: Looking): Promise<boolean> {
+  return project.places.pass(name, async () => {
     const all = await listWorktrees(looking.path);
     const worktree = all.ok ? all.value.find((each) => each.path === path) : undefined;
     if (worktree === undefined) return false;

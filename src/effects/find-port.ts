@@ -1,7 +1,8 @@
+import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { findRepository } from '../git/repository.ts';
 import { readNote, writeNote } from '../git/worktree-note.ts';
-import { listWorktrees } from '../git/worktrees.ts';
 
 /** Above what most programs take by themselves, and below what systems give out at random. */
 const FIRST = 3100;
@@ -13,7 +14,7 @@ export async function findPort(worktree: string): Promise<number | null> {
   if (!own.ok) return null;
   const note = readNote(own.value.gitDir);
   if (note.port !== null) return note.port;
-  const taken = await takenPorts(worktree);
+  const taken = await takenPorts(own.value.commonDir);
   for (let port = FIRST; port <= LAST; port++) {
     if (taken.has(port) || !(await isFree(port))) continue;
     writeNote(own.value.gitDir, { ...note, port });
@@ -22,15 +23,12 @@ export async function findPort(worktree: string): Promise<number | null> {
   return null;
 }
 
-async function takenPorts(worktree: string): Promise<ReadonlySet<number>> {
-  const all = await listWorktrees(worktree);
-  const taken = new Set<number>();
-  for (const { path, isMissing } of all.ok ? all.value : []) {
-    const found = isMissing ? undefined : await findRepository(path);
-    const port = found?.ok === true ? readNote(found.value.gitDir).port : null;
-    if (port !== null) taken.add(port);
-  }
-  return taken;
+/** Of all worktrees, from where git keeps what it knows of them. */
+async function takenPorts(commonDir: string): Promise<ReadonlySet<number>> {
+  const folder = join(commonDir, 'worktrees');
+  const names = await readdir(folder).catch(() => []);
+  const ports = names.map((name) => readNote(join(folder, name)).port);
+  return new Set(ports.filter((port) => port !== null));
 }
 
 async function isFree(port: number): Promise<boolean> {

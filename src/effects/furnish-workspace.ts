@@ -27,7 +27,7 @@ export async function furnishWorkspace(
   const { workspace } = world.sessions;
   const filled = await fillWorktree(worktree, workspace);
   if (!filled.ok) return { ok: false, reason: `${filled.problem.message}. ${filled.problem.hint}` };
-  const port = await world.places.pass(async () => findPort(worktree));
+  const port = await world.places.pass(' port', async () => findPort(worktree));
   const { setup, setupTimeoutMs: timeoutMs } = workspace;
   const found = await findRepository(worktree);
   if (!found.ok) return { ok: false, reason: found.problem.message };

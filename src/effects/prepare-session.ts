@@ -35,7 +35,7 @@ export async function prepareSession(
   if (prepared === undefined || 'reason' in prepared) return prepared;
   const { workspace, port } = prepared;
   if (!existsSync(workspace)) return { ok: false, reason: `its worktree is gone: ${workspace}` };
-  await writeSessionFiles(facts, prepared, world);
+  await writeSessionFiles(facts, prepared, world, facts.prepared !== undefined);
   const told = facts.prepared === undefined ? await world.tell({ kind: 'prepare-session', command: prepared }) : {};
   if (told === undefined) return undefined;
   if (told.refused !== undefined) return { ok: false, reason: told.refused };

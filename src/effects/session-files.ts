@@ -1,4 +1,4 @@
-import { mkdir, open, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SESSION_FOLDER } from '../git/hide-worktrees.ts';
 import { hideFromGit } from '../git/hide-from-git.ts';
@@ -26,6 +26,7 @@ export async function writeSessionFiles(
   { task, role, owes, epic }: SessionFacts,
   { workspace, branch, base, port, mission }: Pick<Prepared, 'workspace' | 'branch' | 'base' | 'port' | 'mission'>,
   world: World,
+  isResumed: boolean,
 ): Promise<void> {
   const found = await findRepository(workspace);
   if (found.ok) await hideFromGit(found.value.commonDir, `/${SESSION_FOLDER}/`).catch(() => undefined);
@@ -46,12 +47,23 @@ export async function writeSessionFiles(
   };
   const write = async (path: string, text: string): Promise<void> => {
     await mkdir(dirname(join(workspace, path)), { recursive: true });
-    await writeFile(join(workspace, path), text);
+    // A session that goes on finds its forms as it has filled them in.
+    const flag = isResumed ? 'wx' : 'w';
+    await writeFile(join(workspace, path), text, { flag }).catch((error: unknown) => {
+      if (!isResumed) throw error;
+    });
   };
+  if (!isResumed) await removeForms(join(workspace, SESSION_FOLDER));
   await write(EPIC_FILE, renderEpicFile(epic));
   await write(TASK_FILE, renderTaskFile(facts));
   for (const { file, text } of forms) await write(join(SESSION_FOLDER, file), text);
   await write(MISSION_FILE, renderMission(mission));
+}
+
+/** The forms of the session before belong to another role. */
+async function removeForms(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => []))
+    if (/^(?:handoff.*|workflow-complete)\.xml$/.test(name)) await rm(join(folder, name), { force: true });
 }
 
 function describeConstraints({ constraints = {}, timeout }: Mission): string[] {

@@ -33,7 +33,7 @@ export async function placeSession(holder: Holder, world: World, signal: AbortSi
   if (!(await untilOthersAreGone(task.id, epoch, world, signal))) return undefined;
   const branch = branchName(task);
   if (!branch.ok) return failure(branch);
-  return world.places.pass(async () => takePlace(branch.value, holder, world));
+  return world.places.pass(branch.value, async () => takePlace(branch.value, holder, world));
 }
 
 async function takePlace(branch: string, holder: Holder, world: World): Promise<Placed> {

@@ -5,6 +5,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Command } from '../state/decide.ts';
 import type { State } from '../state/state.ts';
 import type { Programs } from '../supervisor/programs.ts';
+import type { Locks } from './locks.ts';
 import type { Spawned } from './spawn-supervisor.ts';
 import type { Turnstile } from './turnstile.ts';
 
@@ -28,8 +29,8 @@ export interface World {
   readonly keepLog: (text: string) => Promise<string | null>;
   /** One merge at a time. */
   readonly merges: Turnstile;
-  /** One at a time begins to work in a worktree, or removes one. */
-  readonly places: Turnstile;
+  /** One at a time begins to work on a branch, or removes its worktree. */
+  readonly places: Locks;
   /** Processes are started a few at a time. */
   readonly starts: Turnstile;
   readonly programs: () => Promise<Programs>;

@@ -1,5 +1,5 @@
 import { operationCommand } from '../operation-command.ts';
-import { fieldsIn, listIn } from '../run/read-fields.ts';
+import { fieldsIn, listIn, type Fields } from '../run/read-fields.ts';
 import { factSheet, table } from '../run/table.ts';
 import { agentView, shortId, type AgentView } from '../run/views.ts';
 import { ago } from '../status/ago.ts';
@@ -38,10 +38,18 @@ export const agentShow = operationCommand({
   args: [agentArgument],
   operation: 'agent_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result) => showAgent(agentView(fieldsIn(result))),
+  show: (result) => showAgent(agentView(fieldsIn(result)), usedOf(fieldsIn(fieldsIn(result)['usage']))),
 });
 
-export function showAgent(agent: AgentView): string {
+/** Tokens, as the client counts them; null where it says nothing. */
+function usedOf(usage: Fields): string | null {
+  const { input_tokens: input, output_tokens: output, cached_tokens: cached, model, conversation_id: id } = usage;
+  if (typeof input !== 'number' || typeof output !== 'number') return null;
+  const from = [model, id].filter((each) => typeof each === 'string').join(', ');
+  return `${input} tokens in, ${output} out, ${Number(cached)} cached${from === '' ? '' : ` (${from})`}`;
+}
+
+export function showAgent(agent: AgentView, used: string | null = null): string {
   const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log } = agent;
   return factSheet(`${name}  ${id}`, [
     ['status', status],
@@ -53,6 +61,7 @@ export function showAgent(agent: AgentView): string {
     ['task', taskId],
     ['worker', worker],
     ['since', since],
+    ['used', used],
     ['log', log],
   ]);
 }

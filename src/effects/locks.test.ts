@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { Locks } from './locks.ts';
+
+describe('locks', () => {
+  it('let one in at a time for a name, in order, and do not hold up others', async () => {
+    const locks = new Locks();
+    const said: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const work = (name: string, until: Promise<void>) => async () => {
+      said.push(`${name} enters`);
+      await until;
+      said.push(`${name} leaves`);
+    };
+    const first = locks.pass('a', work('first', gate.promise));
+    const second = locks.pass('a', work('second', Promise.resolve()));
+    await locks.pass('b', work('other', Promise.resolve()));
+    expect(said).toEqual(['first enters', 'other enters', 'other leaves']);
+    gate.resolve();
+    await Promise.all([first, second]);
+    expect(said.slice(3)).toEqual(['first leaves', 'second enters', 'second leaves']);
+  });
+
+  it('are open again after a failure', async () => {
+    const locks = new Locks();
+    await expect(locks.pass('a', async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await locks.pass('a', async () => Promise.resolve(1))).toBe(1);
+  });
+});

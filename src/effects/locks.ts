@@ -1,0 +1,16 @@
+/** Lets one in at a time for each name; others are not held up. */
+export class Locks {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  async pass<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(name) ?? Promise.resolve();
+    const own = before.then(work, work);
+    const settled = own.catch(() => undefined);
+    this.#last.set(name, settled);
+    try {
+      return await own;
+    } finally {
+      if (this.#last.get(name) === settled) this.#last.delete(name);
+    }
+  }
+}
