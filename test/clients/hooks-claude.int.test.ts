@@ -9,7 +9,7 @@ const KEY = 'dummy-key-00000000000000000000';
 describeOwnSession({
   name: 'claude',
   startModel: startAnthropic,
-  argv: ['claude', '--model', 'claude-sonnet-5'],
+  argv: ['claude', '--model', 'claude-sonnet-5', '--permission-mode', 'acceptEdits'],
   env: ({ model, temporary }) => ({
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: KEY,
