@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startAnthropic } from '../models/anthropic.ts';
 import { uses } from '../models/script.ts';
-import { describeOwnSession, say } from './hooks.cases.ts';
+import { describeOwnSession } from './hooks.cases.ts';
 
 const KEY = 'dummy-key-00000000000000000000';
 
@@ -40,7 +40,7 @@ describeOwnSession({
   ready: /\?forshortcuts|❯/,
   shell: (command) => uses('Bash', { command, description: 'a command' }),
   claim: [uses('mcp__baton__task_claim', { task_id: 'T1', as: 'ada' })],
-  leave: async (terminal) => say(terminal, '/exit'),
+  leave: '/exit',
   configs: ['.claude.json', '.claude/settings.json'],
   ownFiles: /\.claude\.json|\/\.claude\/(?!settings\.json$)|\/\.(?:cache|local|npm|config)\//,
 });

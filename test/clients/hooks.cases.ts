@@ -22,8 +22,8 @@ export interface OwnSessionCase {
   readonly ready: RegExp;
   readonly shell: (command: string) => Reply;
   readonly claim: readonly Reply[];
-  /** Types what ends the client. */
-  readonly leave: (terminal: Terminal) => Promise<void>;
+  /** The words that end the client. */
+  readonly leave: string;
   /** Where it is configured, below the home. */
   readonly configs: readonly string[];
   /** Files that the client itself writes. */
@@ -69,8 +69,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
         expect(world.model.asked.filter(({ tools }) => tools.length > 1)).toHaveLength(script.length);
         expect(textIn(world.model.asked[client.claim.length + 2])).toContain('You must explicitly signal completion');
         expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({ phase: 'CI_PENDING', claim: null });
-        await client.leave(terminal);
-        await terminal.exit();
+        await leave(terminal, client.leave);
         baton('hooks', 'uninstall', client.name);
         const left = files();
         for (const path of changed(before, left, client)) expect(left.get(path)).toBe(before.get(path));
@@ -140,7 +139,7 @@ function environment(client: OwnSessionCase, world: World): Record<string, strin
  * Words first, the key that sends them a moment later: together they would be taken for pasted text. A client that is not all there yet
  * does not hear them: a person would type them again.
  */
-export async function say(terminal: Terminal, words: string): Promise<void> {
+async function say(terminal: Terminal, words: string): Promise<void> {
   const sought = new RegExp(RegExp.escape(words.replaceAll(' ', '')));
   for (let tries = 1; ; tries++) {
     terminal.type(words);
@@ -169,8 +168,25 @@ async function ask(terminal: Terminal, { model }: World, words: string): Promise
   }
 }
 
+/** A menu may open over the words, and take the key for itself. */
+async function leave(terminal: Terminal, words: string): Promise<void> {
+  let hasLeft = false;
+  void terminal.exit().then(() => (hasLeft = true));
+  await say(terminal, words);
+  for (let tries = 1; ; tries++) {
+    try {
+      await until('the client has left', () => hasLeft, 5000);
+      return;
+    } catch (error) {
+      if (tries === 8)
+        throw new Error(`${String(error)}; it has written:\n${plain(terminal.written).slice(-2000)}`, { cause: error });
+      terminal.type(tries % 2 === 0 ? `${words}\r` : '\r');
+    }
+  }
+}
+
 /** Clients draw word by word, each at its place: what they wrote is read without places and spaces. */
-export async function shows(terminal: Terminal, words: RegExp, deadlineMs?: number): Promise<void> {
+async function shows(terminal: Terminal, words: RegExp, deadlineMs?: number): Promise<void> {
   try {
     await until(
       `the terminal shows ${words}`,
@@ -197,11 +213,11 @@ function answering(terminal: Terminal): Disposable {
 }
 
 function plain(written: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return written
-    .replaceAll(/\u001B\[[^A-Za-z]*[A-Za-z]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B./g, '')
-    .replaceAll(/\s+/g, '');
+  return written.replaceAll(SEQUENCES, '').replaceAll(/\s+/g, '');
 }
+
+// oxlint-disable-next-line no-control-regex
+const SEQUENCES = /\u001B\[[^A-Za-z]*[A-Za-z]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B./g;
 
 /** With its whole path: some clients run login shells, which forget the PATH that they were given. */
 function signalFor(asked: Asked, { temporary }: World): string {
