@@ -2,14 +2,14 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startAnthropic } from '../models/anthropic.ts';
 import { uses } from '../models/script.ts';
-import { describeOwnSession, say } from './hooks.cases.ts';
+import { describeOwnSession } from './hooks.cases.ts';
 
 const KEY = 'dummy-key-00000000000000000000';
 
 describeOwnSession({
   name: 'claude',
   startModel: startAnthropic,
-  argv: ['claude', '--model', 'claude-sonnet-5'],
+  argv: ['claude', '--model', 'claude-sonnet-5', '--permission-mode', 'acceptEdits'],
   env: ({ model, temporary }) => ({
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: KEY,
@@ -40,7 +40,7 @@ describeOwnSession({
   ready: /\?forshortcuts|❯/,
   shell: (command) => uses('Bash', { command, description: 'a command' }),
   claim: [uses('mcp__baton__task_claim', { task_id: 'T1', as: 'ada' })],
-  leave: async (terminal) => say(terminal, '/exit'),
+  leave: '/exit',
   configs: ['.claude.json', '.claude/settings.json'],
   ownFiles: /\.claude\.json|\/\.claude\/(?!settings\.json$)|\/\.(?:cache|local|npm|config)\//,
 });

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startOpenai } from '../models/openai.ts';
 import { uses } from '../models/script.ts';
-import { describeOwnSession, say } from './hooks.cases.ts';
+import { describeOwnSession } from './hooks.cases.ts';
 
 describeOwnSession({
   name: 'codex',
@@ -38,7 +38,7 @@ show_tooltips = false # the last line`;
   ready: /›|model:/,
   shell: (cmd) => uses('exec_command', { cmd }),
   claim: [uses('tool_search', { query: 'task_claim' }), uses('mcp__baton__task_claim', { task_id: 'T1', as: 'ada' })],
-  leave: async (terminal) => say(terminal, '/quit'),
+  leave: '/quit',
   configs: ['.codex/config.toml'],
   ownFiles: /\/\.codex\/(?!config\.toml$)|\/\.(?:cache|local|npm|config)\//,
 });

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startGemini } from '../models/gemini.ts';
 import { uses } from '../models/script.ts';
-import { describeOwnSession, say } from './hooks.cases.ts';
+import { describeOwnSession } from './hooks.cases.ts';
 
 describeOwnSession({
   name: 'gemini',
@@ -24,7 +24,7 @@ describeOwnSession({
   ready: /Tipsforgettingstarted/,
   shell: (command) => uses('run_shell_command', { command }),
   claim: [uses('mcp_baton_task_claim', { task_id: 'T1', as: 'ada' })],
-  leave: async (terminal) => say(terminal, '/quit'),
+  leave: '/quit',
   configs: ['.gemini/settings.json'],
   ownFiles: /\/\.gemini\/(?!settings\.json$)|\/\.(?:cache|local|npm|config)\//,
 });

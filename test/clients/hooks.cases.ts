@@ -22,8 +22,8 @@ export interface OwnSessionCase {
   readonly ready: RegExp;
   readonly shell: (command: string) => Reply;
   readonly claim: readonly Reply[];
-  /** Types what ends the client. */
-  readonly leave: (terminal: Terminal) => Promise<void>;
+  /** The words that end the client. */
+  readonly leave: string;
   /** Where it is configured, below the home. */
   readonly configs: readonly string[];
   /** Files that the client itself writes. */
@@ -61,16 +61,15 @@ export function describeOwnSession(client: OwnSessionCase): void {
         });
         using _ = answering(terminal);
         await shows(terminal, client.ready);
-        await say(terminal, 'Hello.');
+        await ask(terminal, world, 'Hello.');
         await shows(terminal, /Hellotoyou/);
         expect(JSON.stringify(world.model.asked[0]?.body)).toContain('Write the parser');
-        await say(terminal, 'Write the parser.');
-        await shows(terminal, /NowIam/, 25_000);
+        await ask(terminal, world, 'Write the parser.');
+        await shows(terminal, /NowIam/, 50_000);
         expect(world.model.asked.filter(({ tools }) => tools.length > 1)).toHaveLength(script.length);
         expect(textIn(world.model.asked[client.claim.length + 2])).toContain('You must explicitly signal completion');
         expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({ phase: 'CI_PENDING', claim: null });
-        await client.leave(terminal);
-        await terminal.exit();
+        await leave(terminal, client.leave);
         baton('hooks', 'uninstall', client.name);
         const left = files();
         for (const path of changed(before, left, client)) expect(left.get(path)).toBe(before.get(path));
@@ -80,7 +79,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
         endProcesses(world.home);
         baton('down');
       }
-    });
+    }, 120_000);
   });
 }
 
@@ -140,7 +139,7 @@ function environment(client: OwnSessionCase, world: World): Record<string, strin
  * Words first, the key that sends them a moment later: together they would be taken for pasted text. A client that is not all there yet
  * does not hear them: a person would type them again.
  */
-export async function say(terminal: Terminal, words: string): Promise<void> {
+async function say(terminal: Terminal, words: string): Promise<void> {
   const sought = new RegExp(RegExp.escape(words.replaceAll(' ', '')));
   for (let tries = 1; ; tries++) {
     terminal.type(words);
@@ -154,8 +153,40 @@ export async function say(terminal: Terminal, words: string): Promise<void> {
   terminal.type('\r');
 }
 
+/** The key may be pressed while the client is still busy with its hooks, and be lost: a person sees that, and presses it again. */
+async function ask(terminal: Terminal, { model }: World, words: string): Promise<void> {
+  const before = model.asked.length;
+  await say(terminal, words);
+  for (let tries = 1; ; tries++) {
+    try {
+      await until('the model is asked', () => model.asked.length > before, 6000);
+      return;
+    } catch (error) {
+      if (tries === 6) throw error;
+      terminal.type('\r');
+    }
+  }
+}
+
+/** A menu may open over the words, and take the key for itself. */
+async function leave(terminal: Terminal, words: string): Promise<void> {
+  let hasLeft = false;
+  void terminal.exit().then(() => (hasLeft = true));
+  await say(terminal, words);
+  for (let tries = 1; ; tries++) {
+    try {
+      await until('the client has left', () => hasLeft, 5000);
+      return;
+    } catch (error) {
+      if (tries === 8)
+        throw new Error(`${String(error)}; it has written:\n${plain(terminal.written).slice(-2000)}`, { cause: error });
+      terminal.type(tries % 2 === 0 ? `${words}\r` : '\r');
+    }
+  }
+}
+
 /** Clients draw word by word, each at its place: what they wrote is read without places and spaces. */
-export async function shows(terminal: Terminal, words: RegExp, deadlineMs?: number): Promise<void> {
+async function shows(terminal: Terminal, words: RegExp, deadlineMs?: number): Promise<void> {
   try {
     await until(
       `the terminal shows ${words}`,
@@ -163,7 +194,7 @@ export async function shows(terminal: Terminal, words: RegExp, deadlineMs?: numb
       deadlineMs,
     );
   } catch (error) {
-    throw new Error(`${String(error)}; it shows:\n${drawn(terminal).slice(-3000)}`, { cause: error });
+    throw new Error(`${String(error)}; it has written:\n${plain(terminal.written).slice(-2000)}`, { cause: error });
   }
 }
 
@@ -182,11 +213,11 @@ function answering(terminal: Terminal): Disposable {
 }
 
 function plain(written: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return written
-    .replaceAll(/\u001B\[[^A-Za-z]*[A-Za-z]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B./g, '')
-    .replaceAll(/\s+/g, '');
+  return written.replaceAll(SEQUENCES, '').replaceAll(/\s+/g, '');
 }
+
+// oxlint-disable-next-line no-control-regex
+const SEQUENCES = /\u001B\[[^A-Za-z]*[A-Za-z]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B./g;
 
 /** With its whole path: some clients run login shells, which forget the PATH that they were given. */
 function signalFor(asked: Asked, { temporary }: World): string {

@@ -1,0 +1,221 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../test/run-cli.ts';
+import { claude } from './claude.ts';
+import type { Wanted } from './client.ts';
+import { codex } from './codex.ts';
+import { gemini } from './gemini.ts';
+import { clearUnfinished, installHooks, uninstallHooks } from './install.ts';
+import { findMachine } from './machine.ts';
+
+/** A person with settings of every kind, whose home goes with the test. */
+class Person implements Disposable {
+  readonly home = mkdtempSync(join(tmpdir(), 'baton-hooks-'));
+
+  constructor(files: Readonly<Record<string, string>> = FILES) {
+    for (const [path, text] of Object.entries(files)) this.write(path, text);
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(dirname(join(this.home, path)), { recursive: true });
+    writeFileSync(join(this.home, path), text);
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.home, path), 'utf8');
+  }
+
+  wanted(options: Partial<Wanted['options']> = {}): Wanted {
+    const machine = findMachine({ HOME: this.home, BATON_STATE_DIR: join(this.home, 'state') });
+    return { scope: { kind: 'user' }, options: { onStop: 'signal', claim: false, ...options }, machine };
+  }
+
+  /** Everything but Baton's own folder. */
+  all(): Readonly<Record<string, string>> {
+    const paths = globSync(['**/*', '**/.*', '.*/**/*', '.*/**/.*'], { cwd: this.home, exclude: ['state/**'] });
+    const files = paths.filter((path) => !path.startsWith('state') && statSync(join(this.home, path)).isFile());
+    return Object.fromEntries([...new Set(files)].toSorted().map((path) => [path, this.read(path)]));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
+
+const FILES = {
+  '.claude/settings.json': '{\r\n\t// mine\r\n\t"model": "opus", /* why */\r\n\t"hooks": {"Stop": [ ]}\r\n}',
+  '.claude.json': '{"numStartups": 3}\n',
+  '.codex/config.toml': 'model = "x" # mine\n\n[[hooks.Stop]]\nhooks = [{ type = "command", command = "true" }]',
+  '.gemini/settings.json': '{}',
+};
+
+const CLIENTS = [claude, codex, gemini];
+
+describe.each(CLIENTS)('the files of $name', (client) => {
+  it('are what they were after an uninstall, and the same after a second install', () => {
+    using person = new Person();
+    const before = person.all();
+    expect(installHooks(client, person.wanted())).toMatchObject({ ok: true, notes: [] });
+    const installed = person.all();
+    expect(installed).not.toEqual(before);
+    expect(installHooks(client, person.wanted())).toMatchObject({ ok: true, changed: [] });
+    expect(person.all()).toEqual(installed);
+    installHooks(client, person.wanted({ claim: true, onStop: 'allow' }));
+    expect(person.all()).not.toEqual(installed);
+    uninstallHooks(client, person.wanted());
+    expect(person.all()).toEqual(before);
+    expect(uninstallHooks(client, person.wanted())).toMatchObject({ ok: true, changed: [] });
+  });
+
+  it('are gone where there were none, with their folders', () => {
+    using person = new Person({});
+    installHooks(client, person.wanted());
+    expect(Object.keys(person.all())).not.toEqual([]);
+    uninstallHooks(client, person.wanted());
+    expect(globSync('.*', { cwd: person.home })).toEqual([]);
+  });
+
+  it('come out clean without the record of the install', () => {
+    using person = new Person();
+    const before = person.all();
+    installHooks(client, person.wanted());
+    rmSync(join(person.home, 'state'), { recursive: true });
+    uninstallHooks(client, person.wanted());
+    const after = person.all();
+    for (const path of Object.keys(before)) expect(after[path]).not.toMatch(/baton/);
+  });
+
+  it('stay links, and keep their mode', () => {
+    using person = new Person({});
+    const files = client.files(person.wanted());
+    for (const [n, { path, format }] of files.entries()) {
+      person.write(`dotfiles/${n}`, format === 'json' ? '{\n}\n' : '');
+      chmodSync(join(person.home, `dotfiles/${n}`), 0o640);
+      mkdirSync(dirname(path), { recursive: true });
+      symlinkSync(join(person.home, `dotfiles/${n}`), path);
+    }
+    const before = person.all();
+    installHooks(client, person.wanted());
+    for (const [n, { path }] of files.entries()) {
+      expect(lstatSync(path).isSymbolicLink()).toBe(true);
+      expect(statSync(path).mode & 0o777).toBe(0o640);
+      expect(person.read(`dotfiles/${n}`)).toContain('baton');
+    }
+    uninstallHooks(client, person.wanted());
+    expect(person.all()).toEqual(before);
+  });
+
+  it('are all left alone where one of them is read-only, and the sentence says which', () => {
+    using person = new Person();
+    const [last] = client.files(person.wanted()).slice(-1);
+    chmodSync(last?.path ?? '', 0o444);
+    const before = person.all();
+    const done = installHooks(client, person.wanted());
+    expect(done).toMatchObject({ ok: false, what: `${last?.path}: it is read-only` });
+    expect(person.all()).toEqual(before);
+  });
+
+  it('are left alone where they cannot be read as what they are', () => {
+    using person = new Person();
+    const [first] = client.files(person.wanted());
+    writeFileSync(first?.path ?? '', '{ "hooks": [\n = oops');
+    const before = person.all();
+    expect(installHooks(client, person.wanted())).toMatchObject({
+      ok: false,
+      what: expect.stringContaining(first?.path ?? ''),
+    });
+    expect(person.all()).toEqual(before);
+  });
+});
+
+describe('an MCP server of the name baton that is not ours', () => {
+  it('stays, and is spoken of', () => {
+    using person = new Person({
+      '.claude.json': '{"mcpServers": {"baton": {"command": "npx", "args": ["baton", "mcp"]}}}',
+      '.codex/config.toml': '[mcp_servers.baton]\ncommand = "npx"\n',
+    });
+    const before = person.all();
+    for (const client of [claude, codex]) {
+      expect(installHooks(client, person.wanted())).toMatchObject({
+        ok: true,
+        notes: [expect.stringContaining('there already')],
+      });
+      uninstallHooks(client, person.wanted());
+    }
+    expect(person.all()).toEqual(before);
+  });
+});
+
+describe('an install that is killed', () => {
+  it('at any moment leaves each file whole, and the next run puts all of them back', async () => {
+    using person = new Person();
+    const before = person.all();
+    const program = `
+      import { installForEver } from '${join(import.meta.dirname, 'killed.cases.ts')}';
+      installForEver('${person.home}');`;
+    let midway = 0;
+    for (let n = 0; n < 12; n++) {
+      const child = spawn(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
+      await once(child.stdout, 'data');
+      // It installs and uninstalls without end: wherever it is after a while, it dies there.
+      await new Promise((resolve) => {
+        setTimeout(resolve, n * 7);
+      });
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      if (existsSync(join(person.home, 'state/hooks/journal.json'))) midway++;
+      for (const client of CLIENTS) {
+        expect(clearUnfinished(join(person.home, 'state'), client.files(person.wanted()))).toMatchObject({ ok: true });
+        uninstallHooks(client, person.wanted());
+      }
+      expect(person.all()).toEqual(before);
+    }
+    expect(midway).toBeGreaterThan(0);
+  }, 120_000);
+
+  it('is undone by the next run, also where somebody has changed a file since', () => {
+    using person = new Person();
+    const before = person.all();
+    const state = join(person.home, 'state');
+    const files = claude.files(person.wanted());
+    installHooks(claude, person.wanted());
+    const written = person.read('.claude/settings.json');
+    // As if it had been killed behind the first of two files.
+    const path = join(person.home, '.claude/settings.json');
+    const journal = {
+      v: 1,
+      process: null,
+      changes: [{ path, before: before['.claude/settings.json'], afterHash: 'other' }],
+      folders: [],
+    };
+    writeFileSync(join(state, 'hooks/journal.json'), JSON.stringify(journal));
+    writeFileSync(path, written.replace('opus', 'sonnet'));
+    utimesSync(path, 1, 1);
+    clearUnfinished(state, files);
+    expect(person.read('.claude/settings.json')).not.toContain('baton');
+    expect(person.read('.claude/settings.json')).toContain('sonnet');
+    expect(existsSync(join(state, 'hooks/journal.json'))).toBe(false);
+  });
+});
+
+describe('the command', () => {
+  it('says what it does not know', async () => {
+    expect(await runCli(['hooks', 'install', 'emacs'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('claude, codex, gemini'),
+    });
+    expect(await runCli(['hooks', 'install', 'claude', '--on-stop', 'nudge'])).toMatchObject({ code: 2 });
+    expect(await runCli(['hooks', 'install', 'claude', '--user', '--project'])).toMatchObject({ code: 2 });
+  });
+});
