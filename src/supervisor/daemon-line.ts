@@ -1,4 +1,4 @@
-import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { Agent, request, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
 import type { Answer } from '../api/answer.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept } from '../api/outbox.ts';
 import { notHeard, parseAnswer } from '../api/parse-answer.ts';
@@ -28,6 +28,8 @@ export class DaemonLine {
   readonly #stateDir: string;
   readonly #token: string;
   readonly #outbox: string;
+  /** A stop that must be on record waits for one way to the daemon and back, not for a new connection. */
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 1 });
   #reminding: NodeJS.Timeout | undefined;
 
   /** With the supervisor's own token. */
@@ -73,27 +75,15 @@ export class DaemonLine {
   async open({ method, path, headers, body, timeoutMs }: Passage): Promise<IncomingMessage | undefined> {
     const record = readDaemonRecord(this.#stateDir);
     if (record === undefined || !isOurs(record.socket, this.#stateDir)) return undefined;
-    return new Promise((resolve) => {
-      const length = body === undefined ? {} : { 'content-length': body.length };
-      const sent = request({
-        socketPath: record.socket,
-        method,
-        path,
-        agent: false,
-        headers: { ...headers, host: 'localhost', ...length },
-      });
-      const timer = timeoutMs === undefined ? undefined : setTimeout(() => sent.destroy(new Error('slow')), timeoutMs);
-      sent.once('response', (response) => {
-        // One that stops in the middle is as good as none.
-        response.once('close', () => clearTimeout(timer));
-        resolve(response);
-      });
-      sent.once('error', () => {
-        clearTimeout(timer);
-        resolve(undefined);
-      });
-      sent.end(body);
-    });
+    const options = {
+      socketPath: record.socket,
+      method,
+      path,
+      headers: { ...headers, host: 'localhost', ...(body === undefined ? {} : { 'content-length': body.length }) },
+    };
+    const first = await attempt({ ...options, agent: this.#agent }, body, timeoutMs);
+    // The other end of a connection that was kept may have gone long ago. Whatever is said has a key, so it is said again.
+    return first === 'stale' ? answered(await attempt({ ...options, agent: false }, body, timeoutMs)) : answered(first);
   }
 
   /** Asks the daemon to take what lies in the outbox. */
@@ -112,6 +102,29 @@ export class DaemonLine {
       void this.deliverKept().then(() => this.#remind(Math.min(afterMs * 2, LAST_REMINDER_MS)));
     }, afterMs).unref();
   }
+}
+
+type Attempted = IncomingMessage | 'stale' | undefined;
+
+async function attempt(options: RequestOptions, body: Uint8Array | undefined, timeoutMs?: number): Promise<Attempted> {
+  return new Promise((resolve) => {
+    const sent = request(options);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => sent.destroy(new Error('slow')), timeoutMs);
+    sent.once('response', (response) => {
+      // One that stops in the middle is as good as none.
+      response.once('close', () => clearTimeout(timer));
+      resolve(response);
+    });
+    sent.once('error', ({ message }) => {
+      clearTimeout(timer);
+      resolve(sent.reusedSocket && message !== 'slow' ? 'stale' : undefined);
+    });
+    sent.end(body);
+  });
+}
+
+function answered(attempted: Attempted): IncomingMessage | undefined {
+  return attempted === 'stale' ? undefined : attempted;
 }
 
 export interface Passage {
