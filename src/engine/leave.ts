@@ -4,7 +4,7 @@ import { callOff, handlerOf, pendingOf, setTimer } from './pending.ts';
 import type { World } from './world.ts';
 
 /** As long as a client needs to write its last words. */
-const LEAVE_MS = 30_000;
+const LEAVE_MS = 60_000;
 
 /**
  * A process whose run is over. One that did its work leaves by itself, since its stop hook now lets it; one that failed or was

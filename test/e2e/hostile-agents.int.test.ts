@@ -7,7 +7,7 @@ import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 const LOG_BYTES = 1_048_576;
 const FLOOD_BYTES = isLongRun ? 1_073_741_824 : 67_108_864;
 /** Of a bare Node's 42 and what pipes leave for the garbage collector; a gigabyte costs no more than the first megabytes do. */
-const MAX_SUPERVISOR_MB = 200;
+const MAX_SUPERVISOR_MB = 130;
 
 const EXIT =
   '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}';
