@@ -41,7 +41,7 @@ describe('an agent that nobody waits for', () => {
 
   it('and that does not leave in time is killed', () => {
     const play = orphaned();
-    expect(play.the('wait')).toMatchObject({ due: '2026-01-01T00:00:30.000Z', purpose: { kind: 'leave' } });
+    expect(play.the('wait')).toMatchObject({ due: '2026-01-01T00:01:00.000Z', purpose: { kind: 'leave' } });
     play.say(runs.fire(play.the('wait').timerId));
     expect(play.the('kill-agent').reason).toBe('nobody waits for it, and it did not leave');
     play.say(runs.exited(play.agent().id, { signal: 'SIGKILL', code: null }));
