@@ -77,7 +77,7 @@ export const hooksRun: Command = {
   name: 'hooks run',
   summary: 'What a client runs at its hooks; JSON on standard input',
   examples: ['baton hooks run claude stop'],
-  args: [client, { name: 'MOMENT', about: 'start, stop or end' }],
+  args: [client, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
   options: [{ name: 'claim', about: 'At the start: claim the next task' }],
   exitCodes: { 0: 'always: an empty answer changes nothing' },
   async run({ args, options }, io) {

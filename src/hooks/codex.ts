@@ -72,13 +72,15 @@ function readWithoutOurs(path: string, mark: string): Config | undefined {
 
 type Config = Readonly<Record<string, unknown>>;
 
-const EVENTS: Readonly<Record<Moment, { readonly event: string; readonly key: string; readonly timeout: number }>> = {
+const EVENTS: Readonly<
+  Record<Exclude<Moment, 'prompt'>, { readonly event: string; readonly key: string; readonly timeout: number }>
+> = {
   start: { event: 'SessionStart', key: 'session_start', timeout: 20 },
   stop: { event: 'Stop', key: 'stop', timeout: 20 },
   end: { event: 'SessionEnd', key: 'session_end', timeout: 3 },
 };
 
-function moments({ options }: Wanted): readonly Moment[] {
+function moments({ options }: Wanted): readonly (keyof typeof EVENTS)[] {
   return options.onStop === 'allow' ? ['start', 'end'] : ['start', 'stop', 'end'];
 }
 
@@ -90,9 +92,13 @@ function serverTables({ machine }: Wanted, before: Config): Table[] {
     `command = ${tomlText(command)}`,
     `args = [${args.map(tomlText).join(', ')}]`,
     `env = { ${pairs.join(', ')} }`,
+    // An agent that Baton runs has this server as well: there it speaks for that agent. Codex hands on nothing that is not named.
+    `env_vars = [${PASSED_ON.map(tomlText).join(', ')}]`,
   ];
   return [{ header: '[mcp_servers.baton]', lines }];
 }
+
+const PASSED_ON = ['BATON_AGENT_ID', 'BATON_TOKEN', 'BATON_URL'];
 
 function hookTables(wanted: Wanted): Table[] {
   return moments(wanted).map((moment) => {
@@ -102,7 +108,7 @@ function hookTables(wanted: Wanted): Table[] {
   });
 }
 
-function handler({ options, machine }: Wanted, moment: Moment) {
+function handler({ options, machine }: Wanted, moment: keyof typeof EVENTS) {
   const command = hookCommand('codex', moment, options, machine);
   return { type: 'command', command, timeout: EVENTS[moment].timeout };
 }

@@ -1,7 +1,7 @@
 import { shellQuote } from '../agents/shell-quote.ts';
 import type { ClientName, HookOptions, Machine } from './client.ts';
 
-export type Moment = 'start' | 'stop' | 'end';
+export type Moment = 'start' | 'prompt' | 'stop' | 'end';
 
 /** What a client runs at one of its hooks. No secret is in it: some clients quote it to the model. */
 export function hookCommand(client: ClientName, moment: Moment, { claim }: HookOptions, machine: Machine): string {
@@ -14,7 +14,8 @@ export function hookCommand(client: ClientName, moment: Moment, { claim }: HookO
 /** Whether a command of somebody's settings is that, of whichever version and place. */
 export function isHookCommand(command: unknown): command is string {
   return (
-    typeof command === 'string' && /baton\.cjs'? hooks run (?:claude|codex|gemini) (?:start|stop|end)\b/.test(command)
+    typeof command === 'string' &&
+    /baton\.cjs'? hooks run (?:claude|codex|gemini) (?:start|prompt|stop|end)\b/.test(command)
   );
 }
 

@@ -22,7 +22,10 @@ export const gemini: Client = {
         path: join(folder, '.gemini', 'settings.json'),
         hooks: {
           SessionStart: hook('start', 20_000),
-          ...(options.onStop === 'allow' ? {} : { AfterAgent: hook('stop', 20_000) }),
+          // Its flag for a stop that follows on a block is gone after a tool call: so it also says when the person speaks.
+          ...(options.onStop === 'allow'
+            ? {}
+            : { BeforeAgent: hook('prompt', 5000), AfterAgent: hook('stop', 20_000) }),
           SessionEnd: hook('end', 5000),
         },
         mcp: { at: ['mcpServers', 'baton'], server: { command, args, env } },

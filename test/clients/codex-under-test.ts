@@ -17,8 +17,8 @@ export const codexCase: ClientCase = {
   model: 'gpt-5.5-codex',
   env: () => ({ SCRIPTED_KEY: 'dummy' }),
   shell: (cmd) => uses('exec_command', { cmd }),
-  callsTool: [uses('tool_search', { query: 'task_brief' }), uses('mcp__baton__task_brief', {})],
-  toolName: 'mcp__baton__task_brief',
+  callsTool: [uses('tool_search', { query: 'task_brief' }), uses('mcp__baton_run__task_brief', {})],
+  toolName: 'mcp__baton_run__task_brief',
   instructions: 'AGENTS.md',
   setUp: ({ home, model }) => {
     mkdirSync(join(home, '.codex'));

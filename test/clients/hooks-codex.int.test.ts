@@ -1,8 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { codex } from '../../src/hooks/codex.ts';
+import { installHooks } from '../../src/hooks/install.ts';
+import { findMachine } from '../../src/hooks/machine.ts';
 import { startOpenai } from '../models/openai.ts';
-import { uses } from '../models/script.ts';
+import { says, uses } from '../models/script.ts';
+import { stops } from './client.cases.ts';
+import { codexCase } from './codex-under-test.ts';
+import { blocks } from './door.ts';
 import { describeOwnSession } from './hooks.cases.ts';
+import { runAgent } from './run-agent.ts';
+import { openWorld } from './world.ts';
 
 describeOwnSession({
   name: 'codex',
@@ -41,4 +50,16 @@ show_tooltips = false # the last line`;
   leave: '/quit',
   configs: ['.codex/config.toml'],
   ownFiles: /\/\.codex\/(?!config\.toml$)|\/\.(?:cache|local|npm|config)\//,
+});
+
+it('codex: an agent that Baton runs is not disturbed by what is in the settings of its user', async () => {
+  await using world = await openWorld(startOpenai, [...codexCase.callsTool, says('Done.')], blocks(0));
+  codexCase.setUp(world);
+  const machine = findMachine({ HOME: world.home, BATON_STATE_DIR: world.stateDir });
+  const options = { onStop: 'signal', claim: true } as const;
+  expect(installHooks(codex, { scope: { kind: 'user' }, options, machine })).toMatchObject({ ok: true });
+  const ended = await runAgent(codexCase, world, { prompt: 'Go.', plan: { model: codexCase.model } });
+  expect(ended).toMatchObject({ code: 0 });
+  expect(stops(world)).toHaveLength(1);
+  expect(world.door.mcpCalls).toHaveLength(1);
 });

@@ -80,6 +80,42 @@ export function describeOwnSession(client: OwnSessionCase): void {
         baton('down');
       }
     }, 120_000);
+
+    it('is held once for each thing that the person says, whatever it does in between', async () => {
+      const script: Turn[] = [
+        ...client.claim,
+        says('I am done.'),
+        client.shell('echo looked around'),
+        says('I go.'),
+        says('Well then.'),
+        says('I really go.'),
+      ];
+      await using world = await openWorld(client.startModel, script, blocks(0));
+      const { baton } = person(client, world);
+      try {
+        baton('task', 'add', 'T1', '--title', 'Write the parser');
+        baton('hooks', 'install', client.name);
+        const env = environment(client, world);
+        await using terminal = new Terminal(client.argv, { cwd: world.project, env, columns: 120, rows: 40 });
+        using _ = answering(terminal);
+        await shows(terminal, client.ready);
+        await ask(terminal, world, 'Write the parser.');
+        await shows(terminal, /Igo\./, 50_000);
+        await ask(terminal, world, 'Is that all?');
+        await shows(terminal, /Ireallygo\./, 50_000);
+        await leave(terminal, client.leave);
+        const turns = world.model.asked.filter(({ tools }) => tools.length > 1);
+        expect(turns).toHaveLength(script.length);
+        expect(textIn(turns[client.claim.length + 1])).toContain('You must explicitly signal completion');
+        // Some clients quote a block more than once: it counts that there is one more than before.
+        const quoted = turns.map((asked) => textIn(asked).split('You must explicitly signal completion').length);
+        expect(quoted.at(-1)).toBeGreaterThan(quoted.at(-2) ?? 0);
+        expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({ claim: { holder: 'ada' } });
+      } finally {
+        endProcesses(world.home);
+        baton('down');
+      }
+    }, 120_000);
   });
 }
 

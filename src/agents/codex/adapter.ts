@@ -20,8 +20,9 @@ export const codex: Adapter = {
         '--sandbox',
         'danger-full-access',
         ...stopHookFlags(stopHookCommand(context)),
+        // Not `baton`: what a person has under that name in their own settings would be mixed with this, and Codex would not start.
         '-c',
-        'mcp_servers.baton={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
+        'mcp_servers.baton_run={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
         // A login shell would set its own PATH, and `baton` would not be on it.
         '-c',
         'allow_login_shell=false',

@@ -29,6 +29,7 @@ const TOO_SLOW: HookOutput = { note: 'the daemon takes too long, and nobody wait
 async function answer(moment: string, call: HookCall): Promise<HookOutput> {
   if (moment === 'start') return (await import('./start.ts')).startSession(call);
   if (moment === 'stop') return (await import('./stop.ts')).stopTurn(call);
+  if (moment === 'prompt') return (await import('./last-block.ts')).hearPrompt(call);
   return moment === 'end' ? (await import('./end.ts')).endSession(call) : {};
 }
 

@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';
 import {
   findOwnSession,
@@ -14,7 +12,8 @@ import { decideStop } from '../../protocol/decide-stop.ts';
 import type { Standing } from '../../supervisor/contract.ts';
 import { isStanding } from '../../supervisor/control.ts';
 import { hasKeptSignal } from '../../supervisor/kept-signal.ts';
-import type { HookInput, HookOutput } from './hook-input.ts';
+import type { HookOutput } from './hook-input.ts';
+import { findBlock, keepBlock } from './last-block.ts';
 import { reach, type HookCall } from './world.ts';
 
 /**
@@ -36,7 +35,7 @@ export async function stopTurn(call: HookCall): Promise<HookOutput> {
         agentId: claim.session_id,
         onStop: 'signal',
         attempts: undefined,
-        isHookActive: isGoingOn(session, call.input),
+        isHookActive: call.input.isHookActive || (call.client === 'gemini' && findBlock(session) !== undefined),
         blocks: 0,
         hasSignalled,
         isOwned: standing.is_owned,
@@ -65,23 +64,6 @@ async function askStanding(client: Client, session: OwnSession, claim: OwnClaim)
   const isOver = answer.ok || OVER.has(answer.error.code);
   if (isOver) forgetOwnClaim(session, claim);
   return isOver ? 'over' : 'away';
-}
-
-/** Gemini CLI forgets its flag at the next tool call, but names what the turn was asked: after a block, the block itself. */
-function isGoingOn(session: OwnSession, { isHookActive, prompt }: HookInput): boolean {
-  return isHookActive || (prompt !== '' && prompt.includes(lastBlock(session) ?? '\0'));
-}
-
-function keepBlock({ folder }: OwnSession, block: string): void {
-  writeFileSync(join(folder, 'block'), block, { mode: 0o600 });
-}
-
-function lastBlock({ folder }: OwnSession): string | undefined {
-  try {
-    return readFileSync(join(folder, 'block'), 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 function describeWays({ task_id }: OwnClaim): string {
