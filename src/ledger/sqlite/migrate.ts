@@ -32,6 +32,11 @@ export function findForeign(db: DatabaseSync, path: string): Problem | undefined
   if (!isNew && application !== APPLICATION_ID) {
     return ledgerProblem('ledger/not-a-ledger', `${path} is not a ledger`, 'Name another file.');
   }
+  if (hasTable(db, 'checkpoint')) {
+    const hint =
+      'Move it away, with its outside checkpoint: a new one is made. The Baton that wrote it can still verify and export it.';
+    return ledgerProblem('ledger/older-ledger', `${path} was written before 0.1.0 had its format`, hint);
+  }
   const newest = migrations().at(-1)?.number ?? 0;
   if (version <= newest) return undefined;
   return ledgerProblem(
@@ -39,6 +44,10 @@ export function findForeign(db: DatabaseSync, path: string): Problem | undefined
     `${path} was written by a newer Baton (format ${version}, this one knows ${newest})`,
     'Update Baton.',
   );
+}
+
+function hasTable(db: DatabaseSync, name: string): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
 export function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id' | 'schema_version'): number {

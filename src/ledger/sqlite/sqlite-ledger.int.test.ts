@@ -55,7 +55,7 @@ describe('the file of a ledger', () => {
     await ledger.close();
   });
 
-  it('is not touched when it is somebody else’s, or of a newer Baton', () => {
+  it('is not touched when it is somebody else’s, or of a newer or an older Baton', () => {
     using folder = new TestFolder();
     const db = new DatabaseSync(folder.ledger);
     db.exec('CREATE TABLE theirs (x)');
@@ -63,6 +63,8 @@ describe('the file of a ledger', () => {
     expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger/not-a-ledger' } });
     db.exec('DROP TABLE theirs; PRAGMA application_id = 1113683054; PRAGMA user_version = 999');
     expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger/newer-ledger' } });
+    db.exec('PRAGMA user_version = 1; CREATE TABLE checkpoint (size INTEGER)');
+    expect(open()).toMatchObject({ ok: false, problem: { code: 'ledger/older-ledger' } });
     db.close();
   });
 
