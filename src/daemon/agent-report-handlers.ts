@@ -35,11 +35,20 @@ export const AGENT_REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
   }),
 };
 
+/** Answered once the report, and what followed from it, is durable. */
 async function report(call: Call, agentId: string | undefined, seen: AgentSeen): Promise<Answer> {
+  const { project, services, caller, key } = call;
   const command = { ...(agentId === undefined ? {} : { agentId }), report: seen };
-  const settled = await say(call, { kind: 'report-agent', command });
-  if (!settled.ok) return answerOf(settled, () => null);
-  return { ok: true, result: { standing: await readStanding(call, agentId ?? ownAgent(call)) } };
+  const settled = await project.keeper.submit<object | null>({
+    actor: actorOf(caller),
+    ...(key === undefined ? {} : { key }),
+    decide: ({ state, rules }) => {
+      const outcome = decide(state, { kind: 'report-agent', command }, caller, rules);
+      return outcome.ok ? { ...outcome, answer: null } : outcome;
+    },
+    afterwards: (state) => standingOf(state, agentId ?? ownAgent(call), services.exitProtocol),
+  });
+  return answerOf(settled, (standing) => ({ standing }));
 }
 
 async function say(call: Call, command: Command) {
@@ -50,7 +59,6 @@ async function say(call: Call, command: Command) {
   });
 }
 
-/** After the report, and what followed from it, is durable. */
 async function readStanding({ project, services }: Call, agentId: string) {
   const settled = await project.keeper.read(({ state }) => standingOf(state, agentId, services.exitProtocol));
   return settled.ok ? settled.answer : null;

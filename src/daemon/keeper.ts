@@ -63,11 +63,22 @@ export class Keeper {
         request,
         answer: (settled) => {
           clearTimeout(waiting.timer);
-          answer(settled as Settled<A>); // oxlint-disable-line typescript/no-unsafe-type-assertion
+          answer((settled.ok ? this.#lookAfterwards(request) : undefined) ?? (settled as Settled<A>)); // oxlint-disable-line typescript/no-unsafe-type-assertion
         },
       };
       this.#enqueue(waiting);
     });
+  }
+
+  /** What was recorded stands, also where the look at what came of it fails. */
+  #lookAfterwards<A>({ afterwards }: Request<A>): Settled<A> | undefined {
+    if (afterwards === undefined) return undefined;
+    try {
+      return { ok: true, answer: afterwards(this.#state) };
+    } catch (error) {
+      this.#onMistake(error);
+      return { ok: false, refusal: INTERNAL };
+    }
   }
 
   /** Looks at the state, after everything that was said before is durable. */

@@ -22,6 +22,8 @@ export interface Request<A> {
   readonly key?: string;
   /** Pure and quick; called again where somebody else was first. */
   readonly decide: (view: View) => Outcome<A> | typeof LATER;
+  /** What is answered, from the state in which the request and all that follows from it is durable. */
+  readonly afterwards?: (state: State) => A;
   /** What `LATER` depends on: it is not asked again while there is no task that anybody could claim. */
   readonly waitsFor?: 'work';
   /** How long `LATER` is acceptable, and what is answered then. */
