@@ -5,7 +5,7 @@ import type { Answer } from '../api/answer.ts';
 import { createClient } from '../api/connect.ts';
 import { FrameReader, renderFrame } from '../api/frames.ts';
 import { Channel } from './channel.ts';
-import { runDaemon, type Daemon } from './lifecycle.ts';
+import type { Daemon } from './lifecycle.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { Scene, until } from './running.cases.ts';
 import { Tokens } from './tokens.ts';
@@ -18,9 +18,7 @@ let repository: string;
 beforeAll(async () => {
   scene = new Scene();
   repository = scene.makeRepository();
-  const started = await runDaemon({ stateDir: scene.stateDir, env: scene.env });
-  if (!started.ok) throw new Error(started.error.message);
-  ({ daemon } = started);
+  daemon = await scene.runDaemon();
 });
 afterAll(async () => {
   await daemon.stop();

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDaemon, type Daemon } from './lifecycle.ts';
+import type { Daemon } from './lifecycle.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { ask, Scene } from './running.cases.ts';
 
@@ -13,9 +13,7 @@ let repository: string;
 beforeAll(async () => {
   scene = new Scene();
   repository = scene.makeRepository();
-  const started = await runDaemon({ stateDir: scene.stateDir, env: scene.env });
-  if (!started.ok) throw new Error(started.error.message);
-  ({ daemon } = started);
+  daemon = await scene.runDaemon();
 });
 afterAll(async () => {
   await daemon.stop();

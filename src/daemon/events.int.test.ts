@@ -7,7 +7,7 @@ import type { Client } from '../api/client.ts';
 import type { StreamedEntry } from '../api/read-events.ts';
 import type { EntryFeed } from './entry-feed.ts';
 import { streamEvents } from './events.ts';
-import { runDaemon, type Daemon } from './lifecycle.ts';
+import type { Daemon } from './lifecycle.ts';
 import { ask, Scene } from './running.cases.ts';
 
 let scene: Scene;
@@ -110,9 +110,7 @@ describe('the stream of events', () => {
 });
 
 async function start(): Promise<void> {
-  const started = await runDaemon({ stateDir: scene.stateDir, env: scene.env });
-  if (!started.ok) throw new Error(started.error.message);
-  ({ daemon } = started);
+  daemon = await scene.runDaemon();
 }
 
 async function createTasks(count: number, title = 'x'): Promise<void> {

@@ -105,14 +105,13 @@ describe('a daemon', () => {
   });
 
   it('refuses new work while it stops', async () => {
-    const started = await runDaemon({ stateDir: scene.stateDir, env: scene.env });
-    if (!started.ok) throw new Error(started.error.message);
-    const slow = connect(started.daemon.record.socket);
+    const daemon = await scene.runDaemon();
+    const slow = connect(daemon.record.socket);
     const headers = `host: x\r\nauthorization: Bearer ${scene.token()}\r\nbaton-project-path: ${repository}\r\n`;
     slow.write(`POST /v1/task_list HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{`);
     const patient = client({ reachMs: 0 });
     expect(await patient.call('task_list', {})).toMatchObject({ ok: true });
-    const stopping = started.daemon.stop();
+    const stopping = daemon.stop();
     expect(await patient.call('task_list', {})).toMatchObject({ ok: false, error: { code: 'stopping' } });
     slow.write('}');
     await stopping;

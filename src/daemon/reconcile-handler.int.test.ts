@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../api/client.ts';
-import { runDaemon, type Daemon } from './lifecycle.ts';
+import type { Daemon } from './lifecycle.ts';
 import { Scene, until } from './running.cases.ts';
 
 let scene: Scene;
@@ -91,9 +91,7 @@ const RECORD = {
 };
 
 async function start(): Promise<void> {
-  const started = await runDaemon({ stateDir: scene.stateDir, env: scene.env });
-  if (!started.ok) throw new Error(started.error.message);
-  ({ daemon } = started);
+  daemon = await scene.runDaemon();
   const token = { ofFolder: 'operator' } as const;
   const { stateDir, env } = scene;
   client = new Client({ stateDir, env, token, projectPath: repository, autostart: false, reachMs: 5000 });

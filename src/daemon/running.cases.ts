@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { readDaemonRecord, readToken } from '../api/state-folder.ts';
+import { runDaemon, type Daemon } from './lifecycle.ts';
 
 /** Folders and processes of one test; `end` removes whatever is left of them. */
 export class Scene {
@@ -29,6 +30,13 @@ export class Scene {
     git('init', '-q', path);
     git('-C', path, '-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '-q', '--allow-empty', '-m', 'first');
     return path;
+  }
+
+  /** A daemon in this process. */
+  async runDaemon(env: Record<string, string | undefined> = {}): Promise<Daemon> {
+    const started = await runDaemon({ stateDir: this.stateDir, env: { ...this.env, ...env } });
+    if (!started.ok) throw new Error(started.error.message);
+    return started.daemon;
   }
 
   /** A daemon as a process of its own, after it has said whether it listens. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findFence } from '../git/install-fence.ts';
 import { findMarked } from '../effects/reap.ts';
-import { RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
+import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
 let world: RunScene;
@@ -71,12 +71,7 @@ describe('an agent', () => {
   });
 
   it('whose supervisor is killed ends too, and its run goes on as the runbook says', async () => {
-    world.write(`
-      [agents.worker]
-      run = "setsid sleep 300 & sleep 300"
-      on_dead = "fail"
-      [pipelines.p]
-      steps = [{ name = "work", run = { agent = "worker" } }]`);
+    world.write(HANGING);
     await world.start();
     const id = await world.run('p');
     const agentId = await world.agentIn(id, 'work');

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMarked } from '../effects/reap.ts';
-import { RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
+import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
 let world: RunScene;
@@ -74,12 +74,7 @@ describe('a daemon that starts anew', () => {
   });
 
   it('reports the end of an agent whose supervisor was killed meanwhile, and leaves nothing of it', async () => {
-    world.write(`
-      [agents.worker]
-      run = "setsid sleep 300 & sleep 300"
-      on_dead = "fail"
-      [pipelines.p]
-      steps = [{ name = "work", run = { agent = "worker" } }]`);
+    world.write(HANGING);
     await world.start();
     const id = await world.run('p');
     const agentId = await world.agentIn(id, 'work');

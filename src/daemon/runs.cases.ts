@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClient } from '../api/connect.ts';
 import type { Client } from '../api/client.ts';
 import { findMarked } from '../effects/reap.ts';
-import { runDaemon, type Daemon } from './lifecycle.ts';
+import type { Daemon } from './lifecycle.ts';
 import { Scene, until } from './running.cases.ts';
 
 /** A repository with a runbook, and a daemon in this process that runs it with real supervisors. */
@@ -24,10 +24,8 @@ export class RunScene {
   }
 
   async start(env: Record<string, string> = {}): Promise<void> {
-    const all = { ...this.scene.env, BATON_TICK_MS: '50', ...env };
-    const started = await runDaemon({ stateDir: this.stateDir, env: all });
-    if (!started.ok) throw new Error(started.error.message);
-    this.#daemon = started.daemon;
+    const all = { BATON_TICK_MS: '50', ...env };
+    this.#daemon = await this.scene.runDaemon(all);
     this.connect(all);
   }
 
@@ -166,3 +164,11 @@ export interface Told {
 export async function untilNobodyIs(agentId: string): Promise<void> {
   await until(() => findMarked({ name: 'BATON_AGENT_ID', value: agentId }).length === 0, 'nothing of it is left');
 }
+
+/** An agent that hangs, with a child that has left its group. */
+export const HANGING = `
+      [agents.worker]
+      run = "setsid sleep 300 & sleep 300"
+      on_dead = "fail"
+      [pipelines.p]
+      steps = [{ name = "work", run = { agent = "worker" } }]`;

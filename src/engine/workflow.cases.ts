@@ -27,6 +27,8 @@ interface Turn extends Partial<SendHandoff> {
   readonly isRecorded?: boolean;
 }
 
+type Session = ReturnType<typeof say.session>;
+
 /** A workflow whose turns are taken by hand, one claim each; the gates and the engine do the rest. */
 export class WorkflowPlay extends Play {
   readonly id = 'W-00001';
@@ -44,12 +46,22 @@ export class WorkflowPlay extends Play {
   turn(role: PlayedRole, { holder = role, head, isRecorded = head !== undefined, ...handoff }: Turn = {}): this {
     const caller = this.claim(role, holder);
     if (isRecorded) this.say(say.record({ task_id: this.id, ...(head ? { commit_sha: head } : {}) }), caller);
+    return this.#handOn(role, caller, handoff, head);
+  }
+
+  /** The same under the claim that a worker has taken. */
+  workersTurn(role: PlayedRole): this {
+    const { sessionId, epoch } = this.task.claim ?? { sessionId: 'nobody', epoch: 0 };
+    return this.#handOn(role, say.session(sessionId, this.id, epoch), {});
+  }
+
+  #handOn(role: PlayedRole, caller: Session, handoff: Partial<SendHandoff>, head?: string): this {
     const from = role === 'issue-manager' ? role : `${role}-agent`;
     this.say(say.handoff({ taskId: this.id, from, senderRole: role, ...WAYS[role], ...handoff }), caller);
     return this.say(this.exit(head), caller);
   }
 
-  claim(role: string, holder = role): ReturnType<typeof say.session> {
+  claim(role: string, holder = role): Session {
     const epoch = this.task.epoch + 1;
     this.order(say.claim(this.id, `s${epoch}`, { role, holder, requires: ['exit', 'handoff'] }));
     return say.session(`s${epoch}`, this.id, epoch);

@@ -54,20 +54,7 @@ describe('the walk from a request to a merge', () => {
     const play = new WorkflowPlay();
     play.order(runs.configure(['issue-manager', 'prep', 'closer'].map((role) => worker(role))));
     expect(play.task.claim).toMatchObject({ role: 'issue-manager', holder: 'issue-manager' });
-    const { sessionId, epoch } = play.task.claim ?? { sessionId: '', epoch: 0 };
-    const caller = say.session(sessionId, play.id, epoch);
-    play.say(
-      say.handoff({
-        taskId: play.id,
-        from: 'issue-manager',
-        senderRole: 'issue-manager',
-        to: 'prep-agent',
-        phase: 'DRAFT',
-        nextRole: 'prep',
-      }),
-      caller,
-    );
-    play.say(play.exit(), caller);
+    play.workersTurn('issue-manager');
     expect(play.task.claim?.role).toBe('prep');
     const direct = new WorkflowPlay().toMerge().turn('validator');
     direct.order(runs.configure([worker('closer'), worker('reviewer')])).merge('merged', OTHER);
@@ -412,20 +399,7 @@ describe('checkpoints', () => {
 
   it('come before any worker, and a refusal blocks the task', () => {
     const play = new WorkflowPlay({}, 'semi').order(runs.configure([worker('issue-manager'), worker('implementer')]));
-    const { sessionId, epoch } = play.task.claim ?? { sessionId: '', epoch: 0 };
-    const caller = say.session(sessionId, play.id, epoch);
-    play.say(
-      say.handoff({
-        taskId: play.id,
-        from: 'issue-manager',
-        senderRole: 'issue-manager',
-        to: 'prep-agent',
-        phase: 'DRAFT',
-        nextRole: 'prep',
-      }),
-      caller,
-    );
-    play.say(play.exit(), caller).turn('prep');
+    play.workersTurn('issue-manager').turn('prep');
     expect(play.task.claim).toBeNull();
     expect(play.task.flow.held?.stage).toBe('ready for work');
     expect(play.owed('notify').map(({ title }) => title)).toContain('Task needs attention: W-00001 ready for work');

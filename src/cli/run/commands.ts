@@ -1,0 +1,125 @@
+import type { ListedCommand } from '../command.ts';
+
+/** What runs, and what a person does about it. */
+export const RUN_COMMANDS: readonly ListedCommand[] = [
+  {
+    name: 'run',
+    summary: 'Run a command or a pipeline of the runbook',
+    load: async () => (await import('./run.ts')).run,
+  },
+  {
+    name: 'status',
+    summary: 'Show what runs and what needs you',
+    load: async () => (await import('../status/status.ts')).status,
+  },
+  {
+    name: 'pipeline list',
+    summary: 'List the pipelines that are under way, oldest first',
+    load: async () => (await import('../pipelines/read-pipelines.ts')).pipelineList,
+  },
+  {
+    name: 'pipeline show',
+    summary: 'Show one pipeline with its steps',
+    load: async () => (await import('../pipelines/read-pipelines.ts')).pipelineShow,
+  },
+  {
+    name: 'pipeline wait',
+    summary: 'Wait until a pipeline is over or needs a person',
+    load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineWait,
+  },
+  {
+    name: 'pipeline cancel',
+    summary: 'End a pipeline, and everything that runs in it',
+    load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineCancel,
+  },
+  {
+    name: 'pipeline resume',
+    summary: 'Go on with a pipeline that waits, in the same conversation',
+    load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineResume,
+  },
+  {
+    name: 'pipeline retry',
+    summary: 'Try the step again at which a pipeline failed or waits',
+    load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineRetry,
+  },
+  {
+    name: 'agent run',
+    summary: 'Run one agent of the runbook by itself',
+    load: async () => (await import('./run.ts')).agentRun,
+  },
+  {
+    name: 'agent list',
+    summary: 'List the agents that are at work, oldest first',
+    load: async () => (await import('../agents/read-agents.ts')).agentList,
+  },
+  {
+    name: 'agent show',
+    summary: 'Show one agent',
+    load: async () => (await import('../agents/read-agents.ts')).agentShow,
+  },
+  {
+    name: 'agent logs',
+    summary: 'Show what an agent has printed',
+    load: async () => (await import('../agents/logs.ts')).agentLogs,
+  },
+  {
+    name: 'agent send',
+    summary: 'Say something to an agent, in the conversation it is in',
+    load: async () => (await import('../agents/steer-agents.ts')).agentSend,
+  },
+  {
+    name: 'agent attach',
+    summary: 'Talk with an agent: see what it prints, and send it what you type',
+    load: async () => (await import('../agents/attach.ts')).agentAttach,
+  },
+  {
+    name: 'agent wait',
+    summary: 'Wait until an agent is done or needs a person',
+    load: async () => (await import('../agents/steer-agents.ts')).agentWait,
+  },
+  {
+    name: 'agent kill',
+    summary: 'Stop an agent with everything that it has started',
+    load: async () => (await import('../agents/steer-agents.ts')).agentKill,
+  },
+  {
+    name: 'decision list',
+    summary: 'List what waits for a person, oldest first',
+    load: async () => (await import('../decisions/read-decisions.ts')).decisionList,
+  },
+  {
+    name: 'decision show',
+    summary: 'Show a decision with its options',
+    load: async () => (await import('../decisions/read-decisions.ts')).decisionShow,
+  },
+  {
+    name: 'decision resolve',
+    summary: 'Choose an option of a decision; it is done then, once',
+    load: async () => (await import('../decisions/resolve.ts')).decisionResolve,
+  },
+  {
+    name: 'decision review',
+    summary: 'Go through everything that waits for you, one by one',
+    load: async () => (await import('../decisions/review.ts')).decisionReview,
+  },
+  {
+    name: 'runbook check',
+    summary: 'Check the runbook, and show everything that is wrong with it',
+    load: async () => (await import('../runbook.ts')).runbookCheck,
+  },
+  {
+    name: 'runbook list',
+    summary: 'List what the runbook has to offer',
+    load: async () => (await import('../runbook.ts')).runbookList,
+  },
+  {
+    name: 'agent hook stop',
+    summary: 'Decide whether an agent may end its turn, for its stop hook',
+    load: async () => (await import('../agent-programs.ts')).hookStop,
+  },
+  {
+    name: 'agent play',
+    summary: 'Play the script of a scripted agent',
+    load: async () => (await import('../agent-programs.ts')).agentPlay,
+  },
+];
