@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { decideStop, type StopAttempt } from './decide-stop.ts';
+import { STOP_ACTIONS } from './run-plan.ts';
+
+/** An agent at work that tries to stop for the first time, without having said anything. */
+const attempt = (change: Partial<StopAttempt> = {}): StopAttempt => ({
+  agentId: 'a1',
+  onStop: 'signal',
+  attempts: undefined,
+  isHookActive: false,
+  blocks: 0,
+  hasSignalled: false,
+  isOwned: true,
+  isParked: false,
+  missing: [],
+  ...change,
+});
+
+const decisionOn = (change: Partial<StopAttempt>): string => decideStop(attempt(change)).output.decision;
+
+describe('may this agent stop?', () => {
+  it('signal: not before it has signalled, and it is told how, and what is missing', () => {
+    const { output, records } = decideStop(attempt({ missing: ['result', 'exit'] }));
+    expect(records).toBeNull();
+    expect(output).toMatchObject({ decision: 'block' });
+    const { reason } = output.decision === 'block' ? output : { reason: '' };
+    expect(reason.split('\n')[0]).toBe(
+      "You must explicitly signal completion before stopping. Run: baton emit agent:signal --agent a1 '<json>'",
+    );
+    expect(reason).toContain('{"kind":"complete"');
+    expect(reason).toContain('Still missing: result, exit.');
+  });
+
+  it('idle and escalate: what must be on record first, and the words', () => {
+    expect(decideStop(attempt({ onStop: 'idle' }))).toEqual({
+      output: {
+        decision: 'block',
+        reason: 'Stop hook: on_idle handler invoked. Continue working or signal completion.',
+      },
+      records: 'idle',
+    });
+    expect(decideStop(attempt({ onStop: 'escalate' }))).toEqual({
+      output: {
+        decision: 'block',
+        reason: 'A human has been notified. Wait for instructions or signal completion.',
+      },
+      records: 'stop',
+    });
+  });
+
+  it.each(STOP_ACTIONS)(
+    '%s: whoever has signalled, is nobody’s any more, or is parked may leave, unrecorded',
+    (onStop) => {
+      for (const why of [{ hasSignalled: true }, { isOwned: false }, { isParked: true }])
+        expect(decideStop(attempt({ onStop, ...why }))).toEqual({ output: { decision: 'allow' }, records: null });
+    },
+  );
+
+  it('without attempts, the client’s own flag guards against loops', () => {
+    expect(decisionOn({ isHookActive: true })).toBe('allow');
+    expect(decisionOn({ isHookActive: false, blocks: 99 })).toBe('block');
+  });
+
+  it('with attempts, only our own count does', () => {
+    expect(decisionOn({ attempts: 2, blocks: 1, isHookActive: true })).toBe('block');
+    expect(decisionOn({ attempts: 2, blocks: 2, isHookActive: false })).toBe('allow');
+    expect(decisionOn({ attempts: 'forever', blocks: 1_000_000, isHookActive: true })).toBe('block');
+  });
+});
