@@ -25,8 +25,8 @@ export const ledger: Benchmark = {
     const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'));
     try {
       const appends = [
-        await append(join(folder, 'one'), 1, 1_500, 0.8),
-        await append(join(folder, 'many'), 100, 250, 0.6),
+        await append(join(folder, 'one'), 1, 2_000, 0.8),
+        await append(join(folder, 'many'), 100, 300, 0.6),
       ];
       const small = join(folder, 'small');
       const large = join(folder, 'large');
@@ -43,13 +43,15 @@ export const ledger: Benchmark = {
  * Durable appends by `callers` callers together, against a bare insert of the same bytes: same pragmas, the same
  * SHA-256 once an entry, one signature, no chain, no tree, no checkpoint. They take turns commit by commit, and in who
  * comes first, since whoever does finds its data in the processor's cache. What is to be written lies ready on both
- * sides: drafts here, bytes there.
+ * sides: drafts here, bytes there. The first commits, for which the WAL grows, do not count: they cost both about twice as
+ * much, and a ledger lives longer than that.
  */
 async function append(path: string, callers: number, commits: number, goal: number): Promise<Measure> {
   const bare = new BareTable(`${path}.bare.db`);
   const opened = await open(path);
   const [ours, theirs]: [number[], number[]] = [[], []];
-  for (let i = 0; i < commits; i += 1) {
+  const first = Math.ceil(WAL_PAGES / Math.max(1, (callers * ENTRY_BYTES) / PAGE_BYTES));
+  for (let i = 0; i < first + commits; i += 1) {
     const drafts = Array.from({ length: callers }, (_, j) => makeDraft(i * callers + j));
     const bytes = drafts.map((draft) => bytesOf(draft, i * callers));
     const calls = drafts.map((draft) => [draft]);
@@ -62,12 +64,16 @@ async function append(path: string, callers: number, commits: number, goal: numb
   bare.close();
   return atLeast(goal, {
     name: callers === 1 ? 'durable append, one caller' : `durable append, ${callers} callers together`,
-    value: (1e6 * callers) / median(ours),
+    value: (1e6 * callers) / median(ours.slice(first)),
     unit: 'entries/s',
     against: `bare insert + SHA-256 + signature, ${callers} a commit`,
-    limit: (1e6 * callers) / median(theirs),
+    limit: (1e6 * callers) / median(theirs.slice(first)),
   });
 }
+
+/** Of a page of SQLite, and of an entry with its hash. */
+const PAGE_BYTES = 4096;
+const ENTRY_BYTES = 640;
 
 /** Verifying everything, against reading the same rows and hashing their bytes; and the memory that it takes. */
 async function verifying(path: string): Promise<Measure[]> {

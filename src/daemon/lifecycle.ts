@@ -140,6 +140,7 @@ function lazyMcpDoor(options: McpDoorOptions): () => Promise<McpDoor> {
 
 function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings, log: Log): Services {
   const runbook = new RunbookWatch(path);
+  const isSaid = exitFlag !== undefined && exitFlag !== '';
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issue(session),
@@ -147,7 +148,8 @@ function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings, log:
     log,
     runbook,
     get exitProtocol() {
-      return exitProtocolEnabled(exitFlag, runbook.exitProtocol);
+      // Where the environment says it, nobody looks at the files.
+      return exitProtocolEnabled(exitFlag, !isSaid && runbook.exitProtocol);
     },
     monotonicMs: () => performance.now(),
     now: () => new Date(),

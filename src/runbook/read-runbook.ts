@@ -72,6 +72,8 @@ function runbookPaths(projectDir: string): string[] {
 function listFolder(folder: string): string[] {
   const isRunbook = (name: string): boolean =>
     !name.startsWith('.') && ENDINGS.some((ending) => name.endsWith(`.${ending}`));
+  // Most projects have none, and an exception costs more than everything else here.
+  if (statOf(folder) === undefined) return [];
   try {
     return readdirSync(folder).filter(isRunbook).sort();
   } catch {

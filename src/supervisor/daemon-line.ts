@@ -2,7 +2,8 @@ import { Agent, request, type IncomingHttpHeaders, type IncomingMessage, type Re
 import type { Answer } from '../api/answer.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept } from '../api/outbox.ts';
 import { notHeard, parseAnswer } from '../api/parse-answer.ts';
-import { isOurs } from '../api/reach.ts';
+import type { HttpConnection, HttpRequest, Received } from '../api/http-connection.ts';
+import { findDaemon, isOurs } from '../api/reach.ts';
 import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 
 export interface Saying {
@@ -28,8 +29,9 @@ export class DaemonLine {
   readonly #stateDir: string;
   readonly #token: string;
   readonly #outbox: string;
-  /** A stop that must be on record waits for one way to the daemon and back, not for a new connection. */
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 1 });
+  /** A stop that must be on record waits for one way to the daemon and back, not for a new connection. */
+  #idle: HttpConnection | undefined;
   #reminding: NodeJS.Timeout | undefined;
 
   /** With the supervisor's own token. */
@@ -54,21 +56,37 @@ export class DaemonLine {
 
   /** Asks once, and keeps nothing. */
   async ask({ operation, input, token, key, projectPath, headers }: Saying, timeoutMs = AWAY_MS): Promise<Answer> {
-    const response = await this.open({
+    const request = {
       method: 'POST',
       path: `/v1/${operation}`,
       headers: {
-        ...headers,
+        ...textHeaders(headers),
         authorization: `Bearer ${token}`,
         'idempotency-key': key,
         ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
       },
-      body: Buffer.from(input),
-      timeoutMs,
-    });
-    if (response === undefined) return { ok: false, error: AWAY };
-    const body = await readAll(response);
-    return body === undefined ? { ok: false, error: notHeard('closed') } : parseAnswer(body.toString('utf8'));
+      body: input,
+    } as const;
+    const idle = this.#idle;
+    this.#idle = undefined;
+    const first = idle === undefined ? undefined : await this.#send(idle, request, timeoutMs);
+    // The other end of a connection that was kept may have gone long ago. Whatever is said has a key, so it is said again.
+    const isStale = first?.ok === false && first.lost === 'closed';
+    const received = first === undefined || isStale ? await this.#sendAnew(request, timeoutMs) : first;
+    if (received === undefined) return { ok: false, error: AWAY };
+    return received.ok ? parseAnswer(received.body) : { ok: false, error: notHeard(received.lost) };
+  }
+
+  async #sendAnew(request: HttpRequest, timeoutMs: number): Promise<Received | undefined> {
+    const connection = await findDaemon(this.#stateDir);
+    return connection && this.#send(connection, request, timeoutMs);
+  }
+
+  async #send(connection: HttpConnection, request: HttpRequest, timeoutMs: number): Promise<Received> {
+    const received = await connection.send(request, { timeoutMs });
+    if (this.#idle === undefined && connection.isOpen) this.#idle = connection;
+    else connection.close();
+    return received;
   }
 
   /** The daemon's answer to a request as it begins, or nothing where nobody answered in time. */
@@ -162,4 +180,10 @@ export async function readAll(stream: IncomingMessage, limitBytes = 64 * 1024 * 
     stream.once('error', () => resolve(undefined));
     stream.once('close', () => resolve(undefined));
   });
+}
+
+function textHeaders(headers: IncomingHttpHeaders = {}): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
 }
