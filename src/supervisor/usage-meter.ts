@@ -49,6 +49,11 @@ export class UsageMeter {
     this.#kept = { ...this.#kept, tally: after, waiting: this.#kept.waiting + (isWaiting ? spent : 0) };
   }
 
+  /** All of them, so far. */
+  get tokens(): number {
+    return tokensOf(totalOf(this.#kept.tally));
+  }
+
   turnEnded(): void {
     this.#kept = { ...this.#kept, turns: this.#kept.turns + 1 };
   }
