@@ -77,6 +77,24 @@ describe('a file of task-master', () => {
 });
 
 describe('an export of beads', () => {
+  it('may have a part that waits for its whole: then the whole does not wait for it', () => {
+    const whole = { id: 'b-1', title: 'Fix the schema', status: 'closed', priority: 1 };
+    const on = { issue_id: 'b-2', depends_on_id: 'b-1' };
+    const dependencies = [
+      { ...on, type: 'parent-child' },
+      { ...on, type: 'blocks' },
+    ];
+    const part = { id: 'b-2', title: 'Verify the fix', status: 'open', priority: 1, dependencies };
+    const reading = read('beads', `${JSON.stringify(whole)}\n${JSON.stringify(part)}\n`);
+    expect(reading.tasks.map(({ id, after }) => [id, after])).toEqual([
+      ['b-1', []],
+      ['b-2', ['b-1']],
+    ]);
+    expect(reading.notices.map(({ message }) => message)).toEqual([
+      'b-2 waits for the whole that it is a part of: it comes after it',
+    ]);
+  });
+
   it('has parts that wait for what the whole waits for', () => {
     expect(rows(read('beads', fixture('beads.jsonl')))).toEqual([
       'bd-7c1e done',

@@ -18,5 +18,5 @@ show_tooltips = false
   },
   ready: /›|model:/,
   leave: '/quit',
-  usedOutput: 21,
+  usedOutput: [14, 21],
 });

@@ -22,8 +22,8 @@ export interface AttachCase {
   /** What the screen shows when it waits for words. */
   readonly ready: RegExp;
   readonly leave: string;
-  /** Output tokens on record when the person leaves; where a client counts turns, the one that was interrupted is not among them. */
-  readonly usedOutput: number;
+  /** Output tokens that may be on record when the person leaves: of the turn that was interrupted not every client has told. */
+  readonly usedOutput: readonly number[];
 }
 
 const BATON = join(import.meta.dirname, '../../bin/baton.cjs');
@@ -105,7 +105,8 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       // What was used in the terminal was counted, too.
       const left = told.findIndex(({ type }) => type === 'AgentDetached');
       const used = told.slice(0, left).findLast(({ type }) => type === 'SessionUsed');
-      expect(used?.data).toMatchObject({ output_tokens: usedOutput, waiting_tokens: 0 });
+      expect(used?.data).toMatchObject({ waiting_tokens: 0 });
+      expect(usedOutput).toContain(used?.data['output_tokens']);
       expect(told.filter(({ type }) => type === 'HandlerTried')).toEqual([]);
       await untilNobodyIs(id);
     }, 240_000);
