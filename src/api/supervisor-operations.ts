@@ -18,7 +18,10 @@ export const agentReport = operation({
   shape: {
     kind: 'object',
     fields: {
-      kind: { kind: 'choice', values: ['started', 'exited', 'attached', 'detached', 'idle', 'stop', 'prompted', 'errored', 'used'] },
+      kind: {
+        kind: 'choice',
+        values: ['started', 'exited', 'attached', 'detached', 'idle', 'stop', 'prompted', 'errored', 'used'],
+      },
       start,
       supervisor: optionalText,
       process: optionalText,

@@ -109,7 +109,10 @@ describe('a person who takes the conversation of an agent over', () => {
   it('whose terminal cannot be had gives the conversation back', () => {
     const play = working();
     const { id } = play.agent();
-    play.order(runs.attach(id)).say(runs.exited(id, { code: 143 })).say(runs.startFailed(id, 2));
+    play
+      .order(runs.attach(id))
+      .say(runs.exited(id, { code: 143 }))
+      .say(runs.startFailed(id, 2));
     expect(play.seen()).toMatchObject({ agent: 'starting', reason: null });
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3 });
   });

@@ -34,7 +34,8 @@ function findInAgents({ agents, effects }: State): string | undefined {
   for (const agent of agents.values()) {
     const { id, process, outcome, killed, parked, start } = agent;
     if (process === 'wanted' && !killed && !effects.has(`start:${id}:${start}`)) return `agent ${id}: nobody starts it`;
-    const isLeft = outcome !== null && process !== 'gone' && !killed && !isAttached(agent) && !hasTimer(effects, 'leave', id);
+    const isLeft =
+      outcome !== null && process !== 'gone' && !killed && !isAttached(agent) && !hasTimer(effects, 'leave', id);
     if (isLeft) return `agent ${id}: nobody sees to it that it leaves`;
     const waits = outcome === null && process === 'gone' && parked === null;
     if (waits && !hasWork(effects, id)) return `agent ${id}: gone, and nothing will ever happen`;

@@ -27,7 +27,9 @@ export function readCodexRollout(lines: readonly string[]): readonly Said[] {
 
 /** What the whole conversation has used up to here. */
 export function readCodexTotal(lines: readonly string[]): UsageSaid | undefined {
-  const counts = lines.map((line) => fieldsOf(parseFields(line)?.['payload'])).filter(({ type }) => type === 'token_count');
+  const counts = lines
+    .map((line) => fieldsOf(parseFields(line)?.['payload']))
+    .filter(({ type }) => type === 'token_count');
   const total = fieldsOf(counts.at(-1)?.['info'])['total_token_usage'];
   return total === undefined ? undefined : codexUsage(fieldsOf(total));
 }

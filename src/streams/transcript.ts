@@ -28,7 +28,9 @@ export const TRANSCRIPTS: Readonly<
 /** One message may fill several lines, each with the same count. */
 function readClaudeTranscript({ conversation, since, env }: Excerpt): UsageSaid | undefined {
   const folder = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? homedir(), '.claude');
-  const files = globSync([`projects/*/${conversation}.jsonl`, `projects/*/${conversation}/**/*.jsonl`], { cwd: folder });
+  const files = globSync([`projects/*/${conversation}.jsonl`, `projects/*/${conversation}/**/*.jsonl`], {
+    cwd: folder,
+  });
   const messages = new Map<string, Usage>();
   for (const line of files.flatMap((file) => linesOf(join(folder, file)))) {
     const { type, timestamp, message } = parseFields(line) ?? {};

@@ -38,7 +38,8 @@ export async function attend({ launch, files, agent, line, port }: Attending): P
   process.on('SIGTERM', () => void agent.end());
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const guest = await Promise.race([line.arrival, pause(ARRIVAL_MS), ended.promise]);
-  const gone = typeof guest === 'object' ? await entertain(guest, launch, files, agent, ended.promise, port) : undefined;
+  const gone =
+    typeof guest === 'object' ? await entertain(guest, launch, files, agent, ended.promise, port) : undefined;
   clearInterval(watching);
   agent.rest();
   await endProcesses(tree, kill_after_ms);

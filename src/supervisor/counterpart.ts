@@ -139,9 +139,7 @@ export class Counterpart implements Rooms {
   readonly line = new TerminalLine();
 
   async terminal(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    return this.#launch.terminal === true
-      ? this.line.serve(request, response)
-      : refuse(response, NO_TERMINAL);
+    return this.#launch.terminal === true ? this.line.serve(request, response) : refuse(response, NO_TERMINAL);
   }
 
   async hook(name: string, body: Buffer): Promise<object> {
@@ -306,7 +304,7 @@ export class Counterpart implements Rooms {
 
 const NO_TERMINAL = {
   code: 'not-attached',
-  message: 'this process is in nobody\'s terminal',
+  message: "this process is in nobody's terminal",
   hint: 'Use: baton agent attach ID',
 } as const;
 

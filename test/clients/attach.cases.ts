@@ -96,7 +96,9 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       for (const words of ['Do the task.', 'I begin.', 'Take the other road.']) expect(heard[2]).toContain(words);
       for (const words of ['Do the task.', 'As you wish.', 'has left']) expect(heard[3]).toContain(words);
       const told = await scene.entries();
-      const ofAttach = told.filter(({ type }) => /^Agent(?:Attach|Detach)/.test(type)).map(({ type, data }) => [type, data]);
+      const ofAttach = told
+        .filter(({ type }) => /^Agent(?:Attach|Detach)/.test(type))
+        .map(({ type, data }) => [type, data]);
       expect(ofAttach).toMatchObject([
         ['AgentAttachRequested', { start: 2 }],
         ['AgentAttached', { by: expect.stringContaining('/dev/pts/') }],

@@ -1,4 +1,4 @@
-import { Terminal } from '../processes/terminal.ts';
+import type { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import type { ModelServer } from '../models/model-server.ts';
 

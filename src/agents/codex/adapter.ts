@@ -11,7 +11,15 @@ export const codex: Adapter = {
   prepare: ({ model }, context) => ({
     ok: true,
     launch: {
-      argv: ['codex', 'exec', '--json', '--skip-git-repo-check', ...flags(model, context), ...conversation(context), '-'],
+      argv: [
+        'codex',
+        'exec',
+        '--json',
+        '--skip-git-repo-check',
+        ...flags(model, context),
+        ...conversation(context),
+        '-',
+      ],
       env: {},
       output: 'codex',
       input: 'once',

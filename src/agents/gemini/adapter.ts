@@ -11,7 +11,8 @@ import { stopHookCommand } from '../stop-hook-command.ts';
 export const gemini: Adapter = {
   runs: (run) => run === 'gemini',
   // Without a terminal; what it is told comes on standard input.
-  prepare: (plan, context, { folder }) => prepared(plan, context, folder, ['--output-format', 'stream-json'], ['-p', '']),
+  prepare: (plan, context, { folder }) =>
+    prepared(plan, context, folder, ['--output-format', 'stream-json'], ['-p', '']),
   attach: (plan, context, { folder }) => {
     const prompt = context.prompt === null ? [] : ['--prompt-interactive', context.prompt];
     return prepared(plan, context, folder, [], prompt);

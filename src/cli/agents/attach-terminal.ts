@@ -18,7 +18,9 @@ import { runInTerminal } from './run-in-terminal.ts';
  */
 export async function attachTerminal(agent: AgentView, given: Given, io: Io): Promise<number> {
   const by = whoIsHere();
-  io.err(`Bringing ${printable(agent.name)} ${shortId(agent.id)} into this terminal; what it does now is interrupted.\n`);
+  io.err(
+    `Bringing ${printable(agent.name)} ${shortId(agent.id)} into this terminal; what it does now is interrupted.\n`,
+  );
   const ready = await withClient(given, io, async (client) => askForIt(client, agent.id, by));
   if ('error' in ready) return reportError(ready.error, given, io);
   const opened = await openTerminalLine(ready, { by, env: aboutTerminal(io.env) });

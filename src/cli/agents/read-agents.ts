@@ -50,7 +50,8 @@ function usedOf(usage: Fields): string | null {
 }
 
 export function showAgent(agent: AgentView, used: string | null = null): string {
-  const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log, attached } = agent;
+  const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log, attached } =
+    agent;
   return factSheet(`${name}  ${id}`, [
     ['status', status],
     ['reason', reason],

@@ -10,10 +10,7 @@ export type RanInTerminal =
  * Runs a client in this terminal, as a shell would: it has our standard streams and is in our process group, so that keys reach it and not
  * us. Ends it where `broken` says that nobody looks after it any more. Leaves the terminal as it was found.
  */
-export async function runInTerminal(
-  { argv, cwd, env }: TerminalLaunch,
-  broken: Promise<void>,
-): Promise<RanInTerminal> {
+export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: Promise<void>): Promise<RanInTerminal> {
   const [program = '', ...args] = argv;
   const before = stty('-g');
   // Ctrl-C and Ctrl-\ are the client's, whatever it makes of them.

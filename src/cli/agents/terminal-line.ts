@@ -14,7 +14,9 @@ export interface TerminalLine {
   leave(code: number | null): Promise<void>;
 }
 
-export type OpenedLine = { readonly ok: true; readonly line: TerminalLine } | { readonly ok: false; readonly reason: string };
+export type OpenedLine =
+  | { readonly ok: true; readonly line: TerminalLine }
+  | { readonly ok: false; readonly reason: string };
 
 /** Says who is here, and hears what to run. Where the supervisor is to be found lies in the agent's folder, which is ours alone. */
 export async function openTerminalLine(
@@ -24,7 +26,14 @@ export async function openTerminalLine(
   const files = filesIn(folder);
   const port = numberIn(readJson(files.running(start))['port']);
   const token = textIn(readJson(files.launch(start))['token']);
-  const sent = request({ host: '127.0.0.1', port, method: 'POST', path: '/terminal', agent: false, headers: headers(token) });
+  const sent = request({
+    host: '127.0.0.1',
+    port,
+    method: 'POST',
+    path: '/terminal',
+    agent: false,
+    headers: headers(token),
+  });
   sent.write(`${JSON.stringify(who)}\n`);
   const response = await new Promise<IncomingMessage | Error>((resolve) => {
     sent.once('response', resolve);

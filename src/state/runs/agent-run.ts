@@ -70,7 +70,15 @@ export function isAttached({ attach, start, process }: AgentRun): boolean {
 }
 
 /** The word for people: the same in the CLI, on the page and in the API. */
-export type AgentStatus = 'starting' | 'running' | 'attached' | 'escalated' | 'leaving' | 'done' | 'failed' | 'cancelled';
+export type AgentStatus =
+  | 'starting'
+  | 'running'
+  | 'attached'
+  | 'escalated'
+  | 'leaving'
+  | 'done'
+  | 'failed'
+  | 'cancelled';
 
 export function statusOf(run: AgentRun): AgentStatus {
   if (run.outcome !== null) return run.process === 'running' ? 'leaving' : run.outcome;
