@@ -46,7 +46,10 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
   });
 
   /** An agent in the middle of its first turn, with its pipeline behind it. */
-  const atWork = async (user: World): Promise<{ readonly pipeline: string; readonly id: string }> => {
+  const atWork = async (
+    user: World,
+    isBusy = (): boolean => existsSync(join(scene.repository, 'waits')),
+  ): Promise<{ readonly pipeline: string; readonly id: string }> => {
     setUp(user, scene.repository);
     scene.write(`
       [agents.coder]
@@ -59,7 +62,7 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       steps = [{ name = "code", run = { agent = "coder" } }, { name = "after", run = "touch after" }]`);
     await scene.start(shell(user));
     const pipeline = await scene.run('work');
-    await until(() => existsSync(join(scene.repository, 'waits')), 'it is at work', PATIENCE_MS);
+    await until(isBusy, 'it is at work', PATIENCE_MS);
     return { pipeline, id: await scene.agentIn(pipeline, 'code') };
   };
 
@@ -82,13 +85,17 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       ];
       await using user = await openUser(client, script);
       const { pipeline, id } = await atWork(user);
+      const settings = client.settings(user);
       await using terminal = open(user, id);
       using ada = new Person(terminal, user.model);
       await ada.sees(ready);
       await ada.asks('Take the other road.');
       await ada.sees(/Asyouwish/);
+      // With Baton's tools, where they are listed at once.
+      if (client.run !== 'codex') expect(turns(user)[2]?.tools).toContain(client.toolName);
       expect(await scene.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
       await ada.leaves(leave);
+      expect(client.settings(user)).toBe(settings);
       expect(await terminal.exit()).toBe(0);
       expect(await scene.pipeline(pipeline, PATIENCE_MS)).toMatchObject({ status: 'done' });
       const heard = turns(user).map((asked) => textIn(asked));
@@ -111,6 +118,20 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       expect(usedOutput).toContain(used?.data['output_tokens']);
       expect(told.filter(({ type }) => type === 'HandlerTried')).toEqual([]);
       await untilNobodyIs(id);
+    }, 240_000);
+
+    it('begins with its prompt where the model had not answered yet, and what they said goes on', async () => {
+      const script: Turn[] = [{ kind: 'silence' }, says('Hello to you.'), client.shell(COMPLETE), says('Now.')];
+      await using user = await openUser(client, script);
+      const { pipeline, id } = await atWork(user, () => turns(user).length > 0);
+      await using terminal = open(user, id);
+      using ada = new Person(terminal, user.model);
+      await ada.sees(/Hellotoyou/);
+      expect(textIn(turns(user)[1])).toContain('Do the task.');
+      await ada.leaves(leave);
+      expect(await scene.pipeline(pipeline, PATIENCE_MS)).toMatchObject({ status: 'done' });
+      for (const words of ['Do the task.', 'Hello to you.', 'has left'])
+        expect(textIn(turns(user)[2])).toContain(words);
     }, 240_000);
 
     it('who closes the terminal in the middle of a turn loses nothing: the pipeline goes on', async () => {

@@ -4,8 +4,8 @@ import type { ModelServer } from '../models/model-server.ts';
 
 /** However busy the machine is: what does not come within this time does not come. */
 const PATIENCE_MS = 60_000;
-/** When a person begins to wonder whether the client has heard them, and looks again. */
-const WONDER_MS = 8000;
+/** When a person begins to wonder whether the client has heard them, and tries again: soon at first, then less and less often. */
+const WONDER_MS = 1000;
 
 /**
  * Somebody in front of a client in a terminal. They wait for what they see, never for a time to pass: words are sent when they stand on
@@ -55,7 +55,7 @@ export class Person implements Disposable {
     await this.#press('\r', 'the model is asked', () => this.#model.asked.length > before);
   }
 
-  /** Says the words that end the client. A menu may open over them, and take the key for itself: it is pressed once more. */
+  /** Says the words that end the client. A menu may open over them, and take the key for itself: it is pressed once more, on an empty line it does nothing. */
   async leaves(words: string): Promise<void> {
     await this.#type(words);
     await this.#press('\r', 'the client has left', () => this.#hasLeft);
@@ -67,28 +67,28 @@ export class Person implements Disposable {
    */
   async #type(words: string): Promise<void> {
     const sought = new RegExp(RegExp.escape(words.replaceAll(' ', '')));
-    for (let tries = 1; ; tries++) {
+    for (let waitMs = WONDER_MS; ; waitMs *= 2) {
       const from = this.#look().length;
       this.terminal.type(words);
       try {
-        return await this.sees(sought, WONDER_MS, from);
+        return await this.sees(sought, waitMs, from);
       } catch (error) {
         const isDrawn = sought.test(this.terminal.picture.join('').replaceAll(/\s+/g, ''));
         if (isDrawn) return;
-        if (tries * WONDER_MS >= PATIENCE_MS) throw error;
+        if (waitMs > PATIENCE_MS) throw error;
         this.terminal.type(WIPE);
       }
     }
   }
 
   async #press(key: string, what: string, holds: () => boolean): Promise<void> {
-    for (let tries = 1; ; tries++) {
+    for (let waitMs = WONDER_MS; ; waitMs *= 2) {
       this.terminal.type(key);
       try {
-        await until(what, holds, WONDER_MS);
+        await until(what, holds, waitMs);
         return;
       } catch (error) {
-        if (tries * WONDER_MS < PATIENCE_MS) continue;
+        if (waitMs <= PATIENCE_MS) continue;
         throw new Error(`${String(error)}; it has written:\n${this.#look().slice(-2000)}`, { cause: error });
       }
     }

@@ -27,11 +27,17 @@ export async function attachTerminal(agent: AgentView, given: Given, io: Io): Pr
   if (!opened.ok) return reportError(lineError(agent, opened.reason), given, io);
   const { line } = opened;
   const ran = await runInTerminal(line.launch, line.broken);
+  // One that was ended from outside has not tidied up.
+  if (!ran.ok || ran.code !== 0) io.err(PLAIN_SCREEN);
   await line.leave(ran.ok ? ran.code : null);
   if (!ran.ok) return reportError(lineError(agent, `${line.launch.argv[0] ?? ''}: ${ran.reason}`), given, io);
   io.err(`\nBaton has the conversation of ${printable(agent.name)} back. See: baton agent show ${shortId(agent.id)}\n`);
   return EXIT.ok;
 }
+
+/** The main screen, with a cursor, plain colours, and without the reports that clients ask of a terminal. */
+const PLAIN_SCREEN =
+  '\u001B[?1049l\u001B[?25h\u001B[?2004l\u001B[?1000l\u001B[?1002l\u001B[?1003l\u001B[?1006l\u001B[?1004l\u001B[<u\u001B[0m';
 
 type Ready = { readonly folder: string; readonly start: number } | { readonly error: ApiError };
 
