@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Terminal } from '../processes/terminal.ts';
@@ -135,13 +135,19 @@ function person(client: OwnSessionCase, world: World) {
   client.setUp(world);
   const baton = (...args: string[]): string =>
     execFileSync(process.execPath, [BATON, ...args], { cwd: world.project, env, encoding: 'utf8' });
+  // Clients keep whole programs in their homes: what is theirs alone is not even read.
   const files = (): Files => {
     const all = [world.home, world.project].flatMap((cwd) =>
-      globSync(['**/*', '**/.*', '.*/**/*', '.*/**/.*'], { cwd, exclude: ['.git/**'] }).map((path) => join(cwd, path)),
+      readdirSync(cwd, { recursive: true, encoding: 'utf8' }).map((path) => join(cwd, path)),
     );
-    return new Map(all.filter((path) => statSync(path).isFile()).map((path) => [path, readFileSync(path, 'latin1')]));
+    const ours = all.filter((path) => !client.ownFiles.test(path) && !path.startsWith(join(world.project, '.git')));
+    return new Map(ours.filter(isFile).map((path) => [path, readFileSync(path, 'latin1')]));
   };
   return { baton, files };
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** What a client leaves running in the background: Codex has a server of its own, which outlives its windows. */
