@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { READERS } from '../streams/reader.ts';
 import type { Said } from '../streams/said.ts';
-import { AttendedUse } from './attended-use.ts';
+import { Attended } from './attended.ts';
 import type { AgentReport, filesIn, Launch } from './contract.ts';
 import { ErrorDesk } from './error-desk.ts';
 import { hearStream, hearText, type Speech } from './speech.ts';
@@ -29,7 +29,7 @@ export class Hearing {
   /** Its turn is over, and nobody has told it anything since. */
   #isWaiting = false;
   #conversation: string | null = null;
-  readonly #attended: AttendedUse | undefined;
+  readonly #attended: Attended | undefined;
   #hasTalked = false;
   #kept: string | null = null;
 
@@ -38,7 +38,7 @@ export class Hearing {
     this.#options = options;
     this.#meter = new UsageMeter(options.files.usage);
     if (options.launch.terminal === true) {
-      this.#attended = new AttendedUse(options.launch);
+      this.#attended = new Attended(options.launch);
       this.#conversation = this.#kept = readConversation(options.files.conversation);
     }
     this.speech = output === 'text' ? hearText() : hearStream(READERS[output], (said) => this.#heard(said));
@@ -53,11 +53,7 @@ export class Hearing {
   /** A turn in a person's terminal is over. Some clients name the conversation only here. */
   async attendedTurn(conversation: string | undefined): Promise<void> {
     this.#hasTalked = true;
-    if (conversation !== undefined) {
-      this.#conversation = conversation;
-      this.#meter.conversation(conversation);
-      this.#keepConversation();
-    }
+    this.#nameConversation(conversation ?? null);
     this.#meter.turnEnded();
     this.#readAttended();
     await this.reportUsed();
@@ -92,6 +88,7 @@ export class Hearing {
     const { output, env } = this.#options.launch;
     if (output === 'text') return;
     if (this.#attended !== undefined) {
+      this.#nameConversation(this.#conversation ?? this.#attended.find());
       this.#readAttended();
       return this.reportUsed();
     }
@@ -107,6 +104,13 @@ export class Hearing {
 
   async #tell(report: AgentReport | undefined): Promise<void> {
     if (report !== undefined) await this.#options.report(report);
+  }
+
+  #nameConversation(conversation: string | null): void {
+    if (conversation === null) return;
+    this.#conversation = conversation;
+    this.#meter.conversation(conversation);
+    this.#keepConversation();
   }
 
   #readAttended(): void {

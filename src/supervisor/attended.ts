@@ -1,27 +1,39 @@
 import type { Usage, UsageSaid } from '../streams/said.ts';
+import { CONVERSATIONS } from '../streams/find-conversation.ts';
 import { NOTHING_USED } from '../streams/tally.ts';
 import { TRANSCRIPTS } from '../streams/transcript.ts';
 import type { Launch } from './contract.ts';
 
-/** What a client has used in a person's terminal, as its own record tells it: each time what has come since the last. */
-export class AttendedUse {
+/** What a client does in a person's terminal, as its own records tell it: nobody hears it there. */
+export class Attended {
   readonly #launch: Launch;
-  readonly #since = new Date().toISOString();
+  readonly #since = new Date();
   #known: Usage = NOTHING_USED;
 
   constructor(launch: Launch) {
     this.#launch = launch;
   }
 
-  /** Undefined where nothing has come. */
+  /** What it has used since the last time; undefined where nothing has come. */
   take(conversation: string | null): UsageSaid | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const said = TRANSCRIPTS[output]({ conversation, since: this.#since, env: { ...process.env, ...env } });
+    const said = TRANSCRIPTS[output]({
+      conversation,
+      since: this.#since.toISOString(),
+      env: { ...process.env, ...env },
+    });
     if (said === undefined || said.of === 'conversation') return said;
     const before = this.#known;
     this.#known = said.usage;
     return { ...said, usage: minus(said.usage, before) };
+  }
+
+  /** The conversation that was begun here, where no hook came to name it. */
+  find(): string | null {
+    const { output, cwd, env } = this.#launch;
+    if (output === 'text') return null;
+    return CONVERSATIONS[output]({ since: this.#since.getTime(), cwd, env: { ...process.env, ...env } });
   }
 }
 
