@@ -7,11 +7,14 @@ import type { Launch } from './contract.ts';
 /** What a client does in a person's terminal, as its own records tell it: nobody hears it there. */
 export class Attended {
   readonly #launch: Launch;
-  readonly #since = new Date();
+  readonly #began = Date.now();
+  readonly #since: string;
   #known: Usage = NOTHING_USED;
 
-  constructor(launch: Launch) {
+  /** What came before `since` has been counted. A turn that was interrupted for the person has not. */
+  constructor(launch: Launch, since: string) {
     this.#launch = launch;
+    this.#since = since;
   }
 
   /** What it has used since the last time; undefined where nothing has come. */
@@ -20,7 +23,7 @@ export class Attended {
     if (output === 'text' || conversation === null) return undefined;
     const said = TRANSCRIPTS[output]({
       conversation,
-      since: this.#since.toISOString(),
+      since: this.#since,
       env: { ...process.env, ...env },
     });
     if (said === undefined || said.of === 'conversation') return said;
@@ -33,7 +36,7 @@ export class Attended {
   find(): string | null {
     const { output, cwd, env } = this.#launch;
     if (output === 'text') return null;
-    return CONVERSATIONS[output]({ since: this.#since.getTime(), cwd, env: { ...process.env, ...env } });
+    return CONVERSATIONS[output]({ since: this.#began, cwd, env: { ...process.env, ...env } });
   }
 }
 

@@ -38,8 +38,11 @@ export class Hearing {
     this.#options = options;
     this.#meter = new UsageMeter(options.files.usage);
     if (options.launch.terminal === true) {
-      this.#attended = new Attended(options.launch);
+      this.#attended = new Attended(options.launch, this.#meter.countedAt ?? BEFORE_ALL);
       this.#conversation = this.#kept = readConversation(options.files.conversation);
+      // The turn that was interrupted for the person is counted, and is none of theirs.
+      this.#readAttended();
+      this.#hasTalked = false;
     }
     this.speech = output === 'text' ? hearText() : hearStream(READERS[output], (said) => this.#heard(said));
   }
@@ -170,3 +173,6 @@ function readConversation(path: string): string | null {
     return null;
   }
 }
+
+/** Nothing of it has been counted yet. */
+const BEFORE_ALL = '0000';

@@ -25,5 +25,5 @@ describeAttach({
   },
   ready: /\?forshortcuts|❯/,
   leave: '/exit',
-  usedOutput: [7],
+  usedOutput: [14, 21],
 });

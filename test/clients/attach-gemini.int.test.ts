@@ -7,5 +7,5 @@ describeAttach({
   setUp: () => {},
   ready: /Tipsforgettingstarted|Typeyourmessage/,
   leave: '/quit',
-  usedOutput: [7],
+  usedOutput: [14, 21],
 });

@@ -22,7 +22,7 @@ export interface AttachCase {
   /** What the screen shows when it waits for words. */
   readonly ready: RegExp;
   readonly leave: string;
-  /** Output tokens that may be on record when the person leaves: of the turn that was interrupted not every client has told. */
+  /** Output tokens that may be on record when the person leaves: of an answer that was interrupted a client may not have made a note. */
   readonly usedOutput: readonly number[];
 }
 
@@ -88,6 +88,8 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       const settings = client.settings(user);
       await using terminal = open(user, id);
       using ada = new Person(terminal, user.model);
+      // What was said before is on the screen: a client may wait for words before it has all of it.
+      await ada.sees(/Ibegin/);
       await ada.sees(ready);
       await ada.asks('Take the other road.');
       await ada.sees(/Asyouwish/);
@@ -146,6 +148,7 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       const { pipeline, id } = await atWork(user);
       await using terminal = open(user, id);
       using ada = new Person(terminal, user.model);
+      await ada.sees(/Ibegin/);
       await ada.sees(ready);
       await ada.asks('Take the other road.');
       await until(() => existsSync(join(scene.repository, 'with-ada')), 'it works with her', PATIENCE_MS);

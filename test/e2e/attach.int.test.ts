@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLedger } from '../processes/ledger.ts';
 import { RunWorld } from '../processes/run-world.ts';
@@ -188,6 +188,8 @@ describe('a person in front of an agent', () => {
     await world.world.endDaemon('SIGKILL');
     terminal.type('Go on, please.\r');
     await terminal.shows('(the turn ended)');
+    // In the worktree of its task.
+    expect(globSync('.worktrees/**/worked', { cwd: world.repository })).toHaveLength(1);
     await world.world.startDaemon();
     expect(await world.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
     const until = Date.parse(await expiryOf('T001'));
