@@ -37,7 +37,7 @@ export async function attend({ launch, files, agent, line, port }: Attending): P
   });
   process.on('SIGTERM', () => void agent.end());
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
-  const guest = await Promise.race([line.arrival, pause(ARRIVAL_MS), ended.promise]);
+  const guest = await Promise.race([line.arrival, pause(launch.arrival_ms ?? ARRIVAL_MS), ended.promise]);
   const gone =
     typeof guest === 'object' ? await entertain(guest, launch, files, agent, ended.promise, port) : undefined;
   clearInterval(watching);

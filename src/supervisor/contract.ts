@@ -58,6 +58,8 @@ export interface Launch {
   readonly cwd: string;
   /** A person has it in their own terminal: their command runs it, and we wait for them. */
   readonly terminal?: true;
+  /** How long they are waited for; left out: half a minute. */
+  readonly arrival_ms?: number;
   /** Laid over the environment that the supervisor was started with; an empty text removes a name. */
   readonly env: Readonly<Record<string, string>>;
   /** How the program speaks: plain text, or JSON lines as Claude Code (`stream-json`), Codex or Gemini CLI print them. */

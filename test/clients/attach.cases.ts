@@ -93,8 +93,8 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       await ada.sees(ready);
       await ada.asks('Take the other road.');
       await ada.sees(/Asyouwish/);
-      // With Baton's tools, where they are listed at once.
-      if (client.run !== 'codex') expect(turns(user)[2]?.tools).toContain(client.toolName);
+      // With Baton's tools: listed at once, or to be searched for.
+      expect(turns(user)[2]?.tools).toContain(client.run === 'codex' ? 'tool_search' : client.toolName);
       expect(await scene.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
       await ada.leaves(leave);
       expect(client.settings(user)).toBe(settings);
