@@ -16,6 +16,9 @@ on_dead = "fail"
 [agents.asker]
 run = "scripted asker.yaml"
 
+[agents.sleeper]
+run = "scripted sleeper.yaml"
+
 [agents.plain]
 run = "while [ ! -e go ]; do sleep 0.05; done"
 on_dead = "done"
@@ -43,6 +46,16 @@ const CODER = `
 - signal: complete
 `;
 
+/** With the same signal with which clients go to sleep at Ctrl-Z. */
+const SLEEPER = `
+- say: I begin.
+- hang
+- run: kill -STOP $PPID
+- say: I woke up.
+- stop
+- signal: complete
+`;
+
 const ASKER = `
 - say: I begin.
 - signal: { kind: escalate, message: Which one? }
@@ -56,7 +69,7 @@ let world: RunWorld;
 beforeEach(async () => {
   world = await RunWorld.open({
     runbook: RUNBOOK,
-    scripts: { 'coder.yaml': CODER, 'asker.yaml': ASKER },
+    scripts: { 'coder.yaml': CODER, 'asker.yaml': ASKER, 'sleeper.yaml': SLEEPER },
     // Short enough to see it renewed.
     env: { BATON_CLAIM_EXPIRY_MS: '10000', BATON_RENEWAL_MS: '250' },
   });
@@ -262,6 +275,27 @@ describe('a person in front of an agent', () => {
     expect((await world.entries(id, 'AgentDetached'))[0]?.data).toMatchObject({ how: 'lost' });
     await world.ask('pipeline_cancel', { id: pipelineId });
     await world.pipeline(pipelineId);
+  });
+
+  it('has their shell back while the client sleeps, and goes on when they wake it', async () => {
+    const id = await world.run('sleeper');
+    await world.until('it has begun', () => logOf(id).includes('I begin.'));
+    const shell = { cwd: world.repository, env: { ...world.world.env, PS1: 'shell> ' }, columns: 200, rows: 40 };
+    await using terminal = new Terminal(['sh', '-i'], shell);
+    await terminal.shows('shell>');
+    terminal.type(`'${process.execPath}' '${BATON}' agent attach ${id}\r`);
+    await terminal.shows('(type a message; Ctrl-D leaves)');
+    terminal.type('Sleep.\r');
+    await terminal.shows('Stopped');
+    expect(await world.ask('agent_show', { id })).toMatchObject({ status: 'attached' });
+    terminal.type('fg\r');
+    await terminal.shows('I woke up.');
+    await terminal.shows('(the turn ended)');
+    terminal.type('\u0004');
+    await terminal.shows('Baton has the conversation of sleeper back');
+    terminal.type('exit\r');
+    await terminal.exit();
+    expect(await world.agent(id)).toMatchObject({ status: 'done' });
   });
 
   it('talks line by line with what has no interactive mode', async () => {
