@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -165,7 +166,9 @@ async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'betwee
   const child = spawn(process.execPath, [QUIET, '--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const said = (await child.stdout.setEncoding('utf8').toArray()).join('');
+  // Its output ends a moment before it does.
+  const [pieces] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')]);
+  const said = pieces.join('');
   if (said === 'installed') return 'installed';
   const left = Object.entries(person.all()).filter(([path]) => !path.endsWith('.baton-draft'));
   for (const [path, text] of left) expect([before[path], installed[path]]).toContain(text);

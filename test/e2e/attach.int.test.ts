@@ -250,6 +250,7 @@ describe('a person in front of an agent', () => {
     await using terminal = attach(id);
     await terminal.shows('(type a message; Ctrl-D leaves)');
     await world.ask('agent_kill', { id, reason: 'enough' });
+    await terminal.shows('The run of coder is over: cancelled.');
     await terminal.exit();
     expect(await world.pipeline(pipelineId)).toMatchObject({ status: 'cancelled' });
     await world.untilNobodyIs(id);

@@ -2,13 +2,13 @@ import { readlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
-import { withClient } from '../ask.ts';
+import { lookingOn, withClient } from '../ask.ts';
 import { EXIT, type Given, type Io } from '../command.ts';
 import { reportError } from '../operation-command.ts';
 import { printable } from '../printable.ts';
 import { followEntries, headOf } from '../run/follow-entries.ts';
 import { fieldsIn, numberIn, textIn, type Fields } from '../run/read-fields.ts';
-import { shortId, type AgentView } from '../run/views.ts';
+import { agentView, shortId, type AgentView } from '../run/views.ts';
 import { openTerminalLine } from './terminal-line.ts';
 import { runInTerminal } from './run-in-terminal.ts';
 
@@ -31,8 +31,21 @@ export async function attachTerminal(agent: AgentView, given: Given, io: Io): Pr
   if (!ran.ok || ran.code !== 0) io.err(PLAIN_SCREEN);
   await line.leave(ran.ok ? ran.code : null);
   if (!ran.ok) return reportError(lineError(agent, `${line.launch.argv[0] ?? ''}: ${ran.reason}`), given, io);
-  io.err(`\nBaton has the conversation of ${printable(agent.name)} back. See: baton agent show ${shortId(agent.id)}\n`);
+  io.err(`\n${await whatNow(agent, given, io)} See: baton agent show ${shortId(agent.id)}\n`);
   return EXIT.ok;
+}
+
+/** It may have come to its end while we had it. A daemon that is away hears of everything later. */
+async function whatNow({ id, name }: AgentView, given: Given, io: Io): Promise<string> {
+  const client = lookingOn(given, io);
+  try {
+    const answer = await client.call('agent_show', { id });
+    const { outcome } = agentView(fieldsIn(answer.ok ? answer.result : {}));
+    if (outcome !== null) return `The run of ${printable(name)} is over: ${printable(outcome)}.`;
+    return `Baton has the conversation of ${printable(name)} back.`;
+  } finally {
+    client.close();
+  }
 }
 
 /** The main screen, with a cursor, plain colours, and without the reports that clients ask of a terminal. */
