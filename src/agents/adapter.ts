@@ -19,6 +19,8 @@ export interface AgentContext {
   /** What paths in a runbook are relative to, absolute. */
   readonly projectDir: string;
   readonly programs: Programs;
+  /** A person has it in their terminal. */
+  readonly isAttached?: boolean;
   /** What the user has set up for that client; left out where nobody looked. */
   readonly user?: UserSetup;
 }
@@ -47,4 +49,6 @@ export interface Adapter {
   /** Whether this `run` of a runbook means it. */
   readonly runs: (run: string) => boolean;
   readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => Prepared;
+  /** The same in its own interactive mode, for a person's terminal; left out where it has none. */
+  readonly attach?: Adapter['prepare'];
 }

@@ -10,6 +10,7 @@ export interface Capabilities {
   readonly blocksInARow: string;
   readonly message: string;
   readonly resume: string;
+  readonly attach: string;
   readonly tokens: string;
   readonly cost: string;
   readonly errors: string;
@@ -27,6 +28,7 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     blocksInARow: 'any number',
     message: 'at once, also in the middle of a turn',
     resume: 'yes, also after a crash',
+    attach: 'its interactive mode, in your terminal',
     tokens: 'per turn',
     cost: 'yes',
     errors: 'from its stream',
@@ -42,6 +44,7 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     blocksInARow: 'any number',
     message: 'when it next tries to stop, or by a resume',
     resume: 'yes, also after a crash',
+    attach: 'its interactive mode, in your terminal',
     tokens: 'of the whole conversation',
     cost: 'no',
     errors: 'from its record of the conversation',
@@ -57,6 +60,7 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     blocksInARow: 'any number of different answers',
     message: 'when it next tries to stop, or by a resume',
     resume: 'yes, also after a crash',
+    attach: 'its interactive mode, in your terminal',
     tokens: 'per turn',
     cost: 'no',
     errors: 'from its stream and its exit code',
@@ -72,6 +76,7 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     blocksInARow: '–',
     message: 'on standard input',
     resume: 'started again',
+    attach: 'line by line',
     tokens: 'no',
     cost: 'no',
     errors: 'no',
@@ -101,6 +106,7 @@ const QUESTIONS: Readonly<Record<Exclude<keyof Capabilities, 'name'>, string>> =
   blocksInARow: 'blocks in a row',
   message: 'a message reaches it',
   resume: 'the same conversation goes on',
+  attach: '`baton agent attach`',
   tokens: 'tokens',
   cost: 'cost',
   errors: 'the kind of an API error is known',

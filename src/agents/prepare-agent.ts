@@ -19,7 +19,9 @@ export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {
   const adapter = ADAPTERS.find(({ runs }) => runs(plan.run));
   if (adapter === undefined) return { ok: false, reason: `there is no agent \`${plan.run}\`` };
   const files = agentFiles(context.stateDir, context.agentId);
-  const prepared = adapter.prepare(plan, context, files);
+  const prepare = context.isAttached === true ? adapter.attach : adapter.prepare;
+  if (prepare === undefined) return { ok: false, reason: `\`${plan.run}\` has no interactive mode` };
+  const prepared = prepare(plan, context, files);
   if (!prepared.ok) return prepared;
   const { launch } = prepared;
   return {
@@ -30,6 +32,11 @@ export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {
       files: [...launch.files, batonShim(files.bin, context.programs)],
     },
   };
+}
+
+/** Whether a person can take the conversation over, in the client's own interactive mode. */
+export function isInteractive({ run }: Pick<AgentPlan, 'run'>): boolean {
+  return ADAPTERS.find(({ runs }) => runs(run))?.attach !== undefined;
 }
 
 /** `baton` for a PATH: the one that started the agent, whatever else is installed. Shell steps get it too. */

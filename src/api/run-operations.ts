@@ -133,6 +133,22 @@ export const agentSend = operation({
   },
 });
 
+export const agentAttach = operation({
+  name: 'agent_attach',
+  about:
+    'A person takes the conversation of an agent over, in the interactive mode of its client: its process is stopped, and the one with the number `start` waits for their terminal.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: {
+    kind: 'object',
+    fields: {
+      id: id('Of the agent, or the beginning of it.'),
+      by: { kind: 'text', notEmpty: true, about: 'Who, and in front of which terminal: it is recorded.' },
+    },
+  },
+});
+
 export const agentKill = operation({
   name: 'agent_kill',
   about: 'Stop an agent with everything that it has started.',

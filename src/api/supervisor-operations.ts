@@ -18,7 +18,10 @@ export const agentReport = operation({
   shape: {
     kind: 'object',
     fields: {
-      kind: { kind: 'choice', values: ['started', 'exited', 'idle', 'stop', 'prompted', 'errored', 'used'] },
+      kind: {
+        kind: 'choice',
+        values: ['started', 'exited', 'attached', 'detached', 'idle', 'stop', 'prompted', 'errored', 'used'],
+      },
       start,
       supervisor: optionalText,
       process: optionalText,
@@ -29,6 +32,9 @@ export const agentReport = operation({
       output: optionalText,
       why: { kind: 'choice', values: ['stop', 'waiting', 'quiet'], optional: true },
       prompt: optionalText,
+      by: optionalText,
+      how: { kind: 'choice', values: ['left', 'lost', 'absent', 'ended'], optional: true },
+      talked: flag,
       error: { kind: 'choice', values: AGENT_ERRORS, optional: true },
       conversation_id: optionalText,
       model: optionalText,

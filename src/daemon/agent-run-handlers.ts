@@ -1,9 +1,12 @@
+import { isInteractive } from '../agents/prepare-agent.ts';
 import * as operations from '../api/run-operations.ts';
 import type { Command } from '../state/decide.ts';
 import { statusOf, type AgentRun } from '../state/runs/agent-run.ts';
+import { refusal } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
+import { agentFiles } from '../supervisor/contract.ts';
 import type { Call } from './call.ts';
-import { findRun } from './find-run.ts';
+import { findRun, type FoundRun } from './find-run.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { orderFor } from './order-for.ts';
 import { agentView } from './run-views.ts';
@@ -37,6 +40,19 @@ export const AGENT_RUN_HANDLERS: Readonly<Record<string, Handler>> = {
     return steer(call, ({ id }) => ({ kind: 'send-message', command: { agentId: id, messageId, text } }));
   }),
 
+  agent_attach: handle(operations.agentAttach, async (call) => {
+    const { by, id } = call.input;
+    const find = (state: State): FoundRun<AgentRun> => {
+      const found = findRun(state.agents, id, 'agent');
+      return !found.ok || isInteractive(found.run.plan) ? found : notInteractive(found.run);
+    };
+    const settled = await orderFor<AgentRun, { id: string; start: number }>(call, find, (run) => ({
+      kind: 'attach-agent',
+      command: { agentId: run.id, by: by.slice(0, 200) },
+    }));
+    return answerOf(settled, (answer) => ({ ...answer, folder: agentFiles(call.project.stateDir, answer.id).folder }));
+  }),
+
   agent_kill: handle(operations.agentKill, async (call) => {
     const { reason } = call.input;
     return steer(call, ({ id }) => {
@@ -47,7 +63,12 @@ export const AGENT_RUN_HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 /** Neither over nor waiting for a person. */
-const AT_WORK: ReadonlySet<string> = new Set(['starting', 'running', 'leaving']);
+const AT_WORK: ReadonlySet<string> = new Set(['starting', 'running', 'attached', 'leaving']);
+
+function notInteractive({ id, plan }: AgentRun): ReturnType<typeof refusal> {
+  const message = `agent ${id} runs \`${plan.run}\`, which has no interactive mode that Baton knows`;
+  return refusal('not-interactive', message, `Talk with it line by line: baton agent attach --lines ${id}`);
+}
 
 async function steer(call: Call<{ readonly id: string }>, command: (run: AgentRun) => Command) {
   const find = (state: State) => findRun(state.agents, call.input.id, 'agent');

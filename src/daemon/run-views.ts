@@ -1,5 +1,6 @@
+import { isInteractive } from '../agents/prepare-agent.ts';
 import type { Decision } from '../state/runs/decision.ts';
-import { statusOf, type AgentRun } from '../state/runs/agent-run.ts';
+import { isAttached, isAttaching, statusOf, type AgentRun } from '../state/runs/agent-run.ts';
 import { planOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import { findOpenDecision, statusOfPipeline } from '../state/runs/steer-pipeline.ts';
 import type { State } from '../state/state.ts';
@@ -72,7 +73,10 @@ export function agentView(run: AgentRun, stateDir: string) {
     on_stop: run.onStop,
     process: run.process,
     start: run.start,
-    pid: run.process === 'running' ? Number(run.pid?.split('/')[1] ?? 0) : null,
+    pid: run.process === 'running' ? Number(run.pid?.split('/')[1] ?? 0) || null : null,
+    // Who has it in their terminal now, or is about to.
+    attached: isAttached(run) || isAttaching(run) ? (run.attach?.by ?? null) : null,
+    interactive: isInteractive(run.plan),
     signal: run.signal,
     decision_id: run.parked,
     outcome: run.outcome,

@@ -29,6 +29,12 @@ function readSeen(input: Input): AgentSeen | undefined {
       const { code = null, signal = null, timed_out = false, blocks_used = false } = input;
       return start === undefined ? undefined : { kind, start, code, signal, timed_out, blocks_used, output };
     }
+    case 'attached':
+      return start === undefined ? undefined : { kind, start, by: input.by ?? 'somebody' };
+    case 'detached': {
+      const { how = 'lost', talked = false } = input;
+      return start === undefined ? undefined : { kind, start, how, talked };
+    }
     case 'idle':
       return { kind, why: input.why ?? 'waiting' };
     case 'stop':

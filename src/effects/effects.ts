@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
 import type { Recorded } from '../state/event.ts';
+import { isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
@@ -181,7 +182,10 @@ const LONGEST_RETRY_MS = 60_000;
 /** How long the end of the daemon waits for what is being done; all of it can be taken up again. */
 const CLOSE_MS = 2000;
 
-/** An agent that is being started hears nothing yet. */
+/** An agent that is being started hears nothing yet, and is not stopped; one that a person has hears it when they have left. */
 function isDue(effect: Effect, state: State): boolean {
-  return effect.kind !== 'send-message' || state.agents.get(effect.agentId)?.process !== 'wanted';
+  if (effect.kind !== 'send-message' && effect.kind !== 'stop-agent') return true;
+  const agent = state.agents.get(effect.agentId);
+  if (agent?.process === 'wanted') return false;
+  return effect.kind === 'stop-agent' || agent === undefined || !(isAttached(agent) || isAttaching(agent));
 }

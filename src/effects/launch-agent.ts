@@ -5,7 +5,7 @@ import { isShellAgent } from '../runbook/agent-texts.ts';
 import { promptPath } from '../runbook/library.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
+import { isAttached, type AgentRun } from '../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import { fillMessage } from './handler-message.ts';
@@ -47,6 +47,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     cwd,
     projectDir: world.path,
     programs,
+    isAttached: isAttached(run),
     ...(user === undefined ? {} : { user }),
   });
   if (!prepared.ok) return prepared;
@@ -58,9 +59,11 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     start,
     cwd,
     env: { BATON_SESSION: run.task?.session_id ?? run.id, ...prepared.launch.env, ...started.env },
-    timeout_ms: run.plan.timeout_ms ?? null,
+    ...(isAttached(run) ? ({ terminal: true } as const) : {}),
+    // A person in front of it takes as long as they take.
+    timeout_ms: isAttached(run) ? null : (run.plan.timeout_ms ?? null),
     kill_after_ms: times.killAfterMs,
-    idle_ms: times.idleMs,
+    idle_ms: isAttached(run) ? null : times.idleMs,
     renew_ms: run.task === null ? null : times.renewalMs,
     log_bytes: times.logBytes,
     finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && world.usesExitSignals(),

@@ -29,6 +29,11 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
       const exit = start === undefined ? undefined : await killAgent({ agentId, start, reason }, world, signal);
       return exit === undefined ? [] : [exitedCommand(agentId, exit)];
     }
+    case 'stop-agent': {
+      const { agentId, start } = effect;
+      const exit = await killAgent({ agentId, start, reason: 'a person takes the conversation over' }, world, signal);
+      return exit === undefined ? [] : [exitedCommand(agentId, exit)];
+    }
     case 'run-command': {
       const end = await runCommand(effect, world, signal);
       return end === undefined ? [] : [{ kind: 'finish-command', command: { commandId: effect.commandId, ...end } }];
@@ -88,6 +93,7 @@ export function failureOf(effect: Effect, reason: string): readonly Command[] {
       return [{ kind: 'finish-merge', command: { mergeId, method, outcome: 'refused', ...about } }];
     }
     case 'kill-agent':
+    case 'stop-agent':
     case 'run-checks':
     case 'wait':
       // They stay owed: the next daemon tries again, and so do we at the next chance.

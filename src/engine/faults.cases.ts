@@ -1,4 +1,5 @@
 import type { Recorded } from '../state/event.ts';
+import { isAttached } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
 
 /** Names what must never be in a state; undefined where all is well. */
@@ -30,9 +31,11 @@ function findInAgents({ agents, effects }: State): string | undefined {
     }
   }
   for (const [id, count] of starts) if (count > 1) return `agent ${id}: ${count} processes wanted`;
-  for (const { id, process, outcome, killed, parked, start } of agents.values()) {
+  for (const agent of agents.values()) {
+    const { id, process, outcome, killed, parked, start } = agent;
     if (process === 'wanted' && !killed && !effects.has(`start:${id}:${start}`)) return `agent ${id}: nobody starts it`;
-    const isLeft = outcome !== null && process !== 'gone' && !killed && !hasTimer(effects, 'leave', id);
+    const isLeft =
+      outcome !== null && process !== 'gone' && !killed && !isAttached(agent) && !hasTimer(effects, 'leave', id);
     if (isLeft) return `agent ${id}: nobody sees to it that it leaves`;
     const waits = outcome === null && process === 'gone' && parked === null;
     if (waits && !hasWork(effects, id)) return `agent ${id}: gone, and nothing will ever happen`;

@@ -1,5 +1,5 @@
 import { event, type Event } from '../state/event.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
+import { isAttached, type AgentRun } from '../state/runs/agent-run.ts';
 import { callOff, handlerOf, pendingOf, setTimer } from './pending.ts';
 import type { World } from './world.ts';
 
@@ -10,8 +10,11 @@ const LEAVE_MS = 60_000;
  * A process whose run is over. One that did its work leaves by itself, since its stop hook now lets it; one that failed or was
  * cancelled is not to do anything more.
  */
-export function letLeave(world: World, { id: agent_id, process, outcome, killed, reason }: AgentRun): Event[] {
+export function letLeave(world: World, agent: AgentRun): Event[] {
+  const { id: agent_id, process, outcome, killed, reason } = agent;
   if (process === 'gone' || killed) return [];
+  // Whoever sits in front of it is not thrown out: it leaves when they do.
+  if (outcome === 'done' && process === 'running' && isAttached(agent)) return [];
   if (outcome === 'done' && process === 'running')
     return [setTimer(world, world.rules.leaveMs ?? LEAVE_MS, { kind: 'leave', agent_id })];
   return [event('AgentKillRequested', { agent_id, reason: reason ?? `the run has ended: ${outcome ?? ''}` })];

@@ -1,20 +1,26 @@
 import type { Event, EventOf } from '../state/event.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
+import { isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
+import { takeBack } from './attach.ts';
 import { endAgent } from './end-agent.ts';
 import { handlerPlanOf } from './handler-plan.ts';
 import { hasLeft } from './leave.ts';
 import { recover } from './on-error.ts';
 import { callOff, handlerOf, messagesTo, pendingOf } from './pending.ts';
 import { fireHandler } from './run-handler.ts';
+import { resumeAgent } from './tell.ts';
 import type { World } from './world.ts';
 
 /**
  * On `AgentExited`. The end of a process whose run is over, or that waits for a person, changes nothing; nor does that of one that
  * waits for an API. One that was allowed to leave and did not hear any more what it was told, an answer that came while it left, hears it
- * in its next process. Any other agent that leaves without a signal is dead, also where its blocks were used up.
+ * in its next process. Where a person has the
+ * conversation, or wants it, it goes to them, or comes back from them. Any other agent that leaves without a signal is dead, also where its blocks were used up.
  */
 export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited'>['data']): Event[] {
   const left = hasLeft(world, agent.id);
+  if (agent.attach?.start === data.start) return [...left, ...takeBack(world, agent)];
+  // A person waits for its conversation: that it stopped is what was wanted.
+  if (isAttaching(agent) && data.start === agent.start) return [...left, resumeAgent(agent, null, false)];
   if (data.start !== agent.start || agent.outcome !== null || agent.parked !== null) return left;
   if (data.timed_out) return [...left, ...endAgent(world, agent, 'failed', 'timed out')];
   const pending = pendingOf(world.state, agent.id);
@@ -33,5 +39,7 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
 
 /** On `AgentStartFailed`: there was never a process that could die. */
 export function onStartFailed(world: World, agent: AgentRun, reason: string): Event[] {
+  if (agent.attach?.start === agent.start) return takeBack(world, agent);
+  if (agent.parked !== null && isAttaching(agent)) return [resumeAgent(agent, null, false)];
   return agent.parked === null ? endAgent(world, agent, 'failed', `could not be started: ${reason}`) : [];
 }

@@ -188,6 +188,8 @@ function inWords(effect: Effect): string {
       return `send: ${effect.text}`;
     case 'kill-agent':
       return `kill: ${effect.reason}`;
+    case 'stop-agent':
+      return `stop ${effect.start}`;
     case 'run-command':
       return `run: ${effect.command}`;
     case 'prepare-workspace':

@@ -3,6 +3,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
+import { onAttach } from './attach.ts';
 import { checkpoint } from './checkpoints.ts';
 import { ciGate } from './ci-gate.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
@@ -138,6 +139,8 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
       return ofAgent((agent) => onStartFailed(world, agent, data.reason), data.agent_id);
     case 'AgentKillRequested':
       return ofAgent((agent) => endAgent(world, agent, 'cancelled', data.reason), data.agent_id);
+    case 'AgentAttachRequested':
+      return ofAgent((agent) => onAttach(world, agent), data.agent_id);
     case 'AgentEnded':
       return ofAgent((agent) => afterAgent(world, agent, data), data.agent_id);
     case 'MessageDelivered':

@@ -43,7 +43,7 @@ export function onDecision(
   }
 }
 
-function setGoing(world: World, agent: AgentRun): Event[] {
+export function setGoing(world: World, agent: AgentRun): Event[] {
   const run = ownerOf(world, agent);
   const unparked = event('AgentUnparked', { agent_id: agent.id });
   if (run === undefined || run.step === null) return [unparked];
@@ -66,7 +66,8 @@ function startAnew(world: World, agent: AgentRun, reason: string): Event[] {
   return [...ended, finished, ...enterStep(run, run.step.name, false)];
 }
 
-function ownerOf({ state }: World, { owner, id }: AgentRun): PipelineRun | undefined {
+/** The pipeline whose step this agent runs. */
+export function ownerOf({ state }: World, { owner, id }: AgentRun): PipelineRun | undefined {
   const run = owner === null ? undefined : state.pipelines.get(owner.pipelineId);
   return run?.step?.agentId === id ? run : undefined;
 }

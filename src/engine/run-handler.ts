@@ -1,6 +1,6 @@
 import type { AgentError, HandlerName, HandlerPlan } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
+import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionSource } from '../state/runs/decision.ts';
 import { endAgent } from './end-agent.ts';
 import { escalate } from './escalate.ts';
@@ -28,8 +28,10 @@ export function fireHandler(world: World, agent: AgentRun, firing: Firing): Even
   return isBusy ? [] : nextAttempt(world, agent, firing);
 }
 
-/** Somebody waits for the agent, nobody was called to help, and it has not said that it is done. */
-export function isAtWork({ outcome, parked, signal }: AgentRun): boolean {
+/** Somebody waits for the agent, nobody was called to help or sits in front of it, and it has not said that it is done. */
+export function isAtWork(agent: AgentRun): boolean {
+  const { outcome, parked, signal } = agent;
+  if (isAttached(agent) || isAttaching(agent)) return false;
   return outcome === null && parked === null && signal?.kind !== 'complete';
 }
 

@@ -91,6 +91,15 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     }),
   ),
   index.map((i) => about((agent) => [runs.kill(agent.id), operator], i)),
+  index.map((i) => about((agent) => [runs.attach(agent.id), operator], i)),
+  ...Array.from({ length: 2 }, () =>
+    index.map((i) =>
+      about(({ id, attach, start }) => {
+        const at = attach?.start ?? start;
+        return [i % 2 === 0 ? runs.attached(id, at) : runs.detached(id, at, i % 4 === 1), runs.supervisor(id)];
+      }, i),
+    ),
+  ),
   index.map((i) => (play) => {
     const agent = pick([...play.state.agents.values()], i);
     return agent === undefined ? undefined : [runs.send(agent.id, 'Hello.', `m${play.entries.length}`), operator];
@@ -119,6 +128,8 @@ export function settle(play: Play, effect: Effect, how: string): Command {
         code: null,
         signal: isWell ? 'SIGTERM' : 'SIGKILL',
       });
+    case 'stop-agent':
+      return runs.exited(effect.agentId, { start: effect.start, code: isWell ? 143 : null });
     case 'run-command':
       return runs.finish(effect.commandId, isWell ? 0 : 1, { timedOut: how === 'late', output: 'words' });
     case 'prepare-workspace':

@@ -7,7 +7,8 @@ type Edges = Map<string, Set<string>>;
 
 /**
  * A whole waits for its parts, and what the whole waits for its parts wait for too: they are the work. Where the latter would
- * make a cycle, since something that the whole waits for needs one of its parts, the parts concerned wait for less.
+ * make a cycle, since something that the whole waits for needs one of its parts, the parts concerned wait for less. A part that is said to
+ * wait for its whole comes after it: what somebody wrote down counts more than that it is a part.
  */
 export function joinParts(
   found: readonly FoundTask[],
@@ -16,7 +17,7 @@ export function joinParts(
   findings: Findings,
   sayCycle: (cycle: readonly string[]) => void,
 ): ReadonlyMap<string, ReadonlySet<string>> {
-  const parents = findParents(found, ids);
+  const parents = findParents(found, ids, own, findings);
   if (parents.size === 0) return own;
   const edges: Edges = new Map([...own].map(([id, after]) => [id, new Set(after)]));
   for (const [part, whole] of parents) edges.get(whole)?.add(part);
@@ -34,11 +35,19 @@ export function joinParts(
   return joined;
 }
 
-function findParents(found: readonly FoundTask[], ids: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+function findParents(
+  found: readonly FoundTask[],
+  ids: ReadonlyMap<string, string>,
+  own: ReadonlyMap<string, ReadonlySet<string>>,
+  findings: Findings,
+): ReadonlyMap<string, string> {
   const parents = new Map<string, string>();
-  for (const { id, parent } of found) {
+  for (const { id, parent, at } of found) {
     const [part, whole] = [ids.get(id), parent === undefined ? undefined : ids.get(parent)];
-    if (part !== undefined && whole !== undefined) parents.set(part, whole);
+    if (part === undefined || whole === undefined) continue;
+    if (own.get(part)?.has(whole) === true)
+      findings.notice(`${quote(id)} waits for the whole that it is a part of: it comes after it`, at);
+    else parents.set(part, whole);
   }
   return parents;
 }

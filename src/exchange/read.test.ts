@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { essence, roundTrip } from './arbitrary.cases.ts';
 import type { FormatName } from './format.ts';
 import { FORMATS } from './formats.ts';
 import { recogniseFormat } from './recognise.ts';
@@ -77,6 +78,24 @@ describe('a file of task-master', () => {
 });
 
 describe('an export of beads', () => {
+  it('may have a part that waits for its whole: then the whole does not wait for it', () => {
+    const whole = { id: 'b-1', title: 'Fix the schema', status: 'closed', priority: 1 };
+    const on = { issue_id: 'b-2', depends_on_id: 'b-1' };
+    const dependencies = [
+      { ...on, type: 'parent-child' },
+      { ...on, type: 'blocks' },
+    ];
+    const part = { id: 'b-2', title: 'Verify the fix', status: 'open', priority: 1, dependencies };
+    const reading = read('beads', `${JSON.stringify(whole)}\n${JSON.stringify(part)}\n`);
+    expect(reading.tasks.map(({ id, after }) => [id, after])).toEqual([
+      ['b-1', []],
+      ['b-2', ['b-1']],
+    ]);
+    expect(reading.notices.map(({ message }) => message)).toEqual([
+      'b-2 waits for the whole that it is a part of: it comes after it',
+    ]);
+  });
+
   it('has parts that wait for what the whole waits for', () => {
     expect(rows(read('beads', fixture('beads.jsonl')))).toEqual([
       'bd-7c1e done',
@@ -171,20 +190,35 @@ describe('a list in Markdown', () => {
   });
 });
 
+const FIXTURES = [
+  ['TODO.md', 'markdown'],
+  ['task-master.json', 'task-master'],
+  ['beads.jsonl', 'beads'],
+  ['github.json', 'github'],
+] as const;
+
 describe('any of them', () => {
-  it.each([
-    ['TODO.md', 'markdown'],
-    ['task-master.json', 'task-master'],
-    ['beads.jsonl', 'beads'],
-    ['github.json', 'github'],
-  ] as const)('%s is recognised as %s', (file, name) => {
+  it.each(FIXTURES)('%s is recognised as %s', (file, name) => {
     expect(recogniseFormat(fixture(file))).toBe(name);
   });
+
+  it.each(FIXTURES)(
+    '%s goes out and comes back: ids, titles, status, dependencies; its own file stays as it is',
+    (file, name) => {
+      const { tasks } = read(name, fixture(file));
+      expect(roundTrip(FORMATS[name], tasks)).toEqual({ tasks: essence(tasks), isOrdered: true, isStill: true });
+      const own = FORMATS[name].render(tasks, { existing: fixture(file), at: '2026-01-01T00:00:00.000Z' });
+      const text = own.ok ? own.value.text : '';
+      // What `gh` prints is nobody's file: only what it says counts.
+      const said = (whole: string): unknown => (name === 'github' ? JSON.parse(whole) : whole);
+      expect(said(text)).toEqual(said(fixture(file)));
+    },
+  );
 
   it('has limits, and reaches them soon', () => {
     const line = (i: number): string => `- [ ] T${i}: x${i > 0 ? ` (after: T${i - 1})` : ''}\n`;
     const many = Array.from({ length: 10_000 }, (_, i) => line(i)).join('');
-    const began = performance.now();
+    const began = workedMs();
     expect(read('markdown', many).tasks).toHaveLength(10_000);
     expect(problems('markdown', `${many}- [ ] one more\n`)).toEqual([
       '10001 import/too-many: 10001 tasks > 10000 tasks maximum',
@@ -196,7 +230,7 @@ describe('any of them', () => {
     expect(problems('markdown', Array.from({ length: 40 }, (_, i) => `${' '.repeat(i)}- a${i}`).join('\n'))).toEqual([
       expect.stringContaining('import/too-deep'),
     ]);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(workedMs() - began).toBeLessThan(10_000);
   });
 
   it.each([
@@ -207,9 +241,15 @@ describe('any of them', () => {
     ['deep JSON', '['.repeat(1_000_000)],
     ['after', `[{"number":1,"title":"a","body":"${'after '.repeat(150_000)}${'\\n'.repeat(200_000)}"}]`],
   ])('reads a megabyte of %s in time', (_, text) => {
-    const began = performance.now();
+    const began = workedMs();
     const name = recogniseFormat(text) ?? 'markdown';
     expect(FORMATS[name].read(text)).toHaveProperty('ok');
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(workedMs() - began).toBeLessThan(5000);
   });
 });
+
+/** What this thread itself has worked: on a busy machine others work in between. */
+function workedMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}

@@ -151,38 +151,49 @@ describe('an MCP server of the name baton that is not ours', () => {
   });
 });
 
+const AT_ONCE = 4;
+
+/** What came of an install that was killed before its `n`-th change. */
+async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'between'> {
+  using person = new Person();
+  const before = person.all();
+  for (const client of CLIENTS) installHooks(client, person.wanted());
+  const installed = person.all();
+  for (const client of CLIENTS) uninstallHooks(client, person.wanted());
+  const program = `
+    import { installAndDie } from '${join(import.meta.dirname, 'killed.cases.ts')}';
+    installAndDie('${person.home}', ${n});`;
+  const child = spawn(process.execPath, [QUIET, '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // Its output ends a moment before it does.
+  const [pieces] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')]);
+  const said = pieces.join('');
+  if (said === 'installed') return 'installed';
+  const left = Object.entries(person.all()).filter(([path]) => !path.endsWith('.baton-draft'));
+  for (const [path, text] of left) expect([before[path], installed[path]]).toContain(text);
+  const isMidway = existsSync(join(person.home, 'state/hooks/journal.json'));
+  for (const client of CLIENTS) {
+    const cleared = clearUnfinished(join(person.home, 'state'), client.files(person.wanted()));
+    expect(cleared).toMatchObject({ ok: true });
+    uninstallHooks(client, person.wanted());
+  }
+  expect(person.all()).toEqual(before);
+  return isMidway ? 'in the middle' : 'between';
+}
+
+const QUIET = '--disable-warning=ExperimentalWarning';
+
 describe('an install that is killed', () => {
-  it('at any moment leaves each file whole, and the next run puts all of them back', async () => {
-    using person = new Person();
-    const before = person.all();
-    const program = `
-      import { installForEver } from '${join(import.meta.dirname, 'killed.cases.ts')}';
-      installForEver('${person.home}');`;
-    let midway = 0;
-    for (let n = 0; n < 12; n++) {
-      const child = spawn(
-        process.execPath,
-        ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program],
-        {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        },
-      );
-      await once(child.stdout, 'data');
-      // It installs and uninstalls without end: wherever it is after a while, it dies there.
-      await new Promise((resolve) => {
-        setTimeout(resolve, n * 7);
-      });
-      child.kill('SIGKILL');
-      await once(child, 'close');
-      if (existsSync(join(person.home, 'state/hooks/journal.json'))) midway++;
-      for (const client of CLIENTS) {
-        expect(clearUnfinished(join(person.home, 'state'), client.files(person.wanted()))).toMatchObject({ ok: true });
-        uninstallHooks(client, person.wanted());
-      }
-      expect(person.all()).toEqual(before);
+  it('before any change of the disk leaves each file whole, and the next run puts all of them back', async () => {
+    const ends: string[] = [];
+    for (let first = 1; !ends.includes('installed'); first += AT_ONCE) {
+      const numbers = Array.from({ length: AT_ONCE }, (_, i) => first + i);
+      ends.push(...(await Promise.all(numbers.map(dieAt))));
     }
-    expect(midway).toBeGreaterThan(0);
-  }, 120_000);
+    // It died in the middle of each client's files, and not only where nothing had begun.
+    expect(ends.filter((end) => end === 'in the middle').length).toBeGreaterThanOrEqual(3 * CLIENTS.length);
+  }, 240_000);
 
   it('is undone by the next run, also where somebody has changed a file since', () => {
     using person = new Person();

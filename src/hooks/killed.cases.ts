@@ -1,17 +1,33 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
 import { gemini } from './gemini.ts';
-import { installHooks, uninstallHooks } from './install.ts';
+import { installHooks } from './install.ts';
 import { findMachine } from './machine.ts';
 
-/** Installs and uninstalls until it is killed. */
-export function installForEver(home: string): never {
+/** Installs for all clients, and dies of SIGKILL before its `n`-th change of the disk. Says so where it has come to the end instead. */
+export function installAndDie(home: string, n: number): void {
+  dieBefore(n);
   const machine = findMachine({ HOME: home, BATON_STATE_DIR: join(home, 'state') });
   const wanted = { scope: { kind: 'user' }, options: { onStop: 'signal', claim: false }, machine } as const;
-  process.stdout.write('.');
-  for (;;) {
-    for (const client of [claude, codex, gemini]) installHooks(client, wanted);
-    for (const client of [claude, codex, gemini]) uninstallHooks(client, wanted);
+  for (const client of [claude, codex, gemini]) installHooks(client, wanted);
+  process.stdout.write('installed');
+}
+
+/** Everything through which a file, a link or a folder becomes another. */
+const CHANGES = ['linkSync', 'mkdirSync', 'renameSync', 'rmdirSync', 'rmSync', 'writeFileSync', 'writeSync'] as const;
+
+function dieBefore(n: number): void {
+  let count = 0;
+  for (const name of CHANGES) {
+    const real = fs[name];
+    Reflect.set(fs, name, (...args: unknown[]): unknown => {
+      count += 1;
+      if (count === n) process.kill(process.pid, 'SIGKILL');
+      return Reflect.apply(real, fs, args);
+    });
   }
+  syncBuiltinESMExports();
 }

@@ -19,6 +19,7 @@ import {
   type ReportStarted,
   type ReportStartFailed,
 } from './runs/report-agent.ts';
+import { decideAttachAgent, type AttachAgent } from './runs/attach-agent.ts';
 import { decideResolveDecision, type ResolveDecision } from './runs/resolve-decision.ts';
 import * as effects from './runs/settle-effect.ts';
 import { decideSignalAgent, type SignalAgent } from './runs/signal-agent.ts';
@@ -71,6 +72,7 @@ export type Command =
   | { readonly kind: 'resume-pipeline'; readonly command: steer.ResumePipeline }
   | { readonly kind: 'send-message'; readonly command: SendMessage }
   | { readonly kind: 'kill-agent'; readonly command: KillAgent }
+  | { readonly kind: 'attach-agent'; readonly command: AttachAgent }
   | { readonly kind: 'prepare-session'; readonly command: WorkflowEvents['SessionPrepared'] }
   | { readonly kind: 'measure-session'; readonly command: MeasureSession }
   | { readonly kind: 'finish-check'; readonly command: FinishCheck }
@@ -114,6 +116,7 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'resume-pipeline': ['operator'],
   'send-message': ['operator', 'system'],
   'kill-agent': ['operator', 'system'],
+  'attach-agent': ['operator'],
   'prepare-session': ['system'],
   'measure-session': ['system'],
   'finish-check': ['system'],
@@ -207,6 +210,8 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return decideFinishMerge(state, command);
     case 'start-workflow':
       return decideStartWorkflow(state, command, caller);
+    case 'attach-agent':
+      return decideAttachAgent(state, command);
     case 'kill-agent':
       return decideKillAgent(state, command);
   }

@@ -1,6 +1,7 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 import { fieldsOf, numberOf, parseFields, textOf, timeOfSeconds, type Fields } from './fields.ts';
-import { errorOfStatus, type Said } from './said.ts';
+import { codexUsage } from './codex.ts';
+import { errorOfStatus, type Said, type UsageSaid } from './said.ts';
 
 /** Where Codex keeps its record of a conversation, below its home (`CODEX_HOME`, or `~/.codex`). */
 export function codexRolloutPattern(conversation: string): string {
@@ -22,6 +23,15 @@ export function readCodexRollout(lines: readonly string[]): readonly Said[] {
     else if (fields['type'] === 'task_complete') failure = readFailure(fieldsOf(fields['error']), limits);
   }
   return [...model, ...failure];
+}
+
+/** What the whole conversation has used up to here. */
+export function readCodexTotal(lines: readonly string[]): UsageSaid | undefined {
+  const counts = lines
+    .map((line) => fieldsOf(parseFields(line)?.['payload']))
+    .filter(({ type }) => type === 'token_count');
+  const total = fieldsOf(counts.at(-1)?.['info'])['total_token_usage'];
+  return total === undefined ? undefined : codexUsage(fieldsOf(total));
 }
 
 function readFailure({ message, codex_error_info: info }: Fields, limits: Fields | null): Said[] {

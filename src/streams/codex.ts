@@ -12,7 +12,7 @@ export function readCodexLine(line: string): readonly Said[] {
     case 'item.completed':
       return readCompleted(fieldsOf(said['item']));
     case 'turn.completed':
-      return [usageSaid(fieldsOf(said['usage'])), { kind: 'turn-ended', failed: false }];
+      return [codexUsage(fieldsOf(said['usage'])), { kind: 'turn-ended', failed: false }];
     case 'turn.failed':
       return [failureSaid(fieldsOf(said['error'])), { kind: 'turn-ended', failed: true }];
     default:
@@ -40,7 +40,7 @@ function toolOf({ type, server, tool }: Fields): string | null {
 }
 
 /** The count goes on over the whole conversation, resumes included. */
-function usageSaid(usage: Fields): UsageSaid {
+export function codexUsage(usage: Fields): UsageSaid {
   const cacheRead = numberOf(usage['cached_input_tokens']);
   const cacheWrite = numberOf(usage['cache_write_input_tokens']);
   const input = numberOf(usage['input_tokens']) - cacheRead - cacheWrite;

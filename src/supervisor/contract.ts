@@ -56,6 +56,10 @@ export interface Launch {
   /** Program and arguments; a shell command is `['/bin/sh', '-c', …]`. `${BATON_URL}` is filled in, as in `files`. */
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
+  /** A person has it in their own terminal: their command runs it, and we wait for them. */
+  readonly terminal?: true;
+  /** How long they are waited for; left out: half a minute. */
+  readonly arrival_ms?: number;
   /** Laid over the environment that the supervisor was started with; an empty text removes a name. */
   readonly env: Readonly<Record<string, string>>;
   /** How the program speaks: plain text, or JSON lines as Claude Code (`stream-json`), Codex or Gemini CLI print them. */
@@ -147,6 +151,14 @@ export interface Standing {
 export type AgentReport =
   | ({ readonly kind: 'exited' } & Exit)
   | { readonly kind: 'started'; readonly start: number; readonly supervisor: string; readonly process: string }
+  /** Of a process that a person has in their terminal: they came, and they left. */
+  | { readonly kind: 'attached'; readonly start: number; readonly by: string }
+  | {
+      readonly kind: 'detached';
+      readonly start: number;
+      readonly how: 'left' | 'lost' | 'absent' | 'ended';
+      readonly talked: boolean;
+    }
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'prompted'; readonly prompt: string }

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
+import { parseStopHookInput } from '../protocol/stop-hook.ts';
 import type { Child } from './child.ts';
 import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
 import { createControl, isStanding } from './control.ts';
 import { DaemonLine } from './daemon-line.ts';
-import type { Rooms } from './door.ts';
+import { refuse, type Rooms } from './door.ts';
 import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
 import { Hearing } from './hearing.ts';
@@ -18,6 +19,7 @@ import { readHook } from './answer-hook.ts';
 import { Reporter } from './reporter.ts';
 import { StopGuard } from './stop-guard.ts';
 import type { Tail } from './tail.ts';
+import { TerminalLine } from './terminal-line.ts';
 
 /** The one that a process talks to: its hooks, its calls, its words; and the daemon's words to it. */
 export class Counterpart implements Rooms {
@@ -72,14 +74,14 @@ export class Counterpart implements Rooms {
     });
   }
 
-  /** The process runs: the clocks start. */
-  begin(child: Child, running: Running): void {
+  /** The process runs, or is awaited in somebody's terminal: the clocks start. */
+  begin(child: Child | undefined, running: Running): void {
     this.#child = child;
     const { prompt, timeout_ms, idle_ms, renew_ms, kind } = this.#launch;
     const { supervisor, process: own, start } = running;
     void this.report({ kind: 'started', start, supervisor, process: own });
     if (kind === 'agent') void this.#askStanding();
-    if (prompt !== null) void child.tell(prompt);
+    if (prompt !== null) void child?.tell(prompt);
     this.#idle = new IdleTimer(idle_ms, () => this.#onSilence());
     if (renew_ms !== null) this.#timers.push(setInterval(() => void this.#renew(), renew_ms));
     if (timeout_ms !== null && timeout_ms <= LONGEST_MS)
@@ -133,8 +135,16 @@ export class Counterpart implements Rooms {
     });
   }
 
+  /** Where the command of a person comes to, who has this process in their terminal. */
+  readonly line = new TerminalLine();
+
+  async terminal(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    return this.#launch.terminal === true ? this.line.serve(request, response) : refuse(response, NO_TERMINAL);
+  }
+
   async hook(name: string, body: Buffer): Promise<object> {
     this.#idle?.touch();
+    if (this.#launch.terminal === true) return this.#answer(this.#attended(name, body));
     if (name === 'stop') return this.#answer(this.#stop(body));
     if (name === 'permission-request') return this.#askPermission(body);
     const said = readHook(name, body);
@@ -180,6 +190,22 @@ export class Counterpart implements Rooms {
     }
   }
 
+  /** With a person in front of it every stop is theirs: nothing is held, nothing is asked of others. What it signals counts as ever. */
+  async #attended(name: string, body: Buffer): Promise<object> {
+    if (name !== 'stop') return {};
+    const input = parseStopHookInput(body);
+    const said = input.ok ? input.value : {};
+    await this.#settlePrinted(said.last_assistant_message);
+    // The client need not wait until that is counted.
+    void this.#answer(this.#hearing.attendedTurn(said.session_id));
+    return {};
+  }
+
+  /** Something was said while a person was there. */
+  get hasTalked(): boolean {
+    return this.#hearing.hasTalked;
+  }
+
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
   async #stop(body: Buffer): Promise<object> {
     const told = this.#held.splice(0).join('\n\n');
@@ -201,6 +227,7 @@ export class Counterpart implements Rooms {
 
   /** One that is leaving does not hear it. Its end is on record before that is said, and its next process can hear it instead. */
   async #tell(text: string, permission?: Permission): Promise<boolean> {
+    if (this.#launch.terminal === true) return false;
     if (this.#isLeaving) {
       await this.#gone.promise;
       return false;
@@ -274,6 +301,12 @@ export class Counterpart implements Rooms {
     return hasKeptSignal(stateFiles(this.#launch.state_dir).outbox, this.#launch.agent_token);
   }
 }
+
+const NO_TERMINAL = {
+  code: 'not-attached',
+  message: "this process is in nobody's terminal",
+  hint: 'Use: baton agent attach ID',
+} as const;
 
 /** The longest that a timer can wait; whoever allows more has set no limit. */
 const LONGEST_MS = 2_147_483_647;

@@ -7,6 +7,8 @@ export interface Rooms {
   hook(name: string, body: Buffer): Promise<object>;
   /** `/control`: only with the supervisor's token. */
   control(body: Buffer): Promise<object>;
+  /** `/terminal`: the command in front of a person; only with the supervisor's token. */
+  terminal(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Everything else is for the daemon. `isOwn`: with the token of this agent. */
   pass(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void>;
 }
@@ -51,12 +53,14 @@ async function enter(request: IncomingMessage, response: ServerResponse, options
   const isSupervisors = isSame(token, options.supervisorToken);
   const isOwn = isSupervisors || isSame(token, options.agentToken);
   const isHook = url.startsWith('/hook/');
-  if (!isHook && url !== '/control') {
+  const isTerminal = url === '/terminal';
+  if (!isHook && !isTerminal && url !== '/control') {
     if (!url.startsWith('/v1/') && url !== '/mcp') return refuse(response, NO_SUCH_PATH);
     return options.rooms.pass(request, response, isOwn);
   }
   if (isHook ? !isOwn : !isSupervisors) return refuse(response, BAD_TOKEN);
   if (method !== 'POST') return refuse(response, BAD_METHOD);
+  if (isTerminal) return options.rooms.terminal(request, response);
   const body = await readBody(request, MAX_BODY_BYTES);
   if (body === undefined) return refuse(response, TOO_LARGE);
   const { rooms } = options;

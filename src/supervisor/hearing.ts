@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { READERS } from '../streams/reader.ts';
 import type { Said } from '../streams/said.ts';
+import { Attended } from './attended.ts';
 import type { AgentReport, filesIn, Launch } from './contract.ts';
 import { ErrorDesk } from './error-desk.ts';
 import { hearStream, hearText, type Speech } from './speech.ts';
@@ -28,12 +29,21 @@ export class Hearing {
   /** Its turn is over, and nobody has told it anything since. */
   #isWaiting = false;
   #conversation: string | null = null;
+  readonly #attended: Attended | undefined;
+  #hasTalked = false;
   #kept: string | null = null;
 
   constructor(options: HearingOptions) {
     const { output } = options.launch;
     this.#options = options;
     this.#meter = new UsageMeter(options.files.usage);
+    if (options.launch.terminal === true) {
+      this.#attended = new Attended(options.launch, this.#meter.countedAt ?? BEFORE_ALL);
+      this.#conversation = this.#kept = readConversation(options.files.conversation);
+      // The turn that was interrupted for the person is counted, and is none of theirs.
+      this.#readAttended();
+      this.#hasTalked = false;
+    }
     this.speech = output === 'text' ? hearText() : hearStream(READERS[output], (said) => this.#heard(said));
   }
 
@@ -41,6 +51,20 @@ export class Hearing {
   told(): void {
     this.#isWaiting = false;
     this.#errors.clear();
+  }
+
+  /** A turn in a person's terminal is over. Some clients name the conversation only here. */
+  async attendedTurn(conversation: string | undefined): Promise<void> {
+    this.#hasTalked = true;
+    this.#nameConversation(conversation ?? null);
+    this.#meter.turnEnded();
+    this.#readAttended();
+    await this.reportUsed();
+  }
+
+  /** Something was said in the terminal: a turn has ended there, or has at least been paid for. */
+  get hasTalked(): boolean {
+    return this.#hasTalked;
   }
 
   async turnEnded(isWaiting: boolean): Promise<void> {
@@ -66,6 +90,11 @@ export class Hearing {
   async conclude(code: number | null, wasEnded: boolean): Promise<void> {
     const { output, env } = this.#options.launch;
     if (output === 'text') return;
+    if (this.#attended !== undefined) {
+      this.#nameConversation(this.#conversation ?? this.#attended.find());
+      this.#readAttended();
+      return this.reportUsed();
+    }
     const conversation = this.#conversation;
     const end = { code, at: Date.now(), conversation, error: this.#errors.lastWords, env: { ...process.env, ...env } };
     for (const said of READERS[output].readEnd(end)) {
@@ -78,6 +107,21 @@ export class Hearing {
 
   async #tell(report: AgentReport | undefined): Promise<void> {
     if (report !== undefined) await this.#options.report(report);
+  }
+
+  #nameConversation(conversation: string | null): void {
+    if (conversation === null) return;
+    this.#conversation = conversation;
+    this.#meter.conversation(conversation);
+    this.#keepConversation();
+  }
+
+  #readAttended(): void {
+    const said = this.#attended?.take(this.#conversation);
+    if (said === undefined) return;
+    const before = this.#meter.tokens;
+    this.#meter.add(said, false);
+    this.#hasTalked ||= this.#meter.tokens > before;
   }
 
   #heard(said: Said): void {
@@ -121,3 +165,14 @@ export class Hearing {
     writeFileSync(this.#options.files.conversation, this.#conversation, { mode: 0o600 });
   }
 }
+
+function readConversation(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+/** Nothing of it has been counted yet. */
+const BEFORE_ALL = '0000';

@@ -19,7 +19,7 @@ export class Reporter {
     const { kind, start, id } = this.#launch;
     if (kind === 'command' && report.kind !== 'exited') return { ok: true, result: null };
     // A process starts and ends once a start; other things happen again and again.
-    const isOnce = report.kind === 'started' || report.kind === 'exited';
+    const isOnce = ONCE.has(report.kind);
     const key = `${id}:${report.kind}:${start}${isOnce ? '' : `:${(this.#count += 1)}`}`;
     const answer = this.#last.then(async () =>
       this.#line.say({
@@ -33,6 +33,8 @@ export class Reporter {
     return answer;
   }
 }
+
+const ONCE: ReadonlySet<AgentReport['kind']> = new Set(['started', 'attached', 'detached', 'exited']);
 
 function exitOf({ start, code, signal, timed_out, blocks_used, output }: Exit): Exit {
   return { start, code, signal, timed_out, blocks_used, output };

@@ -39,7 +39,7 @@ export function findInLastWords(words: string | undefined, found: Found): Found 
 }
 
 /** Calls for each whole line. A line longer than any message is passed over; memory stays bounded. */
-function splitLines(onLine: (line: string) => void): (chunk: Uint8Array) => void {
+export function splitLines(onLine: (line: string) => void): (chunk: Uint8Array) => void {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
   return (chunk) => {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Server } from 'node:http';
 import { identifyProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
+import { attend } from './attend.ts';
 import { childEnvironment, fillUrl, markOf, startChild, type Child } from './child.ts';
 import { filesIn, type Exit, type Launch, type Running } from './contract.ts';
 import { Counterpart } from './counterpart.ts';
@@ -33,6 +34,10 @@ export async function supervise(folder: string, start: number): Promise<number> 
   });
   const url = `http://127.0.0.1:${port}`;
   writeFiles(launch, url);
+  if (launch.terminal === true) {
+    const exit = await attend({ launch, files, agent, line: agent.line, port });
+    return finish(exit, { agent, server, log, exitFile: files.exit(start) });
+  }
   const spawned = await startChild(launch, childEnvironment(launch, files.bin, url));
   if (!spawned.ok) {
     log.write(Buffer.from(`baton: ${spawned.reason}\n`));

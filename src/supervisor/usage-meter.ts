@@ -12,9 +12,11 @@ interface Kept {
   readonly waiting: number;
   readonly model: string | null;
   readonly conversation: string | null;
+  /** When a turn was last counted; RFC 3339. */
+  readonly countedAt: string | null;
 }
 
-const NOTHING: Kept = { tally: EMPTY_TALLY, turns: 0, waiting: 0, model: null, conversation: null };
+const NOTHING: Kept = { tally: EMPTY_TALLY, turns: 0, waiting: 0, model: null, conversation: null, countedAt: null };
 
 /**
  * What an agent has used so far, over all its processes: the next one goes on with what the one before left in the agent's folder. What
@@ -46,7 +48,17 @@ export class UsageMeter {
     const before = tokensOf(totalOf(this.#kept.tally));
     const after = tally(this.#kept.tally, said);
     const spent = Math.max(0, tokensOf(totalOf(after)) - before);
-    this.#kept = { ...this.#kept, tally: after, waiting: this.#kept.waiting + (isWaiting ? spent : 0) };
+    const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
+    this.#kept = { ...this.#kept, tally: after, waiting, countedAt: new Date().toISOString() };
+  }
+
+  /** All of them, so far. */
+  get tokens(): number {
+    return tokensOf(totalOf(this.#kept.tally));
+  }
+
+  get countedAt(): string | null {
+    return this.#kept.countedAt;
   }
 
   turnEnded(): void {

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Terminal } from '../processes/terminal.ts';
-import { until } from '../processes/until.ts';
 import type { Asked, Reply, Turn } from '../models/script.ts';
 import { says } from '../models/script.ts';
 import { textIn } from './client.cases.ts';
 import { blocks } from './door.ts';
+import { Person } from './person.ts';
 import { openWorld, type StartModel, type World } from './world.ts';
 
 /** What differs between the clients when a person sits in front of them. */
@@ -59,17 +59,17 @@ export function describeOwnSession(client: OwnSessionCase): void {
           columns: 120,
           rows: 40,
         });
-        using _ = answering(terminal);
-        await shows(terminal, client.ready);
-        await ask(terminal, world, 'Hello.');
-        await shows(terminal, /Hellotoyou/);
+        using ada = new Person(terminal, world.model);
+        await ada.sees(client.ready);
+        await ada.asks('Hello.');
+        await ada.sees(/Hellotoyou/);
         expect(JSON.stringify(world.model.asked[0]?.body)).toContain('Write the parser');
-        await ask(terminal, world, 'Write the parser.');
-        await shows(terminal, /NowIam/, 50_000);
+        await ada.asks('Write the parser.');
+        await ada.sees(/NowIam/);
         expect(world.model.asked.filter(({ tools }) => tools.length > 1)).toHaveLength(script.length);
         expect(textIn(world.model.asked[client.claim.length + 2])).toContain('You must explicitly signal completion');
         expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({ phase: 'CI_PENDING', claim: null });
-        await leave(terminal, client.leave);
+        await ada.leaves(client.leave);
         baton('hooks', 'uninstall', client.name);
         const left = files();
         for (const path of changed(before, left, client)) expect(left.get(path)).toBe(before.get(path));
@@ -79,7 +79,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
         endProcesses(world.home);
         baton('down');
       }
-    }, 120_000);
+    }, 240_000);
 
     it('is held once for each thing that the person says, whatever it does in between', async () => {
       const script: Turn[] = [
@@ -97,13 +97,13 @@ export function describeOwnSession(client: OwnSessionCase): void {
         baton('hooks', 'install', client.name);
         const env = environment(client, world);
         await using terminal = new Terminal(client.argv, { cwd: world.project, env, columns: 120, rows: 40 });
-        using _ = answering(terminal);
-        await shows(terminal, client.ready);
-        await ask(terminal, world, 'Write the parser.');
-        await shows(terminal, /Igo\./, 50_000);
-        await ask(terminal, world, 'Is that all?');
-        await shows(terminal, /Ireallygo\./, 50_000);
-        await leave(terminal, client.leave);
+        using ada = new Person(terminal, world.model);
+        await ada.sees(client.ready);
+        await ada.asks('Write the parser.');
+        await ada.sees(/Igo\./);
+        await ada.asks('Is that all?');
+        await ada.sees(/Ireallygo\./);
+        await ada.leaves(client.leave);
         const turns = world.model.asked.filter(({ tools }) => tools.length > 1);
         expect(turns).toHaveLength(script.length);
         expect(textIn(turns[client.claim.length + 1])).toContain('You must explicitly signal completion');
@@ -115,7 +115,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
         endProcesses(world.home);
         baton('down');
       }
-    }, 120_000);
+    }, 240_000);
   });
 }
 
@@ -135,13 +135,19 @@ function person(client: OwnSessionCase, world: World) {
   client.setUp(world);
   const baton = (...args: string[]): string =>
     execFileSync(process.execPath, [BATON, ...args], { cwd: world.project, env, encoding: 'utf8' });
+  // Clients keep whole programs in their homes: what is theirs alone is not even read.
   const files = (): Files => {
     const all = [world.home, world.project].flatMap((cwd) =>
-      globSync(['**/*', '**/.*', '.*/**/*', '.*/**/.*'], { cwd, exclude: ['.git/**'] }).map((path) => join(cwd, path)),
+      readdirSync(cwd, { recursive: true, encoding: 'utf8' }).map((path) => join(cwd, path)),
     );
-    return new Map(all.filter((path) => statSync(path).isFile()).map((path) => [path, readFileSync(path, 'latin1')]));
+    const ours = all.filter((path) => !client.ownFiles.test(path) && !path.startsWith(join(world.project, '.git')));
+    return new Map(ours.filter(isFile).map((path) => [path, readFileSync(path, 'latin1')]));
   };
   return { baton, files };
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** What a client leaves running in the background: Codex has a server of its own, which outlives its windows. */
@@ -170,90 +176,6 @@ function environment(client: OwnSessionCase, world: World): Record<string, strin
     ...client.env(world),
   };
 }
-
-/**
- * Words first, the key that sends them a moment later: together they would be taken for pasted text. A client that is not all there yet
- * does not hear them: a person would type them again.
- */
-async function say(terminal: Terminal, words: string): Promise<void> {
-  const sought = new RegExp(RegExp.escape(words.replaceAll(' ', '')));
-  for (let tries = 1; ; tries++) {
-    terminal.type(words);
-    try {
-      await shows(terminal, sought, 4000);
-      break;
-    } catch (error) {
-      if (tries === 5) throw error;
-    }
-  }
-  terminal.type('\r');
-}
-
-/** The key may be pressed while the client is still busy with its hooks, and be lost: a person sees that, and presses it again. */
-async function ask(terminal: Terminal, { model }: World, words: string): Promise<void> {
-  const before = model.asked.length;
-  await say(terminal, words);
-  for (let tries = 1; ; tries++) {
-    try {
-      await until('the model is asked', () => model.asked.length > before, 6000);
-      return;
-    } catch (error) {
-      if (tries === 6) throw error;
-      terminal.type('\r');
-    }
-  }
-}
-
-/** A menu may open over the words, and take the key for itself. */
-async function leave(terminal: Terminal, words: string): Promise<void> {
-  let hasLeft = false;
-  void terminal.exit().then(() => (hasLeft = true));
-  await say(terminal, words);
-  for (let tries = 1; ; tries++) {
-    try {
-      await until('the client has left', () => hasLeft, 5000);
-      return;
-    } catch (error) {
-      if (tries === 8)
-        throw new Error(`${String(error)}; it has written:\n${plain(terminal.written).slice(-2000)}`, { cause: error });
-      terminal.type(tries % 2 === 0 ? `${words}\r` : '\r');
-    }
-  }
-}
-
-/** Clients draw word by word, each at its place: what they wrote is read without places and spaces. */
-async function shows(terminal: Terminal, words: RegExp, deadlineMs?: number): Promise<void> {
-  try {
-    await until(
-      `the terminal shows ${words}`,
-      () => words.test(plain(terminal.written)) || words.test(drawn(terminal)),
-      deadlineMs,
-    );
-  } catch (error) {
-    throw new Error(`${String(error)}; it has written:\n${plain(terminal.written).slice(-2000)}`, { cause: error });
-  }
-}
-
-function drawn(terminal: Terminal): string {
-  return terminal.picture.join('').replaceAll(/\s+/g, '');
-}
-
-/** Clients ask the terminal where its cursor is and what it can do, and some wait for that. */
-function answering(terminal: Terminal): Disposable {
-  let heard = 0;
-  const timer = setInterval(() => {
-    const asked = terminal.written.split('\u001B[6n').length - 1;
-    for (; heard < asked; heard++) terminal.type('\u001B[1;1R\u001B[?62c');
-  }, 20);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-function plain(written: string): string {
-  return written.replaceAll(SEQUENCES, '').replaceAll(/\s+/g, '');
-}
-
-// oxlint-disable-next-line no-control-regex
-const SEQUENCES = /\u001B\[[^A-Za-z]*[A-Za-z]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B./g;
 
 /** With its whole path: some clients run login shells, which forget the PATH that they were given. */
 function signalFor(asked: Asked, { temporary }: World): string {

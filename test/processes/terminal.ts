@@ -36,6 +36,10 @@ export class Terminal implements AsyncDisposable {
     this.#exit = once(this.#child, 'close').then(([code]) => (typeof code === 'number' ? code : null));
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   get written(): string {
     return this.#written;
   }
@@ -65,6 +69,11 @@ export class Terminal implements AsyncDisposable {
   resize(columns: number, rows: number): void {
     const tty = readFileSync(join(this.#folder, 'tty'), 'utf8').trim();
     spawnSync('stty', ['-F', tty, 'rows', String(rows), 'cols', String(columns)], { stdio: 'inherit' });
+  }
+
+  /** The window is closed, or the connection is gone: whatever runs in it hears of that from the system, and from nobody else. */
+  hangUp(): void {
+    this.#child.kill('SIGKILL');
   }
 
   async exit(): Promise<number | null> {

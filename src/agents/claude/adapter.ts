@@ -1,53 +1,75 @@
 import { join } from 'node:path';
-import type { Adapter, AgentContext } from '../adapter.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import type { Adapter, AgentContext, Prepared } from '../adapter.ts';
+import type { ClaudeSettings } from '../claude-hooks.ts';
 import { claudeSettingsFor, CLAUDE_TOOLS } from './settings.ts';
 
 /**
  * Claude Code, without a terminal: prompts and later messages are lines of its standard input, so that one process holds the whole
- * conversation. The user's login is found as always; of their settings only what a login needs comes along.
+ * conversation. The user's login is found as always; of their settings only what a login needs comes along. With a terminal it has the same
+ * hooks, but asks the person in front of it for permission.
  */
 export const claude: Adapter = {
   runs: (run) => run === 'claude',
-  prepare: ({ model }, context, { folder }) => {
-    const settings = join(folder, 'claude-settings.json');
-    const mcp = join(folder, 'claude-mcp.json');
-    return {
-      ok: true,
-      launch: {
-        argv: [
-          'claude',
-          ...STREAMS,
-          // No settings of user or project: a hook in there that says `continue: false` would end the agent beside ours.
-          '--settings',
-          settings,
-          '--setting-sources',
-          '',
-          '--mcp-config',
-          mcp,
-          '--strict-mcp-config',
-          '--permission-mode',
-          'acceptEdits',
-          '--allowedTools',
-          CLAUDE_TOOLS.join(','),
-          // The project's CLAUDE.md goes with its settings; as an added folder it is read all the same.
-          '--add-dir',
-          context.cwd,
-          ...(model === undefined ? [] : ['--model', model]),
-          ...conversation(context),
-        ],
-        env: ENVIRONMENT,
-        output: 'stream-json',
-        input: 'stream-json',
-        prompt: context.prompt,
-        finds_exit_signals: true,
-        files: [
-          { path: settings, content: JSON.stringify(claudeSettingsFor(context.user), null, 2) },
-          { path: mcp, content: JSON.stringify(MCP, null, 2) },
-        ],
-      },
-    };
+  prepare: (plan, context, files) => {
+    const settings = claudeSettingsFor(context.user);
+    return prepared(STREAMS, conversation(context), plan, context, files.folder, settings);
+  },
+  attach: (plan, context, files) => {
+    // A prompt on the command line ends what `--add-dir` takes for folders.
+    const prompt = context.prompt === null ? [] : ['--', context.prompt];
+    const { PermissionRequest: _, ...hooks } = claudeSettingsFor(context.user).hooks;
+    const settings = { ...claudeSettingsFor(context.user), hooks };
+    return prepared([], [...conversation(context), ...prompt], plan, context, files.folder, settings);
   },
 };
+
+function prepared(
+  first: readonly string[],
+  last: readonly string[],
+  { model }: AgentPlan,
+  context: AgentContext,
+  folder: string,
+  content: ClaudeSettings,
+): Prepared {
+  const settings = join(folder, 'claude-settings.json');
+  const mcp = join(folder, 'claude-mcp.json');
+  return {
+    ok: true,
+    launch: {
+      argv: [
+        'claude',
+        ...first,
+        // No settings of user or project: a hook in there that says `continue: false` would end the agent beside ours.
+        '--settings',
+        settings,
+        '--setting-sources',
+        '',
+        '--mcp-config',
+        mcp,
+        '--strict-mcp-config',
+        '--permission-mode',
+        'acceptEdits',
+        '--allowedTools',
+        CLAUDE_TOOLS.join(','),
+        // The project's CLAUDE.md goes with its settings; as an added folder it is read all the same.
+        '--add-dir',
+        context.cwd,
+        ...(model === undefined ? [] : ['--model', model]),
+        ...last,
+      ],
+      env: ENVIRONMENT,
+      output: 'stream-json',
+      input: 'stream-json',
+      prompt: context.prompt,
+      finds_exit_signals: true,
+      files: [
+        { path: settings, content: JSON.stringify(content, null, 2) },
+        { path: mcp, content: JSON.stringify(MCP, null, 2) },
+      ],
+    },
+  };
+}
 
 const STREAMS = ['-p', '--verbose', '--output-format', 'stream-json', '--input-format', 'stream-json'];
 

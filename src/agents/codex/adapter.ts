@@ -16,20 +16,7 @@ export const codex: Adapter = {
         'exec',
         '--json',
         '--skip-git-repo-check',
-        // Its sandbox shuts out loopback and the git folder of a worktree: an agent in it can neither report nor commit.
-        '--sandbox',
-        'danger-full-access',
-        ...stopHookFlags(stopHookCommand(context)),
-        // Not `baton`: what a person has under that name in their own settings would be mixed with this, and Codex would not start.
-        '-c',
-        'mcp_servers.baton_run={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
-        // A login shell would set its own PATH, and `baton` would not be on it.
-        '-c',
-        'allow_login_shell=false',
-        // The agent reaches Baton from its shell: the variables whose names look like secrets must get there.
-        '-c',
-        'shell_environment_policy.ignore_default_excludes=true',
-        ...(model === undefined ? [] : ['-m', model]),
+        ...flags(model, context),
         ...conversation(context),
         '-',
       ],
@@ -41,7 +28,46 @@ export const codex: Adapter = {
       files: [],
     },
   }),
+  attach: ({ model }, context) => ({
+    ok: true,
+    launch: {
+      argv: [
+        'codex',
+        ...conversation(context),
+        ...flags(model, context),
+        // As without a terminal: what it may do does not change because somebody looks.
+        '--ask-for-approval',
+        'never',
+        ...(context.prompt === null ? [] : ['--', context.prompt]),
+      ],
+      env: {},
+      output: 'codex',
+      input: 'none',
+      prompt: context.prompt,
+      finds_exit_signals: true,
+      files: [],
+    },
+  }),
 };
+
+function flags(model: string | undefined, context: AgentContext): readonly string[] {
+  return [
+    // Its sandbox shuts out loopback and the git folder of a worktree: an agent in it can neither report nor commit.
+    '--sandbox',
+    'danger-full-access',
+    ...stopHookFlags(stopHookCommand(context)),
+    // Not `baton`: what a person has under that name in their own settings would be mixed with this, and Codex would not start.
+    '-c',
+    'mcp_servers.baton_run={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
+    // A login shell would set its own PATH, and `baton` would not be on it.
+    '-c',
+    'allow_login_shell=false',
+    // The agent reaches Baton from its shell: the variables whose names look like secrets must get there.
+    '-c',
+    'shell_environment_policy.ignore_default_excludes=true',
+    ...(model === undefined ? [] : ['-m', model]),
+  ];
+}
 
 function conversation({ isResume, conversation: id }: AgentContext): string[] {
   return isResume && id !== null ? ['resume', id] : [];

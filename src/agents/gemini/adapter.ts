@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { LaunchFile } from '../../supervisor/contract.ts';
-import type { Adapter, AgentContext, UserSetup } from '../adapter.ts';
+import type { Adapter, AgentContext, Prepared, UserSetup } from '../adapter.ts';
 import { stopHookCommand } from '../stop-hook-command.ts';
 
 /**
@@ -9,40 +10,51 @@ import { stopHookCommand } from '../stop-hook-command.ts';
  */
 export const gemini: Adapter = {
   runs: (run) => run === 'gemini',
-  prepare: ({ model }, context, { folder }) => {
-    const home = join(folder, 'gemini');
-    const dot = join(home, '.gemini');
-    return {
-      ok: true,
-      launch: {
-        argv: [
-          'gemini',
-          '--output-format',
-          'stream-json',
-          '--approval-mode',
-          'yolo',
-          // Trust for this run. Unlike the variable, it leaves the settings of the project out, which could switch hooks off.
-          '--skip-trust',
-          ...(model === undefined ? [] : ['-m', model]),
-          ...conversation(context),
-          // Without a terminal; what it is told comes on standard input.
-          '-p',
-          '',
-        ],
-        // It would start itself again as a child, for more memory.
-        env: { GEMINI_CLI_HOME: home, GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: '' },
-        output: 'gemini',
-        input: 'once',
-        prompt: context.prompt,
-        finds_exit_signals: true,
-        files: [
-          { path: join(dot, 'settings.json'), content: JSON.stringify(settingsFor(context), null, 2) },
-          ...loginLinks(dot, context.user),
-        ],
-      },
-    };
+  // Without a terminal; what it is told comes on standard input.
+  prepare: (plan, context, { folder }) =>
+    prepared(plan, context, folder, ['--output-format', 'stream-json'], ['-p', '']),
+  attach: (plan, context, { folder }) => {
+    const prompt = context.prompt === null ? [] : ['--prompt-interactive', context.prompt];
+    return prepared(plan, context, folder, [], prompt);
   },
 };
+
+function prepared(
+  { model }: AgentPlan,
+  context: AgentContext,
+  folder: string,
+  first: readonly string[],
+  last: readonly string[],
+): Prepared {
+  const home = join(folder, 'gemini');
+  const dot = join(home, '.gemini');
+  return {
+    ok: true,
+    launch: {
+      argv: [
+        'gemini',
+        ...first,
+        '--approval-mode',
+        'yolo',
+        // Trust for this run. Unlike the variable, it leaves the settings of the project out, which could switch hooks off.
+        '--skip-trust',
+        ...(model === undefined ? [] : ['-m', model]),
+        ...conversation(context),
+        ...last,
+      ],
+      // It would start itself again as a child, for more memory.
+      env: { GEMINI_CLI_HOME: home, GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: '' },
+      output: 'gemini',
+      input: 'once',
+      prompt: context.prompt,
+      finds_exit_signals: true,
+      files: [
+        { path: join(dot, 'settings.json'), content: JSON.stringify(settingsFor(context), null, 2) },
+        ...loginLinks(dot, context.user),
+      ],
+    },
+  };
+}
 
 function settingsFor(context: AgentContext): object {
   const command = stopHookCommand(context);

@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
-import type { Adapter } from '../adapter.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import type { Adapter, AgentContext, Prepared } from '../adapter.ts';
 import { claudeSettings } from '../claude-hooks.ts';
 import { shellQuote } from '../shell-quote.ts';
 
@@ -10,42 +11,52 @@ import { shellQuote } from '../shell-quote.ts';
  */
 export const scripted: Adapter = {
   runs: (run) => /^scripted(?:\s|$)/.test(run),
-  prepare: ({ run }, { agentId, prompt, isResume, projectDir, programs }, { folder }) => {
-    const { named, isCommandHook } = parseRun(run);
-    const script = named === '' ? join(folder, 'script.yaml') : isAbsolute(named) ? named : join(projectDir, named);
-    const brings = named === '' && !isResume;
-    if (brings && prompt === null) return { ok: false, reason: NO_SCRIPT };
-    const settings = join(folder, 'settings.json');
-    const told = brings ? null : prompt;
-    const flags = ['--stream-json', ...(told === null ? [] : ['--prompted'])];
-    const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];
-    return {
-      ok: true,
-      launch: {
-        argv: [
-          process.execPath,
-          programs.scripted,
-          ...flags,
-          '--settings',
-          settings,
-          '--keep',
-          folder,
-          ...conversation,
-          script,
-        ],
-        env: {},
-        output: 'stream-json',
-        input: 'stream-json',
-        prompt: told,
-        finds_exit_signals: true,
-        files: [
-          { path: settings, content: JSON.stringify(settingsOf(agentId, isCommandHook), null, 2) },
-          ...(brings ? [{ path: script, content: prompt ?? '' }] : []),
-        ],
-      },
-    };
-  },
+  prepare: (plan, context, { folder }) => prepared(plan, context, folder, ['--stream-json']),
+  // Plain lines, and it begins when the person has said something.
+  attach: (plan, context, { folder }) => prepared(plan, context, folder, ['--prompted', '--terminal']),
 };
+
+function prepared(
+  { run }: AgentPlan,
+  { agentId, prompt, isResume, projectDir, programs }: AgentContext,
+  folder: string,
+  flags: readonly string[],
+): Prepared {
+  const { named, isCommandHook } = parseRun(run);
+  const script = named === '' ? join(folder, 'script.yaml') : isAbsolute(named) ? named : join(projectDir, named);
+  const brings = named === '' && !isResume;
+  if (brings && prompt === null) return { ok: false, reason: NO_SCRIPT };
+  const settings = join(folder, 'settings.json');
+  const told = brings ? null : prompt;
+  const waits = told === null || flags.includes('--prompted') ? [] : ['--prompted'];
+  const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];
+  return {
+    ok: true,
+    launch: {
+      argv: [
+        process.execPath,
+        programs.scripted,
+        ...flags,
+        ...waits,
+        '--settings',
+        settings,
+        '--keep',
+        folder,
+        ...conversation,
+        script,
+      ],
+      env: {},
+      output: 'stream-json',
+      input: 'stream-json',
+      prompt: told,
+      finds_exit_signals: true,
+      files: [
+        { path: settings, content: JSON.stringify(settingsOf(agentId, isCommandHook), null, 2) },
+        ...(brings ? [{ path: script, content: prompt ?? '' }] : []),
+      ],
+    },
+  };
+}
 
 const COMMAND_HOOK = /^--command-hook(?=\s|$)/;
 

@@ -1,3 +1,4 @@
+import type { Conversation } from './conversation.ts';
 import { writeSync } from 'node:fs';
 
 /** What a scripted agent prints, in the words of Claude Code or for people. */
@@ -49,6 +50,24 @@ export function speakText(): Mouth {
       printText(isError ? `(the turn ended with an error: ${result})\n` : '(the turn ended)\n'),
   };
 }
+
+/** For somebody who takes the conversation over: they see what was said before, and when it is their turn. */
+export function speakToPerson(before: Conversation['messages']): Mouth {
+  const text = speakText();
+  return {
+    ...text,
+    begin: () => {
+      for (const { from, text: said } of before) printText(`${from === 'user' ? 'you' : 'agent'}: ${said}\n`);
+      printText(ASK);
+    },
+    endTurn: (result, isError) => {
+      text.endTurn(result, isError);
+      printText(ASK);
+    },
+  };
+}
+
+const ASK = '(type a message; Ctrl-D leaves)\n> ';
 
 /** At once and whole: what was said must be out when the next thing happens, or when the process is killed. */
 export function printText(text: string): void {

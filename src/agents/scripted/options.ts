@@ -7,6 +7,7 @@ export interface ScriptedOptions {
   readonly isResume: boolean;
   readonly isJson: boolean;
   readonly isPrompted: boolean;
+  readonly isTerminal: boolean;
   readonly isCheck: boolean;
 }
 
@@ -18,6 +19,7 @@ export const USAGE = `Usage: baton agent play [options] SCRIPT
   --session-id ID  the name of the conversation
   --resume ID      go on with it
   --prompted       begin when the first message comes
+  --terminal       for a person: show what was said so far, and ask for the next message
 `;
 
 /** What was typed, or what is wrong with it. */
@@ -46,9 +48,10 @@ export function parseOptions(argv: readonly string[]): ScriptedOptions | string 
     isResume: values.has('--resume'),
     isJson: switches.has('--stream-json'),
     isPrompted: switches.has('--prompted'),
+    isTerminal: switches.has('--terminal'),
     isCheck: switches.has('--check'),
   };
 }
 
-const SWITCHES = new Set(['--check', '--stream-json', '--prompted']);
+const SWITCHES = new Set(['--check', '--stream-json', '--prompted', '--terminal']);
 const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);

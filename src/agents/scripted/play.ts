@@ -3,7 +3,7 @@ import { renderScriptProblems } from './render-problems.ts';
 import { ConversationFile } from './conversation.ts';
 import { listen } from './ear.ts';
 import { readHooks } from './hooks.ts';
-import { speakJson, speakText } from './mouth.ts';
+import { speakJson, speakText, speakToPerson } from './mouth.ts';
 import { parseOptions, USAGE } from './options.ts';
 import { parseScript } from './parse-script.ts';
 import { Player } from './player.ts';
@@ -19,13 +19,18 @@ export async function play(argv: readonly string[]): Promise<number> {
   if (!parsed.ok) return fail(renderScriptProblems(options.script, text, parsed.problems), 2);
   if (options.isCheck) return 0;
   const ear = listen(process.stdin);
+  const conversation = new ConversationFile(options.keep, options.sessionId, options.isResume);
   const code = await new Player({
     script: parsed.value,
     agentId: process.env['BATON_AGENT_ID'] ?? options.sessionId,
-    mouth: options.isJson ? speakJson(options.sessionId) : speakText(),
+    mouth: options.isTerminal
+      ? speakToPerson(conversation.now.messages)
+      : options.isJson
+        ? speakJson(options.sessionId)
+        : speakText(),
     ear,
     fire: readHooks(options.settings, options.sessionId),
-    conversation: new ConversationFile(options.keep, options.sessionId, options.isResume),
+    conversation,
     blockCap: blockCap(process.env['CLAUDE_CODE_STOP_HOOK_BLOCK_CAP']),
     isPrompted: options.isPrompted,
   }).play();

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { isatty } from 'node:tty';
 import type { Client } from '../../api/client.ts';
 import { lookingOn, withClient } from '../ask.ts';
 import { EXIT, type Command, type Io } from '../command.ts';
@@ -9,6 +10,7 @@ import { untilInterrupted } from '../run/interrupt.ts';
 import { fieldsIn } from '../run/read-fields.ts';
 import { agentView, shortId, type AgentView } from '../run/views.ts';
 import { outcomeCode } from '../run/wait.ts';
+import { attachTerminal } from './attach-terminal.ts';
 import { followLog } from './follow-log.ts';
 import { agentArgument } from './read-agents.ts';
 
@@ -16,10 +18,13 @@ const SHOWN_LINES = 20;
 
 export const agentAttach: Command = {
   name: 'agent attach',
-  summary: 'Talk with an agent: see what it prints, and send it what you type',
-  examples: ['baton agent attach 5d0e7b41'],
+  summary: 'Take the conversation of an agent into your terminal; leave, and Baton goes on with it',
+  examples: ['baton agent attach 5d0e7b41', 'baton agent attach --lines 5d0e7b41'],
   args: [agentArgument],
-  options: COMMON.filter(({ name }) => name !== 'json'),
+  options: [
+    { name: 'lines', about: 'Do not interrupt it: see what it prints, and send it what you type, line by line' },
+    ...COMMON.filter(({ name }) => name !== 'json'),
+  ],
   exitCodes: { 0: 'it is done, or you left', 1: 'it failed or was cancelled', 130: 'you left with Ctrl-C; it goes on' },
   async run(given, io) {
     const { answer, after } = await withClient(given, io, async (client) => {
@@ -28,6 +33,8 @@ export const agentAttach: Command = {
     });
     if (!answer.ok) return reportError(answer.error, given, io);
     const agent = agentView(fieldsIn(answer.result));
+    const isForTerminal = agent.interactive && agent.outcome === null && isatty(0) && isatty(1);
+    if (isForTerminal && !given.options.has('lines')) return attachTerminal(agent, given, io);
     io.err(
       `Attached to ${printable(agent.name)} ${shortId(agent.id)} (${printable(agent.status)}). What it prints is shown here; each line ` +
         'that you type is sent to it as a message. It does not see your terminal. Ctrl-D leaves, and it goes on.\n',

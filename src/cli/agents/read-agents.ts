@@ -50,12 +50,14 @@ function usedOf(usage: Fields): string | null {
 }
 
 export function showAgent(agent: AgentView, used: string | null = null): string {
-  const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log } = agent;
+  const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log, attached } =
+    agent;
   return factSheet(`${name}  ${id}`, [
     ['status', status],
     ['reason', reason],
     ['decide', decisionId === null ? null : `baton decision show ${shortId(decisionId)}`],
     ['runs', run],
+    ['attached', attached],
     ['process', pid],
     ['pipeline', pipelineId === null ? null : `${shortId(pipelineId)}, step ${step ?? ''}`],
     ['task', taskId],

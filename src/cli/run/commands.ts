@@ -69,7 +69,7 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'agent attach',
-    summary: 'Talk with an agent: see what it prints, and send it what you type',
+    summary: 'Take the conversation of an agent into your terminal; leave, and Baton goes on with it',
     load: async () => (await import('../agents/attach.ts')).agentAttach,
   },
   {

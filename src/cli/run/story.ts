@@ -89,10 +89,19 @@ const TELL: Readonly<Record<string, Teller>> = {
   AgentExited: (data, name) => `${name}: ${exitOf(data)}`,
   AgentParked: ({ reason }, name) => `${name}: waits for a person${because(reason)}`,
   AgentUnparked: (_, name) => `${name}: goes on`,
+  AgentAttached: ({ by }, name) => `${name}: is in the terminal of ${textIn(by)}`,
+  AgentDetached: ({ by, how }, name) => `${name}: ${textIn(by)} ${LEFT[textIn(how)] ?? 'has left'}`,
   AgentEnded: ({ outcome, reason }, name) => `${name}: ${textIn(outcome)}${because(reason)}`,
   AgentKillRequested: ({ reason }, name) => `${name}: is being stopped${because(reason)}`,
   HandlerTried: ({ handler, action, attempt }, name) =>
     `${name}: ${textIn(handler)}: ${textIn(action)}${Number(attempt) > 1 ? ` (try ${textIn(attempt)})` : ''}`,
+};
+
+const LEFT: Readonly<Record<string, string>> = {
+  left: 'has left',
+  lost: 'has gone without a word',
+  absent: 'never came',
+  ended: 'was interrupted by its end',
 };
 
 function because(reason: unknown): string {

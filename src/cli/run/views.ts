@@ -28,6 +28,10 @@ export interface AgentView {
   readonly process: string | null;
   readonly pid: string | null;
   readonly log: string | null;
+  /** Its client has an interactive mode that a person can take it into. */
+  readonly interactive: boolean;
+  /** Who has it in their terminal. */
+  readonly attached: string | null;
 }
 
 export interface PipelineView {
@@ -97,6 +101,8 @@ export function agentView(value: Fields): AgentView {
     process: findText(value['process']),
     pid: findText(value['pid']),
     log: findText(value['log']),
+    interactive: value['interactive'] === true,
+    attached: findText(value['attached']),
   };
 }
 

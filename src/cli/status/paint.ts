@@ -40,6 +40,7 @@ const SIGNS: Readonly<Record<string, readonly [string, Style]>> = {
   cancelled: ['-', 'bad'],
   running: ['●', 'busy'],
   starting: ['○', 'busy'],
+  attached: ['◆', 'busy'],
   leaving: ['○', 'dim'],
   waiting: ['!', 'call'],
   escalated: ['!', 'call'],

@@ -23,6 +23,8 @@ const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
   process: 'running',
   pid: null,
   log: null,
+  interactive: false,
+  attached: null,
   ...more,
 });
 

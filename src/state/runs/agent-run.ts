@@ -24,6 +24,8 @@ export interface AgentRun {
   /** The decision it is parked for. */
   readonly parked: string | null;
   readonly killed: boolean;
+  /** The newest time that a person had it in their terminal, or wants it there; null where nobody ever did. */
+  readonly attach: Attach | null;
   /** How the run ended for whoever waited for it; null while somebody does. */
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
@@ -45,11 +47,42 @@ export interface AgentRun {
   readonly over: number | null;
 }
 
+/** A person and the conversation of an agent: the process with the number `start` is theirs. */
+export interface Attach {
+  readonly start: number;
+  readonly by: string;
+  /** When they asked for it. */
+  readonly at: string;
+  /** The decision that was open when they came; what they say answers it. */
+  readonly asked: string | null;
+  readonly state: 'wanted' | 'there' | 'gone';
+  readonly talked: boolean;
+}
+
+/** Somebody is to have it: the process before theirs still has to stop. */
+export function isAttaching({ attach, start, outcome }: AgentRun): boolean {
+  return attach !== null && start < attach.start && outcome === null;
+}
+
+/** Its process is a person's: nobody else says anything to it, or wonders what it does. */
+export function isAttached({ attach, start, process }: AgentRun): boolean {
+  return attach !== null && start === attach.start && process !== 'gone';
+}
+
 /** The word for people: the same in the CLI, on the page and in the API. */
-export type AgentStatus = 'starting' | 'running' | 'escalated' | 'leaving' | 'done' | 'failed' | 'cancelled';
+export type AgentStatus =
+  | 'starting'
+  | 'running'
+  | 'attached'
+  | 'escalated'
+  | 'leaving'
+  | 'done'
+  | 'failed'
+  | 'cancelled';
 
 export function statusOf(run: AgentRun): AgentStatus {
   if (run.outcome !== null) return run.process === 'running' ? 'leaving' : run.outcome;
+  if (isAttached(run)) return 'attached';
   if (run.parked !== null) return 'escalated';
   return run.process === 'wanted' ? 'starting' : 'running';
 }

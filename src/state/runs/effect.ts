@@ -47,6 +47,8 @@ export type Effect =
       readonly text: string;
     }
   | { readonly kind: 'kill-agent'; readonly key: string; readonly agentId: string; readonly reason: string }
+  /** This process ends, the run goes on: a person takes the conversation over. */
+  | { readonly kind: 'stop-agent'; readonly key: string; readonly agentId: string; readonly start: number }
   | {
       readonly kind: 'run-command';
       readonly key: string;

@@ -1,5 +1,5 @@
 import type { Event, EventOf, Recorded } from '../event.ts';
-import type { AgentRun } from './agent-run.ts';
+import type { AgentRun, Attach } from './agent-run.ts';
 
 type Envelope = Pick<Recorded, 'seq' | 'at'>;
 
@@ -22,6 +22,7 @@ export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope):
     signal: null,
     parked: null,
     killed: false,
+    attach: null,
     outcome: null,
     reason: null,
     recovering: false,
@@ -81,6 +82,14 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
       return { ...agent, outcome: data.outcome, reason: data.reason, recovering: false };
     case 'AgentKillRequested':
       return { ...agent, killed: true };
+    case 'AgentAttachRequested': {
+      const attach = { start: data.start, by: data.by, at, asked: null, state: 'wanted', talked: false } as const;
+      return { ...agent, attach, recovering: false };
+    }
+    case 'AgentAttached':
+      return attached(agent, data, { state: 'there', by: data.by, asked: agent.parked });
+    case 'AgentDetached':
+      return attached(agent, data, { state: 'gone', talked: data.talked });
     case 'MessageDelivered':
       return data.ok ? { ...agent, recovering: false } : agent;
     case 'HandlerTried':
@@ -98,6 +107,10 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
 
 function isNewest(agent: AgentRun, { start }: { readonly start: number }): boolean {
   return start === agent.start;
+}
+
+function attached(agent: AgentRun, { start }: { readonly start: number }, change_: Partial<Attach>): AgentRun {
+  return agent.attach?.start === start ? { ...agent, attach: { ...agent.attach, ...change_ } } : agent;
 }
 
 function exited(agent: AgentRun, data: EventOf<'AgentExited'>['data'], at: string): AgentRun {

@@ -7,6 +7,7 @@ export const keyOf = {
   start: (agentId: string, start: number) => `start:${agentId}:${start}`,
   message: (messageId: string) => `message:${messageId}`,
   kill: (agentId: string) => `kill:${agentId}`,
+  stop: (agentId: string) => `stop:${agentId}`,
   command: (commandId: string) => `command:${commandId}`,
   workspace: (pipelineId: string, step: string) => `workspace:${pipelineId}:${step}`,
   timer: (timerId: string) => `timer:${timerId}`,
@@ -19,7 +20,8 @@ export const keyOf = {
 export function evolveEffects({ effects, agents }: Pick<Runs, 'effects' | 'agents'>, event: Event): void {
   const wanted = effectOf(event);
   // The run of an agent whose process has gone can be ended; there is nothing to kill.
-  const isMoot = wanted?.kind === 'kill-agent' && agents.get(wanted.agentId)?.process === 'gone';
+  const ends = wanted?.kind === 'kill-agent' || wanted?.kind === 'stop-agent';
+  const isMoot = ends && agents.get(wanted.agentId)?.process === 'gone';
   if (wanted !== undefined && !isMoot) effects.set(wanted.key, wanted);
   for (const key of settledBy(effects, event)) effects.delete(key);
 }
@@ -39,6 +41,10 @@ function effectOf({ type, data }: Event): Effect | undefined {
     case 'AgentKillRequested': {
       const { agent_id: agentId, reason } = data;
       return { kind: 'kill-agent', key: keyOf.kill(agentId), agentId, reason };
+    }
+    case 'AgentAttachRequested': {
+      const { agent_id: agentId, start } = data;
+      return { kind: 'stop-agent', key: keyOf.stop(agentId), agentId, start: start - 1 };
     }
     case 'CommandRequested': {
       const { command_id: commandId, subject, command, timeout_ms: timeoutMs } = data;
@@ -80,12 +86,12 @@ function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event):
       return [keyOf.start(data.agent_id, data.start)];
     case 'AgentStartFailed':
     case 'AgentExited':
-      return [keyOf.start(data.agent_id, data.start), keyOf.kill(data.agent_id)];
+      return [keyOf.start(data.agent_id, data.start), keyOf.kill(data.agent_id), keyOf.stop(data.agent_id)];
     case 'AgentKillRequested':
       // Whoever kills it makes sure that it is not started any more.
       return startsOf(effects, data.agent_id);
     case 'AgentEnded':
-      return messagesTo(effects, data.agent_id);
+      return [...messagesTo(effects, data.agent_id), keyOf.stop(data.agent_id)];
     case 'MessageDelivered':
       return [keyOf.message(data.message_id)];
     case 'CommandFinished':

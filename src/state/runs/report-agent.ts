@@ -1,9 +1,9 @@
 import type { AgentError } from '../../protocol/run-plan.ts';
 import type { Caller } from '../caller.ts';
-import { event, type Event } from '../event.ts';
+import { event, type Event, type EventOf } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
-import type { AgentRun } from './agent-run.ts';
+import { isAttached, isAttaching, type AgentRun } from './agent-run.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 import { findSpeaker, requireAgent } from './find-run.ts';
 import { lastOf } from './last-of.ts';
@@ -20,6 +20,9 @@ export type AgentSeen =
       readonly blocks_used: boolean;
       readonly output: string | null;
     }
+  /** A person sits in front of it now. */
+  | { readonly kind: 'attached'; readonly start: number; readonly by: string }
+  | ({ readonly kind: 'detached' } & Pick<Detached, 'start' | 'how' | 'talked'>)
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'prompted'; readonly prompt: string }
@@ -30,6 +33,8 @@ export type AgentSeen =
       readonly message: string;
       readonly reset_at: string | null;
     };
+
+type Detached = EventOf<'AgentDetached'>['data'];
 
 export interface ReportAgent {
   /** Left out: the caller's own. */
@@ -49,6 +54,8 @@ export function decideReportAgent(state: State, { agentId, report }: ReportAgent
   if (speaker.answer === undefined)
     return refusal('no-such-agent', 'no agent is named', 'Name one: --agent ID, or BATON_AGENT_ID.');
   if (report.kind === 'used') return decided(seenUsed(speaker.answer, report), null);
+  if (report.kind === 'attached' || report.kind === 'detached')
+    return decided(seenPerson(speaker.answer, report), null);
   return report.kind === 'started' || report.kind === 'exited'
     ? decideSeenProcess(speaker.answer, report)
     : decided(seenAtWork(speaker.answer, report), null);
@@ -77,6 +84,18 @@ function processEvent(agent_id: string, report: SeenProcess): Event {
   return event('AgentExited', { agent_id, ...exit, output: output === null ? null : lastOf(output) });
 }
 
+type SeenPerson = Extract<AgentSeen, { kind: 'attached' | 'detached' }>;
+
+/** They come once and leave once. */
+function seenPerson({ id: agent_id, attach }: AgentRun, report: SeenPerson): Event[] {
+  const { start } = report;
+  if (attach === null || attach.start !== start || attach.state === 'gone') return [];
+  if (report.kind === 'attached')
+    return attach.state === 'wanted' ? [event('AgentAttached', { agent_id, start, by: report.by })] : [];
+  const { how, talked } = report;
+  return [event('AgentDetached', { agent_id, start, by: attach.by, how, talked })];
+}
+
 type SeenUsed = Extract<AgentSeen, { kind: 'used' }>;
 
 /** Also of one that is over: what it used at its end counts as well. */
@@ -86,12 +105,11 @@ function seenUsed({ id: agent_id, usage }: AgentRun, report: SeenUsed): Event[] 
   return isNews ? [event('SessionUsed', { agent_id, ...used })] : [];
 }
 
-/** What is seen of an agent that nobody waits for, or that waits for a person, changes nothing and is no news. */
-function seenAtWork(
-  { id: agent_id, outcome, parked, process }: AgentRun,
-  report: Exclude<AgentSeen, SeenProcess | SeenUsed>,
-): Event[] {
+/** What is seen of an agent that nobody waits for, or that waits for a person or has one, changes nothing and is no news. */
+function seenAtWork(agent: AgentRun, report: Exclude<AgentSeen, SeenProcess | SeenUsed | SeenPerson>): Event[] {
+  const { id: agent_id, outcome, parked, process } = agent;
   if (outcome !== null || parked !== null || process === 'gone') return [];
+  if (isAttached(agent) || isAttaching(agent)) return [];
   switch (report.kind) {
     case 'idle':
       return [event('AgentIdle', { agent_id, why: report.why })];

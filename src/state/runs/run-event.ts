@@ -124,6 +124,18 @@ export interface RunEvents {
   /** The end of the run, as far as others are concerned; its process may still have to leave. */
   AgentEnded: { readonly agent_id: string; readonly outcome: RunOutcome; readonly reason: string | null };
   AgentKillRequested: { readonly agent_id: string; readonly reason: string };
+  /** A person wants the conversation in their own terminal: the process that has it stops, and `start` is theirs. */
+  AgentAttachRequested: { readonly agent_id: string; readonly start: number; readonly by: string };
+  AgentAttached: { readonly agent_id: string; readonly start: number; readonly by: string };
+  AgentDetached: {
+    readonly agent_id: string;
+    readonly start: number;
+    readonly by: string;
+    /** They left the client, their terminal went away, they never came, or the run was ended under them. */
+    readonly how: 'left' | 'lost' | 'absent' | 'ended';
+    /** They, and the agent, said something. */
+    readonly talked: boolean;
+  };
   MessageRequested: { readonly message_id: string; readonly agent_id: string; readonly text: string };
   MessageDelivered: {
     readonly message_id: string;

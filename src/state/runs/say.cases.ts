@@ -124,3 +124,15 @@ export function send(agentId: string, text: string, messageId = 'm9'): Command {
 export function kill(agentId: string, reason?: string): Command {
   return { kind: 'kill-agent', command: { agentId, ...(reason === undefined ? {} : { reason }) } };
 }
+
+export function attach(agentId: string, by = 'ada (/dev/pts/3)'): Command {
+  return { kind: 'attach-agent', command: { agentId, by } };
+}
+
+export function attached(agentId: string, start: number, by = 'ada (/dev/pts/3)'): Command {
+  return report({ kind: 'attached', start, by }, agentId);
+}
+
+export function detached(agentId: string, start: number, talked: boolean): Command {
+  return report({ kind: 'detached', start, how: 'left', talked }, agentId);
+}

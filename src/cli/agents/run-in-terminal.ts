@@ -1,0 +1,48 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { TerminalLaunch } from '../../supervisor/terminal-line.ts';
+
+export type RanInTerminal =
+  | { readonly ok: true; readonly code: number | null }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Runs a client in this terminal, as a shell would: it has our standard streams and is in our process group, so that keys reach it and not
+ * us. Ends it where `broken` says that nobody looks after it any more. Leaves the terminal as it was found.
+ */
+export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: Promise<void>): Promise<RanInTerminal> {
+  const [program = '', ...args] = argv;
+  const before = stty('-g');
+  // Ctrl-C and Ctrl-\ are the client's, whatever it makes of them.
+  const ignored = (['SIGINT', 'SIGQUIT'] as const).map((name) => [name, (): void => {}] as const);
+  for (const [name, ignore] of ignored) process.on(name, ignore);
+  const child = spawn(program, args, { cwd, env: { ...env }, stdio: 'inherit' });
+  const pausing = setInterval(() => pauseWith(child), PAUSE_LOOK_MS);
+  void broken.then(() => child.kill('SIGTERM'));
+  const ended = await new Promise<RanInTerminal>((resolve) => {
+    child.once('error', ({ message }) => resolve({ ok: false, reason: message }));
+    child.once('exit', (code) => resolve({ ok: true, code }));
+  });
+  clearInterval(pausing);
+  for (const [name, ignore] of ignored) process.off(name, ignore);
+  if (before !== '') stty(before);
+  return ended;
+}
+
+/** There is no event for it. */
+const PAUSE_LOOK_MS = 300;
+
+/** A client that was put to sleep (Ctrl-Z) leaves the terminal to the shell only when we sleep too. The shell wakes both. */
+function pauseWith({ pid }: ChildProcess): void {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    if (stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')) process.kill(process.pid, 'SIGSTOP');
+  } catch {
+    // It has ended, or this system has no such files.
+  }
+}
+
+/** How the terminal is set; with an argument, sets it. */
+function stty(how: string): string {
+  return spawnSync('stty', [how], { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8' }).stdout?.trim() ?? '';
+}

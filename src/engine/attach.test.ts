@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentPlan } from '../protocol/run-plan.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import { ALONE } from './attach.ts';
+import { Play } from './play.cases.ts';
+
+const ADA = 'ada (/dev/pts/3)';
+
+/** An agent at work in a step that may take an hour. */
+function working(plan: Partial<AgentPlan> = {}): Play {
+  const steps = [runs.agentStep('code', { timeout_ms: 3_600_000 }), runs.shellStep('ship')];
+  const play = new Play().order(runs.startPipeline(runs.pipelinePlan(steps, { agents: [runs.agentPlan(plan)] })));
+  return play.say(runs.started(play.agent().id));
+}
+
+/** Ada has it in her terminal. */
+function attached(play = working()): Play {
+  const { id, start, process } = play.agent();
+  play.order(runs.attach(id));
+  if (process === 'running') play.say(runs.exited(id, { start, code: 143 }));
+  return play.say(runs.started(id, start + 1)).say(runs.attached(id, start + 1), runs.supervisor(id));
+}
+
+function leave(play: Play, talked: boolean): Play {
+  const { id, start } = play.agent();
+  play.say(runs.detached(id, start, talked), runs.supervisor(id));
+  return play.say(runs.exited(id, { start }));
+}
+
+describe('a person who takes the conversation of an agent over', () => {
+  it('gets a process of their own when the one that had it has stopped, and the step goes on waiting', () => {
+    const play = working();
+    const { id } = play.agent();
+    expect(play.order(runs.attach(id)).types()).toEqual(['AgentAttachRequested', 'TimerCancelled']);
+    expect(play.the('stop-agent')).toMatchObject({ agentId: id, start: 1 });
+    expect(play.say(runs.exited(id, { code: 143 })).types()).toEqual(['AgentExited', 'AgentResumeRequested']);
+    expect(play.seen()).toMatchObject({ agent: 'attached', pipeline: 'running', owed: ['start 2'] });
+    play.say(runs.started(id, 2)).say(runs.attached(id, 2), runs.supervisor(id));
+    expect(play.newest('AgentAttached')).toEqual({ agent_id: id, start: 2, by: ADA });
+    play.checkReplay();
+  });
+
+  it('is alone with it: a second one is told who has it', () => {
+    const play = attached();
+    const { id } = play.agent();
+    const refused = play.refuse(runs.attach(id, 'bob (/dev/pts/4)'));
+    expect(refused).toMatchObject({ code: 'agent-attached', message: expect.stringContaining(`already: ${ADA}`) });
+  });
+
+  it('is not disturbed: what is seen of the agent is no news, and what it is told waits', () => {
+    const play = attached();
+    const { id } = play.agent();
+    for (const seen of [{ kind: 'idle', why: 'quiet' }, { kind: 'stop' }, { kind: 'prompted', prompt: '?' }] as const)
+      expect(play.say(runs.report(seen), runs.supervisor(id)).types()).toEqual([]);
+    play.order(runs.send(id, 'Mind the gap.'));
+    leave(play, true);
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Mind the gap.' });
+    expect(play.owed('send-message')).toEqual([]);
+  });
+
+  it('leaves, and the agent goes on by itself in the same conversation, with a new clock', () => {
+    const play = leave(attached(), true);
+    expect(play.types()).toEqual(['AgentExited', 'TimerSet', 'AgentResumeRequested']);
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: ALONE });
+    play.say(runs.started(play.agent().id, 3)).say(runs.signal('complete'), runs.agent(play.agent().id));
+    expect(play.pipeline().step?.name).toBe('ship');
+  });
+
+  it('leaves, and the agent hears what the runbook has for one that is resumed', () => {
+    const play = leave(attached(working({ on_dead: { action: 'resume', message: 'Back to work.' } })), false);
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ message: 'Back to work.' });
+    expect(play.count('HandlerTried')).toBe(0);
+  });
+
+  it('is missed when only the end of the process tells of it', () => {
+    const play = attached();
+    const { id } = play.agent();
+    play.say(runs.exited(id, { start: 2, signal: 'SIGKILL', code: null }));
+    expect(play.newest('AgentDetached')).toEqual({ agent_id: id, start: 2, by: ADA, how: 'lost', talked: false });
+    expect(play.seen()).toMatchObject({ agent: 'starting', owed: expect.arrayContaining(['start 3']) });
+  });
+
+  it('and with whom the agent comes to its end is not thrown out; the pipeline goes on', () => {
+    const play = attached();
+    const { id } = play.agent();
+    play.say(runs.signal('complete'), runs.agent(id));
+    expect(play.pipeline().step?.name).toBe('ship');
+    expect(play.owed('wait')).toEqual([]);
+    expect(play.owed('kill-agent')).toEqual([]);
+    leave(play, true);
+    expect(play.agent()).toMatchObject({ outcome: 'done', process: 'gone' });
+  });
+
+  it('cannot have one that is over', () => {
+    const play = working();
+    const { id } = play.agent();
+    play.say(runs.signal('complete'), runs.agent(id));
+    expect(play.refuse(runs.attach(id)).code).toBe('agent-ended');
+  });
+
+  it('waits for nothing where the agent ends before it was stopped', () => {
+    const play = working();
+    const { id } = play.agent();
+    play.order(runs.attach(id)).say(runs.signal('complete'), runs.agent(id));
+    expect(play.owed('stop-agent')).toEqual([]);
+    expect(play.say(runs.exited(id)).types()).not.toContain('AgentResumeRequested');
+  });
+
+  it('whose terminal cannot be had gives the conversation back', () => {
+    const play = working();
+    const { id } = play.agent();
+    play
+      .order(runs.attach(id))
+      .say(runs.exited(id, { code: 143 }))
+      .say(runs.startFailed(id, 2));
+    expect(play.seen()).toMatchObject({ agent: 'starting', reason: null });
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3 });
+  });
+});
+
+describe('an agent that waits for a person', () => {
+  const parked = (): Play => {
+    const play = working({ on_stop: { action: 'escalate' } });
+    const { id } = play.agent();
+    return play.say(runs.report({ kind: 'stop' }), runs.supervisor(id)).say(runs.exited(id));
+  };
+
+  it('goes on when they have talked with it in their terminal: that was the answer', () => {
+    const play = leave(attached(parked()), true);
+    expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: `${ADA} talked with the agent` });
+    expect(play.seen()).toMatchObject({ agent: 'starting', asked: null, pipeline: 'running' });
+  });
+
+  it('waits on when they have only looked', () => {
+    const play = leave(attached(parked()), false);
+    expect(play.decision().result).toBeNull();
+    expect(play.seen()).toMatchObject({ agent: 'escalated', pipeline: 'waiting' });
+    play.order(runs.resolve(play.decision().id, 1, 'Go left.'));
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go left.' });
+  });
+
+  it('hears the answer that was given meanwhile when they have left', () => {
+    const play = attached(parked());
+    play.order(runs.resolve(play.decision().id, 1, 'Go left.'));
+    expect(leave(play, false).newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go left.' });
+  });
+
+  it('and asks again while they are there keeps its question', () => {
+    const play = attached();
+    play.say(runs.signal('escalate', undefined, 'Which one?'), runs.agent(play.agent().id));
+    leave(play, true);
+    expect(play.decision().result).toBeNull();
+    expect(play.seen()).toMatchObject({ agent: 'escalated', pipeline: 'waiting' });
+  });
+});
