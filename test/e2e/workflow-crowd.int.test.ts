@@ -29,6 +29,12 @@ describe(`${COUNT} workflows at once, on the same lines of the same files`, () =
     expect(merges).toHaveLength(COUNT);
     for (const sha of merges) expect(testsAt(crowd, sha)).toBe('passed');
     for (const word of words) expect(crowd.git('show', 'main:src/words.js')).toContain(`'${word}'`);
+    // They were in each other's way.
+    const outcomes = (await crowd.entries()).flatMap(({ type, data }) =>
+      type === 'MergeFinished' ? [String(data['outcome'])] : [],
+    );
+    expect(outcomes).toContain('conflict');
+    expect(outcomes.filter((outcome) => outcome === 'merged')).toHaveLength(COUNT);
     // No commit is lost: what every session left is still reachable.
     const measured = (await crowd.entries()).filter(({ type }) => type === 'SessionMeasured');
     const reachable = new Set(crowd.git('rev-list', '--all').split('\n'));
