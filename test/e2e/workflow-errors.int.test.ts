@@ -73,6 +73,24 @@ describe('an error on the way', () => {
   });
 });
 
+describe('a workflow that stands still', () => {
+  it('is told of when its time in the phase is over, and goes on', { timeout: 120_000 }, async () => {
+    scene = new WorkflowScene((toml) => `${toml}\n[limits]\nstall = { IMPLEMENTATION = "1s" }\n`);
+    scene.edit(
+      'agents/implementer.yaml',
+      (text) => `- run: while [ ! -e $BATON_STATE_DIR/go ]; do sleep 0.1; done\n${text}`,
+    );
+    scene.git('commit', '--quiet', '--all', '--message', 'slow');
+    await scene.start();
+    const id = await scene.run('issue', 'Read durations back');
+    const end = await scene.ended(id, 60_000);
+    expect(end).toMatchObject({ is: 'waits', because: expect.stringContaining('has stalled') });
+    writeFileSync(join(scene.stateDir, 'go'), '');
+    await scene.resolveAll(id);
+    await until(async () => (await scene?.phases(id))?.includes('CI_PENDING (session)') === true, 'it goes on', 60_000);
+  });
+});
+
 describe('a review', () => {
   it('that finds the same thing again unchanged becomes a decision', { timeout: 120_000 }, async () => {
     scene = new WorkflowScene((toml) => `${toml}\n[limits]\nreview_rounds = 9\n`);
