@@ -1,8 +1,10 @@
 #!/bin/sh
 # Checks an exported ledger with nothing of Baton: node, sha256sum and git.
 #   sh verify-ledger.sh ledger.ndjson REPOSITORY
-# Every entry has the hash that is written beside it and names the one before it, and every commit that the record speaks of is in the
-# repository. (The signature of the checkpoint in the last line is for `baton verify`, or any other reader of C2SP checkpoints.)
+# Every entry has the hash that is written beside it and names the one before it; together they have the root that the checkpoint in the
+# last line states, so none is missing; every mission, result, record, handoff, exit signal, check and merge is tied to a commit, by itself
+# or by the session it came from; and every such commit is in the repository. (The signature of the checkpoint is for `baton verify`, or
+# any other reader of C2SP checkpoints.)
 set -eu
 ledger=$1 repository=$2
 work=$(mktemp -d)
@@ -10,25 +12,48 @@ trap 'rm -rf "$work"' EXIT
 
 node - "$ledger" "$work" <<'EOF'
 const [ledger, work] = process.argv.slice(2);
+const { createHash } = require('node:crypto');
 const { readFileSync, writeFileSync } = require('node:fs');
 // RFC 8785, for integers: keys in their order, no spaces.
 const canonical = (value) =>
   value === null || typeof value !== 'object' ? JSON.stringify(value)
   : Array.isArray(value) ? `[${value.map(canonical).join(',')}]`
   : `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`;
-const lines = readFileSync(ledger, 'utf8').trim().split('\n').map((line) => JSON.parse(line)).filter(({ entry }) => entry);
+const all = readFileSync(ledger, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+const lines = all.filter(({ entry }) => entry);
 let before = '0'.repeat(64);
 const sums = [];
 const commits = new Set();
+const isCommit = (sha) => /^[0-9a-f]{40}$/.test(sha ?? '');
+const MESSAGES = /^(SessionPrepared|SessionMeasured|ResultSubmitted|ThoughtRecorded|HandoffDelivered|AgentSessionCompleted|CheckFinished|MergeFinished)$/;
+// Where each session stood, and what the gates looked at last: an entry without a commit of its own belongs to one of these.
+const places = new Map();
+const messages = [];
 for (const [i, { entry, hash }] of lines.entries()) {
   if (entry.seq !== i + 1 || entry.prev !== before) throw new Error(`entry ${i + 1} does not follow the one before`);
   before = hash;
   // The leaf of an RFC 6962 tree: a zero byte, then the entry.
   writeFileSync(`${work}/${entry.seq}`, Buffer.concat([Buffer.of(0), Buffer.from(canonical(entry))]));
   sums.push(`${hash}  ${entry.seq}`);
-  const { base, head, merge_sha, record } = entry.data;
-  for (const sha of [base, head, merge_sha, record?.commit_sha]) if (/^[0-9a-f]{40}$/.test(sha ?? '')) commits.add(sha);
+  const { base, head, merge_sha, record, agent_id, session_id } = entry.data;
+  const own = [merge_sha, head, record?.commit_sha, base].filter(isCommit);
+  for (const sha of own) commits.add(sha);
+  const place = /^Session/.test(entry.type) ? `session:${session_id ?? agent_id}` : entry.actor;
+  if (own.length > 0) places.set(place, own[0]);
+  if (MESSAGES.test(entry.type)) messages.push({ entry, own, place });
 }
+// The tree of RFC 6962: a one byte, then what the two halves come to; the first half is the largest power of two.
+const rootOf = (hashes) => {
+  if (hashes.length === 1) return hashes[0];
+  const half = 2 ** Math.floor(Math.log2(hashes.length - 1));
+  return createHash('sha256').update(Buffer.of(1)).update(rootOf(hashes.slice(0, half))).update(rootOf(hashes.slice(half))).digest();
+};
+const [, size, root] = (all.at(-1)?.checkpoint ?? '').split('\n');
+if (Number(size) !== lines.length || rootOf(lines.map(({ hash }) => Buffer.from(hash, 'hex'))).toString('base64') !== root)
+  throw new Error('the entries are not those that the checkpoint speaks of');
+const loose = messages.filter(({ own, place }) => own.length === 0 && !places.has(place));
+for (const { entry } of loose) console.log(`entry ${entry.seq} (${entry.type}) is tied to no commit`);
+console.log(`${messages.length - loose.length} of ${messages.length} messages are tied to commits`);
 writeFileSync(`${work}/sums`, `${sums.join('\n')}\n`);
 writeFileSync(`${work}/commits`, `${[...commits].join('\n')}\n`);
 EOF

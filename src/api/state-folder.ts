@@ -21,6 +21,7 @@ export function stateFiles(stateDir: string) {
     socket: file('daemon.sock'),
     lock: file('daemon'),
     log: file('daemon.log'),
+    port: file('daemon.port'),
     /** There while a client starts a daemon, so that others wait for that one. */
     starting: file('daemon.starting'),
     operatorToken: file('operator.token'),

@@ -18,7 +18,7 @@ import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
 import { reconcileAtStart } from './reconcile-handler.ts';
-import { sealWorkflows } from './seal-workflows.ts';
+import { sealLost, sealWorkflows } from './seal-workflows.ts';
 import { leaseTimesOf, type Settings } from './settings.ts';
 
 /** A project that is open, and what calls on it may use. */
@@ -51,7 +51,7 @@ export class Projects {
   readonly #opening = new Map<string, Promise<FoundProject>>();
   readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
   readonly #asking = new Map<string, Promise<string | ApiError>>();
-  readonly #reconciling = new Set<Promise<void>>();
+  readonly #aside = new Set<Promise<void>>();
 
   #effectsFor: EffectsFor | undefined;
   #isClosed = false;
@@ -109,7 +109,7 @@ export class Projects {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#opening.values());
-    await Promise.all(this.#reconciling);
+    await Promise.all(this.#aside);
     await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
     this.#open.clear();
   }
@@ -173,7 +173,7 @@ export class Projects {
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => {
         feed.add(entries);
-        if (project !== undefined) void sealWorkflows(project, entries, log);
+        if (project !== undefined) this.#doAside(sealWorkflows(project, entries, log));
       },
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       onTick: (nowMs) => runbook.glance(nowMs),
@@ -196,14 +196,17 @@ export class Projects {
       void configureWorkers(made, good, log);
     });
     log.info('project opened', { project: id, path, entries: made.ledger.head.size });
-    this.#reconcile(made);
+    this.#doAside(reconcileAtStart(made, log));
+    this.#doAside(sealLost(made, log));
     return { ok: true, open: { project: made, services, feed } };
   }
 
-  /** Nobody waits for it: git takes its time. */
-  #reconcile(project: Project): void {
-    const done = reconcileAtStart(project, this.#options.log).finally(() => this.#reconciling.delete(done));
-    this.#reconciling.add(done);
+  /** Nobody waits for it but the end: git and the disk take their time. */
+  #doAside(work: Promise<void>): void {
+    const done = work
+      .catch((error: unknown) => this.#options.log.error('something done aside failed', { cause: causeOf(error) }))
+      .finally(() => this.#aside.delete(done));
+    this.#aside.add(done);
   }
 }
 

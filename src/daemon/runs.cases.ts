@@ -157,6 +157,7 @@ export interface Shown {
 export interface Told {
   readonly type: string;
   readonly actor: string;
+  readonly at: string;
   readonly cause: number | null;
   readonly data: Readonly<Record<string, unknown>>;
 }

@@ -7,13 +7,19 @@ const FOLDER = join(import.meta.dirname, '..', 'web');
 const FILES: Readonly<Record<string, readonly [file: string, type: string]>> = {
   '/': ['page.html', 'text/html; charset=utf-8'],
   '/page.css': ['page.css', 'text/css; charset=utf-8'],
-  '/page.js': ['page.js', 'text/javascript; charset=utf-8'],
+  '/icon.svg': ['icon.svg', 'image/svg+xml'],
+  ...Object.fromEntries(
+    ['page', 'board', 'stages', 'daemon'].map((name) => [
+      `/${name}.js`,
+      [`${name}.js`, 'text/javascript; charset=utf-8'],
+    ]),
+  ),
 };
 
 /** Nothing from elsewhere, no markup from scripts, no frame around it: what agents write stays text. */
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',

@@ -6,6 +6,7 @@ import type { ApiError } from '../api/answer.ts';
 import { admit, isAddressed, type Door } from './access.ts';
 import { Channel, type ChannelOptions } from './channel.ts';
 import { WEBHOOK_PATH } from './github-webhook.ts';
+import { keepPort, readKeptPort } from './kept-port.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
 import { INTERNAL, respond, STOPPING, TOO_MANY } from './respond.ts';
@@ -52,8 +53,12 @@ export class Server {
     const [onSocket, onPort] = [this.#create(() => undefined), this.#create((server) => portOf(server))];
     await listening(onSocket, { path: socket });
     chmodSync(socket, 0o600);
-    await listening(onPort, { host: '127.0.0.1', port: 0 });
-    return { socket, port: portOf(onPort) };
+    const listenOn = async (port: number): Promise<void> => listening(onPort, { host: '127.0.0.1', port });
+    // Where somebody else has it meanwhile, any other will do.
+    await listenOn(readKeptPort(this.#options.stateDir)).catch(async () => listenOn(0));
+    const port = portOf(onPort);
+    keepPort(this.#options.stateDir, port);
+    return { socket, port };
   }
 
   /** From now on everybody hears that the daemon stops; those who wait are woken, the others get their answers. */

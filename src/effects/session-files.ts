@@ -8,6 +8,7 @@ import { renderMission, type Mission } from '../protocol/mission.ts';
 import { isRelativePath } from '../protocol/text-format.ts';
 import type { Prepared } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
+import { isAuthor } from '../state/workflow/evolve-flow.ts';
 import { renderEpicFile, type EpicFacts } from './session-epic-file.ts';
 import { formsOf } from './session-forms.ts';
 import { EPIC_FILE, MISSION_FILE, TASK_FILE } from './session-mission.ts';
@@ -100,7 +101,7 @@ async function readLeftovers(workspace: string): Promise<readonly string[]> {
     .map((each) => each.slice(3));
 }
 
-/** Whoever judges the work gets it whole, as far as there is room; others see what it touches. */
+/** Whoever judges the work gets it whole, as far as there is room, also in a role of the runbook's own; authors see what it touches. */
 async function readChange(workspace: string, role: string | null): Promise<Change | null> {
   const main = await findMainBranch(workspace);
   if (!main.ok) return null;
@@ -111,7 +112,8 @@ async function readChange(workspace: string, role: string | null): Promise<Chang
   const stat = await gitText(['diff', '--stat=100', '--no-ext-diff', '--no-color', from.value, to.value, '--'], {
     cwd: workspace,
   });
-  const diff = role === 'reviewer' || role === 'validator' ? await gitText(asked, { cwd: workspace }) : null;
+  const isJudge = role !== null && !isAuthor(role);
+  const diff = isJudge ? await gitText(asked, { cwd: workspace }) : null;
   return {
     from: from.value,
     to: to.value,

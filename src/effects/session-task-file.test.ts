@@ -29,6 +29,14 @@ describe('task.md', () => {
     ]);
   });
 
+  it('has the issue for everybody after the role that got it as its handoff', () => {
+    const issue = heldHandoff({ handoff_id: 'first', from: 'issue-manager', xml: '<requirement>a</requirement>' });
+    const later = { ...emptyTask, flow: { ...emptyTask.flow, issue, handoff: heldHandoff({ xml: '<b/>' }) } };
+    expect(renderTaskFile({ ...facts, task: later })).toContain('The issue, as issue-manager wrote it');
+    const first = { ...emptyTask, flow: { ...emptyTask.flow, issue, handoff: issue } };
+    expect(renderTaskFile({ ...facts, task: first }).match(/<requirement>/g)).toHaveLength(1);
+  });
+
   it('has a bounded part of the change, and says how to see all of it', () => {
     const change = { from: 'abc', to: 'def', stat: ' a | 1 +', diff: 'x'.repeat(1_000_000) };
     const text = renderTaskFile({ ...facts, change });

@@ -35,6 +35,7 @@ export function renderTaskFile(facts: TaskFacts): string {
     facts.prompt === null
       ? ''
       : section(`The task, as ${facts.prompt.path} has it`, fenced(facts.prompt.text, 'markdown')),
+    describeIssue(task),
     task.flow.handoff === null
       ? ''
       : section(`The handoff to you, from ${task.flow.handoff.from}`, fenced(task.flow.handoff.xml, 'xml')),
@@ -61,6 +62,12 @@ function describePlace({ task, role, branch, base, port, owes }: TaskFacts): str
     `You owe: ${owes.join(', ') || 'nothing'}`,
   ];
   return list(lines);
+}
+
+/** Whoever gets it as their handoff has it already. */
+function describeIssue({ flow: { issue, handoff } }: Task): string {
+  if (issue === null || issue.handoff_id === handoff?.handoff_id) return '';
+  return section(`The issue, as ${issue.from} wrote it`, fenced(issue.xml, 'xml'));
 }
 
 function describeRecord({ latestRecord: record }: Task): string {

@@ -1,175 +1,150 @@
+import { showBoard, showEntries, showUnknown } from './board.js';
+import { Refused, talkTo } from './daemon.js';
+
 /**
- * The page: what needs a person, tasks, agents, pipelines and the newest entries, as the daemon tells them. Whatever agents wrote is put
- * into the page as text, never as markup. The token stands behind the # of the address and goes nowhere but to the daemon.
+ * The page: what needs a person, what is at work and where it stands, and the newest entries, as the daemon tells them. Where the daemon
+ * does not answer, the page says so: no news must not pass for good news.
  */
 const known = new URLSearchParams(location.hash.slice(1));
 const token = known.get('token') ?? sessionStorage.getItem('token') ?? '';
 const project = known.get('project') ?? sessionStorage.getItem('project') ?? '';
-const MOST_ENTRIES = 30;
-const entries = [];
+const daemon = talkTo(token, project);
 
-if (token === '' || project === '') askForToken();
-else {
+function open() {
   sessionStorage.setItem('token', token);
   sessionStorage.setItem('project', project);
   // Whoever looks over a shoulder, or copies the address, does not get the token.
   history.replaceState(null, '', `#${new URLSearchParams({ project })}`);
+  element('place').textContent = project;
   element('board').hidden = false;
   void refresh();
   void follow();
   setInterval(refresh, 5000);
 }
 
-function askForToken() {
+/** A form for whoever came without a token, or with one that the daemon does not know. */
+function openDoor(why) {
+  sessionStorage.removeItem('token');
+  say(why, 'away');
+  element('board').hidden = true;
   const door = element('door');
   door.hidden = false;
   door.elements.project.value = project;
-  say('Who are you?', true);
   door.addEventListener('submit', (event) => {
     event.preventDefault();
     sessionStorage.setItem('token', door.elements.token.value.trim());
     sessionStorage.setItem('project', door.elements.project.value.trim());
+    history.replaceState(null, '', location.pathname);
     location.reload();
   });
 }
 
-function headers() {
-  return { authorization: `Bearer ${token}`, 'baton-project-path': encodeURI(project) };
-}
-
-async function call(operation, input = {}) {
-  const response = await fetch(`/v1/${operation}`, { method: 'POST', headers: headers(), body: JSON.stringify(input) });
-  const answer = await response.json();
-  if (!answer.ok) throw new Error(answer.error.message);
-  return answer.result;
-}
-
+let isShut = false;
 let isAsking = false;
+let isAskedAgain = false;
+/** One at a time; what happens meanwhile is asked for afterwards. */
 async function refresh() {
-  if (isAsking) return;
+  isAskedAgain = isAsking;
+  if (isAsking || isShut) return;
   isAsking = true;
   try {
-    const [status, { tasks }] = await Promise.all([call('status_get'), call('task_list', { limit: 200 })]);
-    show(status, tasks);
+    const seen = await look();
+    showBoard(seen, resolve);
+    sayStanding(seen.status);
   } catch (error) {
-    // No news must not pass for good news.
-    say(`The daemon is away: ${error.message}. What you see may be old.`, true);
+    fail(error);
   } finally {
     isAsking = false;
   }
+  if (isAskedAgain) setTimeout(refresh, 100);
 }
 
-function show(status, tasks) {
-  const asked = status.needs_you.length;
-  const runs = status.agents.filter(({ outcome }) => outcome === null).length;
-  say(
-    `${asked === 0 ? 'Nothing needs you' : `${asked} decision${asked === 1 ? ' needs' : 's need'} you`}, ${runs} at work.`,
-    false,
-  );
-  fill('needs', status.needs_you, decisionItem);
-  fill('agents', status.agents, (agent) => item(`${agent.name} ${agent.status}`, agent.task_id ?? ''));
-  fill('pipelines', status.pipelines, (run) =>
-    item(`${run.name} ${run.status}`, (run.steps ?? []).map(({ name, status: how }) => `${name}: ${how}`).join(', ')),
-  );
-  const rows = tasks.map(({ id, phase, next_role, claim, title }) =>
-    row([id, phase, next_role ?? '', claim?.holder ?? '', title]),
-  );
-  element('tasks').tBodies[0].replaceChildren(...rows);
+const MOST_TASKS = 100;
+const MOST_WORKFLOWS = 20;
+const LATELY = 20;
+
+async function look() {
+  const list = async (input) => (await daemon.call('task_list', { limit: MOST_TASKS, ...input })).tasks;
+  const status = await daemon.call('status_get');
+  const total = Object.values(status.tasks).reduce((sum, count) => sum + count, 0);
+  const [blocked, busy, next, newest] = await Promise.all([
+    list({ status: 'blocked' }),
+    list({ status: 'in_progress' }),
+    list({ status: 'todo' }),
+    list({ after_n: Math.max(0, total - LATELY) }),
+  ]);
+  const work = [...blocked, ...busy];
+  const done = newest.filter((task) => task.status === 'done').toReversed();
+  const shown = [...work, ...done].slice(0, MOST_WORKFLOWS);
+  const workflows = await Promise.all(shown.map(async ({ id }) => daemon.call('workflow_get', { task_id: id })));
+  return { status, work, next, done, workflows: new Map(workflows.map((each) => [each.task_id, each])) };
 }
 
-function decisionItem(decision) {
-  const line = item(decision.title, '');
-  const context = document.createElement('pre');
-  context.textContent = decision.context;
-  const buttons = decision.options.map(({ label }, i) => {
-    const button = document.createElement('button');
-    button.textContent = `${i + 1} ${label}`;
-    button.addEventListener('click', () => void resolve(decision.id, i + 1));
-    return button;
-  });
-  line.append(context, ...buttons);
-  return line;
+function sayStanding({ needs_you: needs, agents }) {
+  const runs = agents.filter(({ outcome }) => outcome === null).length;
+  const asked = needs.length === 1 ? '1 decision needs you' : `${needs.length} decisions need you`;
+  document.title = needs.length === 0 ? 'Baton' : `(${needs.length}) Baton`;
+  say(`${needs.length === 0 ? 'Nothing needs you' : asked}, ${runs} at work.`, needs.length === 0 ? 'calm' : 'call');
 }
 
 async function resolve(id, option) {
   try {
-    await call('decision_resolve', { id, option });
+    await daemon.call('decision_resolve', { id, option });
     await refresh();
   } catch (error) {
-    say(error.message, true);
+    fail(error);
   }
 }
 
-/** The daemon's events, read from a stream: an EventSource cannot carry a token. */
+const MOST_ENTRIES = 30;
+const entries = [];
+
 async function follow() {
-  let after = 0;
-  for (;;) {
+  let after;
+  while (!isShut) {
     try {
-      after = after === 0 ? Math.max(0, (await call('status_get')).seq - MOST_ENTRIES) : after;
-      const response = await fetch('/v1/events', { headers: { ...headers(), 'last-event-id': String(after) } });
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      let text = '';
-      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-        text += piece.value;
-        const events = text.split('\n\n');
-        text = events.pop() ?? '';
-        for (const event of events) after = take(event) ?? after;
+      after ??= Math.max(0, (await daemon.call('status_get')).seq - MOST_ENTRIES);
+      for await (const news of daemon.events(after)) {
+        after = news.at(-1)?.seq ?? after;
+        entries.unshift(...news.toReversed());
+        entries.length = Math.min(entries.length, MOST_ENTRIES);
+        showEntries(entries);
         void refresh();
       }
-    } catch {
-      say('The daemon is away. What you see may be old.', true);
+      throw new Error('it has closed the connection');
+    } catch (error) {
+      fail(error);
     }
-    await new Promise((done) => setTimeout(done, 1000));
+    await new Promise((resume) => setTimeout(resume, 1000));
   }
 }
 
-function take(event) {
-  const data = event
-    .split('\n')
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(5).trim())
-    .join('');
-  if (data === '') return undefined;
-  const entry = JSON.parse(data);
-  entries.unshift(entry);
-  entries.length = Math.min(entries.length, MOST_ENTRIES);
-  fill('entries', entries, ({ seq, at, actor, type, data: said }) =>
-    item(`${seq} ${at.slice(11, 19)} ${type}`, `${actor} ${said.task_id ?? said.agent_id ?? ''}`),
-  );
-  return entry.seq;
-}
+const NO_ENTRY = new Set(['no-token', 'bad-token', 'no-such-project', 'forbidden']);
 
-function fill(id, list, make) {
-  element(id).replaceChildren(...(list.length === 0 ? [item('', 'none')] : list.map(make)));
-}
-
-function item(main, more) {
-  const line = document.createElement('li');
-  line.append(main);
-  const rest = document.createElement('span');
-  rest.className = 'dim';
-  rest.textContent = more === '' ? '' : ` ${more}`;
-  line.append(rest);
-  return line;
-}
-
-function row(cells) {
-  const line = document.createElement('tr');
-  for (const text of cells) {
-    const cell = document.createElement('td');
-    cell.textContent = text;
-    line.append(cell);
+function fail(error) {
+  if (error instanceof Refused && NO_ENTRY.has(error.code)) {
+    isShut = true;
+    openDoor(`The daemon does not let you in: ${error.message}.`);
+  } else if (error instanceof Refused) say(`The daemon says no: ${error.message}`, 'call');
+  else {
+    showUnknown();
+    const why = error instanceof TypeError ? 'it does not answer' : error.message;
+    say(`The daemon is away (${why}). What you see may be old. Start it: baton up`, 'away');
   }
-  return line;
 }
 
-function say(text, isAway) {
+function say(text, how) {
   const standing = element('standing');
   standing.textContent = text;
-  standing.classList.toggle('away', isAway);
-  element('board').classList.toggle('away', isAway);
+  standing.className = how;
+  element('board').classList.toggle('away', how === 'away');
 }
 
 function element(id) {
   return document.getElementById(id);
 }
+
+// Another address of the same page loads nothing by itself.
+addEventListener('hashchange', () => location.reload());
+if (token === '' || project === '') openDoor('Who are you?');
+else open();

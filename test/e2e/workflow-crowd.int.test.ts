@@ -1,10 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CrowdScene } from '../processes/crowd-scene.ts';
 import { isLongRun } from '../processes/long-run.ts';
+import { testsAt } from '../processes/tests-at.ts';
 
 let scene: CrowdScene | undefined;
 afterEach(async () => {
@@ -27,8 +24,14 @@ describe(`${COUNT} workflows at once, on the same lines of the same files`, () =
     for (const reason of reasons) expect(reason).toMatch(/too many rounds|is blocked/);
     const merges = crowd.git('rev-list', '--first-parent', '--reverse', `${first}..main`).split('\n');
     expect(merges).toHaveLength(COUNT);
-    for (const sha of merges) expect(testsAt(crowd, sha)).toBe('passed');
+    for (const sha of merges) expect(testsAt(crowd.repository, sha)).toBe('passed');
     for (const word of words) expect(crowd.git('show', 'main:src/words.js')).toContain(`'${word}'`);
+    // They were in each other's way.
+    const outcomes = (await crowd.entries()).flatMap(({ type, data }) =>
+      type === 'MergeFinished' ? [String(data['outcome'])] : [],
+    );
+    expect(outcomes).toContain('conflict');
+    expect(outcomes.filter((outcome) => outcome === 'merged')).toHaveLength(COUNT);
     // No commit is lost: what every session left is still reachable.
     const measured = (await crowd.entries()).filter(({ type }) => type === 'SessionMeasured');
     const reachable = new Set(crowd.git('rev-list', '--all').split('\n'));
@@ -36,17 +39,3 @@ describe(`${COUNT} workflows at once, on the same lines of the same files`, () =
     expect(crowd.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
   });
 });
-
-function testsAt(crowd: CrowdScene, sha: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-crowd-'));
-  try {
-    const archive = execFileSync('git', ['-C', crowd.repository, 'archive', sha]);
-    execFileSync('tar', ['-x', '-C', folder], { input: archive });
-    execFileSync('node', ['--test'], { cwd: folder, stdio: 'ignore' });
-    return 'passed';
-  } catch {
-    return `failed at ${sha}`;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}

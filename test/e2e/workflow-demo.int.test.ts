@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -41,12 +41,27 @@ describe('npm start', () => {
       // Nothing runs any more.
       expect(existsSync(join(folder, 'state/daemon.json'))).toBe(false);
       expect(processesNaming(folder)).toEqual([]);
-      const checked = execFileSync(
-        'sh',
-        ['examples/verify-ledger.sh', join(folder, 'ledger.ndjson'), join(folder, 'sample')],
-        { cwd: ROOT, encoding: 'utf8' },
+      const ledger = join(folder, 'ledger.ndjson');
+      const checked = verifyOutside(ledger, join(folder, 'sample'));
+      expect(checked).toMatchObject({ status: 0, stderr: '' });
+      expect(checked.stdout).toMatch(
+        /^(\d+) of \1 messages are tied to commits\n\d+ entries and \d+ commits are as they were recorded$/m,
       );
-      expect(checked).toMatch(/^\d+ entries and \d+ commits are as they were recorded$/m);
+      // It notices what is wrong: another word, a missing end, another repository.
+      const lines = readFileSync(ledger, 'utf8').trimEnd().split('\n');
+      const broken: [string[], string][] = [
+        [lines.map((line) => line.replace('"outcome":"failed"', '"outcome":"passed"')), 'FAILED'],
+        [lines.toSpliced(-2, 1), 'not those that the checkpoint speaks of'],
+        [lines.toSpliced(3, 1), 'does not follow the one before'],
+      ];
+      for (const [changed, words] of broken) {
+        writeFileSync(join(place, 'broken.ndjson'), `${changed.join('\n')}\n`);
+        const said = verifyOutside(join(place, 'broken.ndjson'), join(folder, 'sample'));
+        expect(said.status).not.toBe(0);
+        expect(`${said.stdout}${said.stderr}`).toContain(words);
+      }
+      execFileSync('git', ['init', '--quiet', join(place, 'other')]);
+      expect(verifyOutside(ledger, join(place, 'other')).stdout).toContain('is not in the repository');
       const types = new Set(
         readFileSync(join(folder, 'ledger.ndjson'), 'utf8')
           .split('\n')
@@ -66,6 +81,12 @@ describe('npm start', () => {
     },
   );
 });
+
+/** The script of the documentation: git, sha256sum and node, and nothing of Baton. */
+function verifyOutside(ledger: string, repository: string) {
+  const args = ['examples/verify-ledger.sh', ledger, repository];
+  return spawnSync('sh', args, { cwd: ROOT, encoding: 'utf8' });
+}
 
 function processesNaming(folder: string): string[] {
   return readdirSync('/proc')

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { until } from '../../src/daemon/running.cases.ts';
 import { WorkflowScene } from '../processes/workflow-scene.ts';
 
 let scene: WorkflowScene | undefined;
@@ -28,20 +27,7 @@ describe('a workflow in the mode semi', () => {
       error: { code: 'bad-request' },
     });
     expect(await walked.call('run_start', { name: 'issue', args: [] })).toMatchObject({ ok: false });
-    const id = await walked.run('issue', 'Read durations back', '--mode', 'semi');
-    const stages: string[] = [];
-    for (let end = await settled(walked, id); end.is !== 'closed'; end = await settled(walked, id)) {
-      const [asked, ...others] = (await walked.ask<{ needs_you: Asked[] }>('status_get')).needs_you;
-      expect(others).toEqual([]);
-      stages.push(asked?.title.replace(`Task needs attention: ${id} `, '') ?? '');
-      await walked.ask('decision_resolve', { id: asked?.id, option: 1 });
-      await until(
-        async () =>
-          (await walked.standing(id)).is !== 'waits' ||
-          (await walked.ask<{ needs_you: Asked[] }>('status_get')).needs_you[0]?.id !== asked?.id,
-        'it goes on',
-      );
-    }
+    const stages = await stagesOf(walked, 'semi');
     expect(stages).toEqual([
       'ready for work',
       'fix decision',
@@ -52,6 +38,38 @@ describe('a workflow in the mode semi', () => {
     ]);
   });
 });
+
+describe('a workflow in the mode supervised', () => {
+  it('waits for a person at every stage', { timeout: 150_000 }, async () => {
+    const walked = new WorkflowScene();
+    scene = walked;
+    await walked.start();
+    expect(await stagesOf(walked, 'supervised')).toEqual([
+      'requested',
+      'issue written',
+      'ready for work',
+      'fix decision',
+      'ready for review',
+      'fix decision',
+      'ready for review',
+      'merge',
+      'merged',
+    ]);
+  });
+});
+
+/** What a person is asked, one question at a time; they say yes to each until it is closed. */
+async function stagesOf(walked: WorkflowScene, mode: string): Promise<string[]> {
+  const id = await walked.run('issue', 'Read durations back', '--mode', mode);
+  const stages: string[] = [];
+  for (let end = await settled(walked, id); end.is !== 'closed'; end = await settled(walked, id)) {
+    const { needs_you } = await walked.ask<{ needs_you: Asked[] }>('status_get');
+    expect(needs_you).toHaveLength(1);
+    stages.push(needs_you[0]?.title.replace(`Task needs attention: ${id} `, '') ?? '');
+    await walked.resolveAll(id);
+  }
+  return stages;
+}
 
 async function settled(walked: WorkflowScene, id: string) {
   const [end] = await walked.settled([id], 60_000);

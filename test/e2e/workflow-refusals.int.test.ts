@@ -82,6 +82,19 @@ describe('a handoff is refused, and changes nothing', () => {
     expect((await scene.ask('status_get')).seq).toBe(seq);
   });
 
+  it('from whoever has worked on what they approve', async () => {
+    await scene.ask('task_create', { task_id: 'A', title: 'do it', role: 'fixer' });
+    await scene.ask('task_claim', { task_id: 'A', as: 'ada', role: 'fixer' });
+    const fixes = '<fixes_applied><fix location="a:1">b</fix></fixes_applied>';
+    const fixed = `<handoff><from>fixer-agent</from><to>reviewer-agent</to><pr_url>https://example.org/1</pr_url>
+<pr_number>1</pr_number><issue_number>1</issue_number>${fixes}<commits_added>1</commits_added></handoff>`;
+    expect(await send(fixed)).toMatchObject({ ok: true });
+    const { token } = await scene.ask<{ token: string }>('task_claim', { task_id: 'A', as: 'ada', role: 'reviewer' });
+    const { seq } = await scene.ask('status_get');
+    expect(await send(APPROVED, token)).toMatchObject({ ok: false, error: { code: 'separation-of-duties' } });
+    expect((await scene.ask('status_get')).seq).toBe(seq);
+  });
+
   it('from a claim that is over', async () => {
     const token = await claimed();
     await scene.ask('task_release', { task_id: 'A' });

@@ -21,7 +21,17 @@ function withSecurity(): WorkflowScene {
         "handOn('validator-agent', 'It does what the issue asks', {})",
         "handOn('security-agent', 'It does what the issue asks', {})",
       )
-      .replace('const roles = {', "const roles = {\n  security: () => handOn('validator-agent', 'Nothing risky', {}),"),
+      .replace('const roles = {', "const roles = {\n  security: () => handOn('validator-agent', seesTheChange(), {}),"),
+  );
+  // Who judges is shown the change, and what it is for, in whatever role.
+  made.edit(
+    'agents/play.mjs',
+    (text) => `${text}
+function seesTheChange() {
+  const isThere = /^\\+export function parseDuration/m.test(readTask()) && readTask().includes('<requirement>parseDuration');
+  return isThere ? 'Nothing risky' : 'I see nothing';
+}
+`,
   );
   writeFileSync(
     join(made.repository, 'agents/security.yaml'),
@@ -44,6 +54,8 @@ describe('a role that a runbook adds', () => {
     expect(handoffs).toContain('reviewer-agent → security-agent');
     expect(handoffs).toContain('security-agent → validator-agent');
     expect(handoffs).not.toContain('reviewer-agent → validator-agent');
+    const judged = (await scene.story(id)).find(({ data }) => data['from'] === 'security-agent');
+    expect(judged?.data['xml']).toContain('<summary>Nothing risky</summary>');
     const claims = (await scene.story(id)).filter(({ type }) => type === 'TaskClaimed');
     expect(claims.map(({ data }) => data['role'])).toEqual([
       'issue-manager',

@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkflowScene } from './workflow-scene.ts';
 
@@ -25,10 +25,6 @@ test('no word is there twice, and there are as many as there may be', () => {
     );
     this.git('add', '--all');
     this.git('commit', '--quiet', '--message', 'words');
-  }
-
-  put(file: string, text: string): void {
-    writeFileSync(join(this.repository, file), text);
   }
 
   /** Whatever waits for a person is told to go on, until all is closed. What it waited for is given back. */

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
+import { until } from '../../src/daemon/running.cases.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../examples/sample');
 
@@ -27,18 +28,46 @@ export class WorkflowScene extends RunScene {
     writeFileSync(join(folder, name), text);
   }
 
+  put(file: string, text: string): void {
+    writeFileSync(join(this.repository, file), text);
+  }
+
+  /** A role plays this from now on; scripts run in its worktree, with everything of `agents/hand-on.mjs` at hand. */
+  plays(role: string, script: string): void {
+    this.edit('agents/play.mjs', (text) =>
+      text
+        .replace('import { commit, handOn, readTask }', 'import { baton, commit, git, handOn, readTask }')
+        .replace("const [role = '']", `roles['${role}'] = () => {${script}};\nconst [role = '']`),
+    );
+    const steps = role === 'implementer' ? ['implement', role] : [role];
+    const runs = steps.map((step) => `- run: node agents/play.mjs ${step}\n`).join('');
+    writeFileSync(join(this.repository, `agents/${role}.yaml`), `${runs}- stop\n`);
+    this.git('add', '--all');
+    this.git('commit', '--quiet', '--message', `another ${role}`);
+  }
+
   git(...args: string[]): string {
     const author = ['-c', 'user.name=t', '-c', 'user.email=t@t'];
     return execFileSync('git', ['-C', this.repository, ...author, ...args], { encoding: 'utf8' }).trim();
   }
 
+  /** As `settled`; what is only blocked until it is tried again is not settled yet. */
+  async ended(id: string, deadlineMs: number): Promise<WorkflowEnd | undefined> {
+    const [end] = await this.settled([id], deadlineMs, (each) => each.is === 'closed' || each.is === 'waits');
+    return end;
+  }
+
   /** Waits until the workflow is closed, or somebody is needed; says which. */
-  async settled(ids: readonly string[], deadlineMs: number): Promise<readonly WorkflowEnd[]> {
-    const until = performance.now() + deadlineMs;
+  async settled(
+    ids: readonly string[],
+    deadlineMs: number,
+    isSettled = (end: WorkflowEnd): boolean => end.is !== 'under way',
+  ): Promise<readonly WorkflowEnd[]> {
+    const deadline = performance.now() + deadlineMs;
     for (;;) {
       const ends = await Promise.all(ids.map(async (id) => this.standing(id)));
-      if (ends.every((end) => end.is !== 'under way')) return ends;
-      if (performance.now() > until) {
+      if (ends.every(isSettled)) return ends;
+      if (performance.now() > deadline) {
         const told = (await this.entries()).map(
           ({ actor, type, data }) => `${actor} ${type} ${JSON.stringify(data).slice(0, 300)}`,
         );
@@ -46,6 +75,17 @@ export class WorkflowScene extends RunScene {
       }
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
+  }
+
+  /** A person says yes to whatever this task waits for, and hears that it goes on. */
+  async resolveAll(id: string): Promise<void> {
+    const open = async (): Promise<string[]> => {
+      const { needs_you } = await this.ask<{ needs_you: { id: string; task_id: string | null }[] }>('status_get');
+      return needs_you.flatMap((each) => (each.task_id === id ? [each.id] : []));
+    };
+    const asked = await open();
+    for (const each of asked) await this.ask('decision_resolve', { id: each, option: 1 });
+    await until(async () => !(await open()).some((each) => asked.includes(each)), 'it goes on', 30_000);
   }
 
   async standing(id: string): Promise<WorkflowEnd> {
@@ -98,6 +138,7 @@ export interface View {
   readonly merge_sha: string | null;
   readonly head: string | null;
   readonly rounds: number;
+  readonly reviews: number;
   readonly branch: string | null;
   readonly workspace: string | null;
 }

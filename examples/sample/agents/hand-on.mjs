@@ -74,7 +74,7 @@ export function git(...args) {
 }
 
 /** What Baton keeps while its daemon is away is as good as said; anything else that is refused is a reason to stop. */
-function baton(...args) {
+export function baton(...args) {
   const { status, stdout, stderr } = spawnSync('baton', args, { encoding: 'utf8' });
   process.stdout.write(`${stdout}${stderr}`);
   if (status !== 0 && !stderr.includes('was kept and will be delivered')) process.exit(1);

@@ -59,12 +59,12 @@ export function evolveFlow(
 
 /** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
 function startAgain(flow: Flow): Flow {
-  const { mode, startedAt, commits, reviews, place, authors, head, checks, merge, movedAt } = flow;
-  return { ...NO_FLOW, mode, startedAt, commits, reviews, place, authors, head, checks, merge, movedAt };
+  const { mode, startedAt, issue, commits, reviews, place, authors, head, checks, merge, movedAt } = flow;
+  return { ...NO_FLOW, mode, startedAt, issue, commits, reviews, place, authors, head, checks, merge, movedAt };
 }
 
 /** Whoever changes the work does not approve it. */
-function isAuthor(role: string | null): boolean {
+export function isAuthor(role: string | null): boolean {
   return role === 'implementer' || role === 'fixer';
 }
 
@@ -76,7 +76,8 @@ const KEPT_NAMES = 50;
 
 function delivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], { claim }: Pick<Task, 'claim'>): Flow {
   const reviews = flow.reviews + (handoff.from === 'reviewer-agent' ? 1 : 0);
-  const after = { ...flow, handoff, reviews };
+  const issue = handoff.from === 'issue-manager' && handoff.to !== 'orchestrator' ? handoff : flow.issue;
+  const after = { ...flow, handoff, issue, reviews };
   if (handoff.to === 'orchestrator') return { ...after, retries: flow.retries + 1 };
   if (handoff.to === 'fixer-agent') {
     const found = findingsIn(handoff.xml);

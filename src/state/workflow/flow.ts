@@ -12,6 +12,8 @@ export interface Flow {
   readonly head: string | null;
   /** The newest handoff that was delivered: what the next role is given. */
   readonly handoff: HandoffRef | null;
+  /** What is to be done, as the issue-manager wrote it: everybody after it works by it. */
+  readonly issue: HandoffRef | null;
   /** Who implemented or fixed it, by name: they do not approve it. */
   readonly authors: readonly string[];
   /** A review that found nothing against this commit; it says nothing about any other. */
@@ -58,6 +60,7 @@ export const NO_FLOW: Flow = {
   place: null,
   head: null,
   handoff: null,
+  issue: null,
   authors: [],
   approval: null,
   startedAt: null,

@@ -1,0 +1,89 @@
+import { stagesOf } from './stages.js';
+
+/** What was asked of the daemon, put into the page. Whatever agents wrote goes in as text, never as markup. */
+export function showBoard({ status, work, next, done, workflows }, resolve) {
+  fill('needs', status.needs_you, (decision) => decisionItem(decision, resolve));
+  fill('work', work, (task) => taskItem(task, workflows.get(task.id)));
+  fill('next', next, (task) => taskItem(task));
+  fill('done', done, (task) => taskItem(task, workflows.get(task.id)));
+  fill('agents', status.agents, ({ name, status: how, task_id: task }) => item([name, how], task ?? ''));
+  fill('pipelines', status.pipelines, ({ name, status: how, steps = [] }) =>
+    item([name, how], steps.map((step) => `${step.name}: ${step.status}`).join(', ')),
+  );
+}
+
+export function showEntries(entries) {
+  fill('entries', entries, ({ seq, at, actor, type, data }) =>
+    item([type], `${data.task_id ?? ''} ${short(actor)} ${at.slice(11, 19)} #${seq}`.trim()),
+  );
+}
+
+/** What nobody was told of may be there all the same. */
+export function showUnknown() {
+  for (const list of document.querySelectorAll('#board ul'))
+    if (list.querySelector('.none') !== null) list.replaceChildren(none('not known while the daemon is away'));
+}
+
+function taskItem({ id, title, phase, claim, next_role: role, blocked_because: because }, workflow) {
+  const line = document.createElement('li');
+  line.dataset.task = id;
+  const who = claim !== null ? `${claim.role ?? 'claimed'}: ${claim.holder}` : role === null ? '' : `next: ${role}`;
+  line.append(part('b', id), ` ${title} `, part('span', phase, 'phase'), part('span', ` ${who}`, 'dim'));
+  if (because !== null) line.append(part('p', because, 'call'));
+  if (workflow?.mode) line.append(stageList(workflow));
+  if (workflow?.merge_sha) line.append(part('span', ` merged as ${workflow.merge_sha.slice(0, 12)}`, 'dim'));
+  return line;
+}
+
+function stageList(workflow) {
+  const list = document.createElement('ol');
+  list.className = 'stages';
+  for (const { name, is, times } of stagesOf(workflow)) {
+    const stage = part('li', `${SIGNS[is]} ${name}${times > 1 ? ` ×${times}` : ''}`, is);
+    if (is === 'now') stage.setAttribute('aria-current', 'step');
+    list.append(stage);
+  }
+  return list;
+}
+
+const SIGNS = { now: '●', done: '✓', failed: '✗', open: '·' };
+
+function decisionItem(decision, resolve) {
+  const line = item([decision.title], '');
+  const buttons = decision.options.map(({ n, label, recommended }) => {
+    const button = part('button', `${n} ${label}`, recommended ? 'recommended' : '');
+    button.addEventListener('click', () => {
+      for (const each of buttons) each.disabled = true;
+      void resolve(decision.id, n);
+    });
+    return button;
+  });
+  line.append(part('pre', decision.context), ...buttons);
+  return line;
+}
+
+/** `session:` and an id that nobody reads to its end. */
+function short(actor) {
+  return actor.replace(/(?<=:[0-9a-f]{8})-[0-9a-f-]{27}$/, '');
+}
+
+function fill(id, list, make) {
+  document.getElementById(id).replaceChildren(...(list.length === 0 ? [none('none')] : list.map(make)));
+}
+
+function none(text) {
+  return part('li', text, 'none dim');
+}
+
+function item([main, ...words], more) {
+  const line = document.createElement('li');
+  line.append(part('b', main), ...words.map((word) => ` ${word}`), part('span', more === '' ? '' : ` ${more}`, 'dim'));
+  return line;
+}
+
+function part(name, text, className = '') {
+  const made = document.createElement(name);
+  made.textContent = text;
+  made.className = className;
+  return made;
+}

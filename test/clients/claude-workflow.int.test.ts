@@ -1,0 +1,153 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { until } from '../../src/daemon/running.cases.ts';
+import { findMarked } from '../../src/effects/reap.ts';
+import type { Asked } from '../models/script.ts';
+import { claudeCase } from './claude-under-test.ts';
+import { textIn } from './client.cases.ts';
+import { playModel, PROMPTS, roleIn } from './played-model.ts';
+import { openUser, shellOf } from './with-daemon.ts';
+import type { World } from './world.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** No agents in it: all of them are those that come with Baton. */
+const RUNBOOK = `exit_protocol = true
+
+[[ci.required]]
+name = "test"
+run = "node --test"
+
+[workflow]
+smoke = "node --test"
+
+[notify]
+desktop = false
+terminal = false
+`;
+
+describe('the built-in workflow with Claude Code in every role that an agent plays', () => {
+  it('goes from a request to a merge, past a blocked stop and a round of changes', { timeout: 240_000 }, async () => {
+    await using user = await openUser(claudeCase, playModel());
+    makeRepository(user);
+    const baton = async (...args: string[]) => runBaton(user, args);
+    try {
+      const ran = await baton('run', 'issue', 'Read durations back');
+      const conversations = describeTurns(user.model.asked);
+      expect(ran.code, `${ran.out}\n${conversations}`).toBe(0);
+      const handoffs = ran.out.split('\n').filter((line) => line.includes('handoff:'));
+      expect(handoffs.map((line) => line.replace('handoff:', '').trim())).toEqual([
+        'issue-manager → prep-agent',
+        'prep-agent → implementer-agent',
+        'implementer-agent → reviewer-agent',
+        'reviewer-agent → fixer-agent',
+        'fixer-agent → reviewer-agent',
+        'reviewer-agent → validator-agent',
+        'validator-agent → closer-agent',
+        'closer-agent → workflow-complete',
+      ]);
+      // One commit on main with all of the work, which passes its tests.
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-C', user.project, ...args], { encoding: 'utf8' }).trim();
+      expect(git('rev-list', '--count', 'main')).toBe('2');
+      expect(git('show', 'main:src/parse-duration.js')).toContain('throw new RangeError');
+      expect(git('show', 'main:test/parse-duration.test.js')).toContain('is an error');
+      expect(git('status', '--porcelain')).toBe('');
+      expect(git('branch', '--list', 'feature/*')).toBe('');
+      expect(git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
+
+      // Five conversations, each with the prompt of its role, and each ended by the agent's own signal.
+      const starts = user.model.asked.filter(({ messages }) => messages.every(({ role }) => role !== 'model'));
+      expect(starts.map(roleIn)).toEqual(['issue-manager', 'implementer', 'reviewer', 'fixer', 'reviewer']);
+      for (const asked of starts) expect(textIn(asked)).toContain(PROMPTS[roleIn(asked) ?? 'fixer']);
+      // What the issue-manager asked for has reached everybody after it.
+      for (const role of ['implementer', 'reviewer', 'fixer'])
+        expect(textOf(user.model.asked, role)).toContain('parseDuration("1h 30m") is 5400000');
+      expect(conversations).toContain('You must explicitly signal completion before stopping');
+
+      expect(await baton('ledger', 'verify')).toMatchObject({ code: 0 });
+      const proof = join(user.temporary, 'proof.json');
+      expect(await baton('ledger', 'prove', 'W-00001', '-o', proof)).toMatchObject({ code: 0 });
+      expect(await baton('verify', proof)).toMatchObject({ code: 0 });
+      const ledger = join(user.temporary, 'ledger.ndjson');
+      expect(await baton('ledger', 'export', '-o', ledger)).toMatchObject({ code: 0 });
+      const told = entriesIn(ledger);
+      const of = (type: string) => told.filter((each) => each.type === type).map(({ data }) => data);
+      expect(of('CheckFinished').map(({ outcome }) => outcome)).toEqual(['passed', 'passed']);
+      expect(of('MergeFinished')).toMatchObject([{ outcome: 'merged', merge_sha: git('rev-parse', 'main') }]);
+      expect(of('ThoughtRecorded')).toHaveLength(2);
+      // What Claude has used is on record for each of the five sessions.
+      expect(of('SessionUsed').filter(({ output_tokens }) => Number(output_tokens) > 0).length).toBeGreaterThanOrEqual(
+        5,
+      );
+      // The user's own settings are as they were.
+      expect(JSON.parse(claudeCase.settings(user))).toEqual({ model: 'opus', disableAllHooks: true });
+    } finally {
+      await baton('down');
+    }
+    expect(existsSync(join(user.stateDir, 'daemon.json'))).toBe(false);
+    await until(
+      () => findMarked({ name: 'BATON_STATE_DIR', value: user.stateDir }).length === 0,
+      'nobody is left',
+      30_000,
+    );
+  });
+});
+
+function makeRepository({ project, home }: World): void {
+  cpSync(join(ROOT, 'examples/sample'), project, { recursive: true });
+  rmSync(join(project, 'agents'), { recursive: true });
+  writeFileSync(join(project, 'baton.toml'), RUNBOOK);
+  writeFileSync(join(home, '.gitconfig'), '[user]\nname = Ada\nemail = ada@localhost\n');
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', project, ...args], { env: { HOME: home, PATH: '/usr/bin:/bin' } });
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'A library of durations');
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+}
+
+/** As the user would, in a shell of theirs; it starts the daemon by itself. */
+async function runBaton(user: World, args: readonly string[]): Promise<Ran> {
+  const shell = shellOf(claudeCase, user);
+  const env = { ...shell, PATH: `${dirname(process.execPath)}:${shell['PATH']}`, BATON_STATE_DIR: user.stateDir };
+  const child = spawn(process.execPath, [join(ROOT, 'bin/baton.cjs'), ...args], {
+    cwd: user.project,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 200_000,
+  });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out };
+}
+
+function entriesIn(file: string): { type: string; data: Readonly<Record<string, unknown>> }[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{"entry"'))
+    .map((line) => (JSON.parse(line) as { entry: { type: string; data: Record<string, unknown> } }).entry);
+}
+
+/** All that the model was told in the conversations of a role. */
+function textOf(asked: readonly Asked[], role: string): string {
+  return asked
+    .filter((each) => roleIn(each) === role)
+    .map(textIn)
+    .join('\n');
+}
+
+/** For whoever has to find out why it failed. */
+function describeTurns(asked: readonly Asked[]): string {
+  return asked
+    .map((each) => `${roleIn(each) ?? '?'}: ${each.messages.at(-1)?.text.slice(0, 2000) ?? ''}`)
+    .join('\n---\n');
+}

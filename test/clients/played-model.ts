@@ -1,0 +1,229 @@
+import { basename } from 'node:path';
+import { says, uses, type Asked, type Reply, type Script } from '../models/script.ts';
+
+/**
+ * A model that plays the roles of the built-in workflow, as it would if it did what their prompts say: it finds out from the prompt who it
+ * is, reads its mission, works with the client's own tools, fills in the forms that lie ready, and hands on. Where it stands in a
+ * conversation it knows from the conversation alone, as a model does.
+ */
+export function playModel(): Script {
+  return Array.from({ length: MOST_TURNS }, () => play);
+}
+
+const MOST_TURNS = 200;
+
+/** How the prompts that come with Baton begin. */
+export const PROMPTS = {
+  'issue-manager': 'You turn a request into an issue',
+  implementer: 'You implement one task',
+  reviewer: 'You review one change',
+  fixer: 'You mend what a review, a check or a merge found wrong',
+} as const;
+
+export type PlayedRole = keyof typeof PROMPTS;
+
+/** Whose conversation it is; undefined where the prompt is none of Baton's. */
+export function roleIn({ messages }: Asked): PlayedRole | undefined {
+  const prompt = messages.find(({ text }) => Object.values(PROMPTS).some((words) => text.includes(words)));
+  const [role] = Object.entries(PROMPTS).find(([, words]) => prompt?.text.includes(words) === true) ?? [];
+  return role as PlayedRole | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+function play(asked: Asked): Reply {
+  const role = roleIn(asked);
+  if (role === undefined) return says('I do not know who I am.');
+  const done = asked.messages.filter((message) => message.role === 'model').length;
+  const turn = TURNS[role](new Memory(asked))[done];
+  return turn === undefined ? says('There is nothing left to do.') : turn();
+}
+
+type Turns = readonly (() => Reply)[];
+
+const sh = (command: string): Reply => uses('Bash', { command, description: 'a command' });
+
+/** Mission, task file and where it is, in one look. */
+const look = (): Reply => sh('pwd; cat "$BATON_MISSION" .baton/session/task.md');
+
+const CODE = 'src/parse-duration.js';
+const TEST = 'test/parse-duration.test.js';
+
+const TURNS: Readonly<Record<PlayedRole, (memory: Memory) => Turns>> = {
+  'issue-manager': (memory) => [
+    look,
+    () => sh('ls; cat src/*.js'),
+    ...memory.fillsIn('handoff-to-prep-agent.xml', 'Durations can be read back', {
+      type: 'feature',
+      priority: 'high',
+      requirement: 'parseDuration("1h 30m") is 5400000',
+    }),
+    () => sh('baton handoff send .baton/session/handoff-to-prep-agent.xml'),
+    () => sh(memory.exit()),
+    () => says('The issue is written.'),
+  ],
+  implementer: (memory) => [
+    look,
+    () => uses('Write', { file_path: memory.path(CODE), content: FIRST_CODE }),
+    () => uses('Write', { file_path: memory.path(TEST), content: FIRST_TEST }),
+    () => sh('node --test'),
+    () => sh("git add --all && git commit --quiet -m 'feat: parseDuration reads what formatDuration writes'"),
+    // It forgets to hand on, and is told.
+    () => says('Done: parseDuration is there, with tests.'),
+    () => sh('git rev-parse HEAD'),
+    ...memory.submits([
+      ['created', CODE],
+      ['created', TEST],
+    ]),
+    ...memory.hands('reviewer-agent', 'parseDuration reads what formatDuration writes', {
+      tests_added: '2',
+      files_changed: '2',
+    }),
+    () => says('Handed on to the reviewer.'),
+  ],
+  reviewer: (memory) => {
+    const isStrict = memory.task.includes('+  if (!/');
+    const found = 'Text that is no duration becomes NaN, and nobody notices';
+    return [
+      look,
+      ...memory.submits([]),
+      ...(isStrict
+        ? memory.hands('validator-agent', 'It does what the issue asks', {})
+        : memory.hands('fixer-agent', found, { location: `${CODE}:3`, severity: 'critical' })),
+      () => says('Reviewed.'),
+    ];
+  },
+  fixer: (memory) => [
+    look,
+    () => uses('Read', { file_path: memory.path(CODE) }),
+    () => uses('Edit', { file_path: memory.path(CODE), old_string: LOOSE, new_string: `${GUARD}${LOOSE}` }),
+    () => sh(`cat >> ${TEST} <<'END'\n${STRICT_TEST}END\nnode --test`),
+    () => sh("git commit --quiet --all -m 'fix: text that is no duration is an error'; git rev-parse HEAD"),
+    ...memory.submits([
+      ['modified', CODE],
+      ['modified', TEST],
+    ]),
+    ...memory.hands('reviewer-agent', 'Text that is no duration is an error', {
+      location: `${CODE}:3`,
+      tests_added: '1',
+    }),
+    () => says('Mended.'),
+  ],
+};
+
+/** What stands in the conversation so far. */
+class Memory {
+  readonly task: string;
+  readonly #results: readonly string[];
+
+  constructor({ messages }: Asked) {
+    this.#results = messages.flatMap(({ role, text }) => (role === 'tool' ? [text] : []));
+    this.task = this.#results[0] ?? '';
+  }
+
+  path(file: string): string {
+    return `${this.task.split('\n', 1)[0]}/${file}`;
+  }
+
+  exit(): string {
+    return /^baton emit exit '.*'$/m.exec(this.task)?.[0] ?? 'false';
+  }
+
+  /** Result and, where anything was committed, record. */
+  submits(files: readonly (readonly [action: string, path: string])[]): Turns {
+    const listed = files.map(([action, path]) => `  - path: ${path}\n    action: ${action}\n`).join('');
+    const modified = files.length === 0 ? 'files_modified: []' : `files_modified:\n${listed.trimEnd()}`;
+    const result = (form: string): string => form.replace('files_modified: []', modified);
+    const record = (form: string): string =>
+      form
+        .replace(/commit_sha: .*/, `commit_sha: ${this.#head()}`)
+        .replace('tests_run: []', 'tests_run: [node --test]')
+        .replace('files_changed: []', `files_changed: [${files.map(([, path]) => path).join(', ')}]`);
+    return [
+      ...this.#writes('result.yaml', result),
+      () => sh('baton result submit .baton/session/result.yaml'),
+      ...(files.length === 0
+        ? []
+        : [...this.#writes('record.yaml', record), () => sh('baton thought record .baton/session/record.yaml')]),
+    ];
+  }
+
+  /** Handoff and exit signal. */
+  hands(to: string, summary: string, values: Values): Turns {
+    const file = `handoff-to-${to}.xml`;
+    return [
+      ...this.fillsIn(file, summary, values),
+      () => sh(`baton handoff send .baton/session/${file}`),
+      () => sh(this.exit()),
+    ];
+  }
+
+  fillsIn(file: string, summary: string, values: Values): Turns {
+    return this.#writes(file, (form) => fill(form, { sha: this.#head(), ...values }, summary));
+  }
+
+  /** The client lets nobody overwrite a file that they have not read. */
+  #writes(file: string, change: (form: string) => string): Turns {
+    const path = `.baton/session/${file}`;
+    return [
+      () => uses('Read', { file_path: this.path(path) }),
+      () =>
+        uses('Write', { file_path: this.path(path), content: change(this.#form(file)).replaceAll('FILL IN', 'So') }),
+    ];
+  }
+
+  #form(file: string): string {
+    const [, after = ''] = this.task.split(`### ${basename(file)}\n`);
+    return /^```\w+\n(.*?)^```$/ms.exec(after)?.[1] ?? '';
+  }
+
+  #head(): string {
+    return this.#results.findLast((text) => /^[0-9a-f]{40}$/.test(text.trim()))?.trim() ?? '0'.repeat(40);
+  }
+}
+
+type Values = Readonly<Record<string, string>>;
+
+/** The values of elements and attributes, by their names. */
+function fill(form: string, values: Values, summary: string): string {
+  const filled = Object.entries(values).reduce(
+    (text, [name, value]) =>
+      text
+        .replaceAll(new RegExp(`<${name}>[^<]*<`, 'g'), `<${name}>${value}<`)
+        .replaceAll(new RegExp(`${name}="[^"]*"`, 'g'), `${name}="${value}"`),
+    form,
+  );
+  return filled.replaceAll('FILL IN', summary);
+}
+
+const LOOSE = `  return text`;
+const GUARD = '  if (!/^\\d+[hms]( \\d+[hms])*$/.test(text)) throw new RangeError(`no duration: ${text}`);\n';
+
+const FIRST_CODE = `const SIZES = { h: 3_600_000, m: 60_000, s: 1000 };
+
+/** What formatDuration writes, back to milliseconds. */
+export function parseDuration(text) {
+  return text
+    .split(' ')
+    .map((part) => Number(part.slice(0, -1)) * SIZES[part.slice(-1)])
+    .reduce((sum, ms) => sum + ms, 0);
+}
+`;
+
+const FIRST_TEST = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatDuration } from '../src/format-duration.js';
+import { parseDuration } from '../src/parse-duration.js';
+
+test('minutes and seconds are read', () => {
+  assert.equal(parseDuration('2m 5s'), 125_000);
+});
+
+test('what is written is read back', () => {
+  assert.equal(parseDuration(formatDuration(5_400_000)), 5_400_000);
+});
+`;
+
+const STRICT_TEST = `
+test('text that is no duration is an error', () => {
+  assert.throws(() => parseDuration('soon'), RangeError);
+});
+`;

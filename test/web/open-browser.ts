@@ -1,0 +1,55 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { chromium, type Browser } from 'playwright-core';
+
+const CACHE = join(import.meta.dirname, '../../.cache/browser');
+
+/**
+ * A real Chromium, which `npm ci` has brought along: it is unpacked once, and then lies in the cache folder. It is for Linux; elsewhere
+ * BATON_TEST_BROWSER names another.
+ */
+export async function openBrowser(): Promise<Browser> {
+  const own = process.env['BATON_TEST_BROWSER'];
+  if (own !== undefined) return chromium.launch({ executablePath: own });
+  const folder = unpacked();
+  const executablePath = join(folder, 'chromium');
+  // Web security stays as it is: the package's own flags would switch off what the page relies on.
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    env: { HOME: folder, TMPDIR: folder, PATH: '/usr/bin:/bin', ...librariesFor(executablePath, folder) },
+  });
+}
+
+function unpacked(): string {
+  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium');
+  const root = join(dirname(entry), '..');
+  const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const folder = join(CACHE, `chromium-${version}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(CACHE, { recursive: true });
+  const half = mkdtempSync(join(CACHE, 'half-'));
+  try {
+    // It unpacks into the folder for temporary files, whichever that is.
+    const args = ['--input-type=module', '-e', UNPACK, root];
+    execFileSync(process.execPath, args, { cwd: root, env: { ...process.env, TMPDIR: half } });
+    renameSync(half, folder);
+  } catch (error) {
+    rmSync(half, { recursive: true, force: true });
+    // Another test was faster.
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
+
+const UNPACK = `import chromium, { inflate } from '@sparticuz/chromium';
+await chromium.executablePath();
+await inflate(process.argv[1] + '/bin/al2023.tar.br');`;
+
+/** Most machines have the few libraries that it needs; they come along for those that have not. */
+function librariesFor(program: string, folder: string): Record<string, string> {
+  const isWhole = spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+  return isWhole ? {} : { LD_LIBRARY_PATH: join(folder, 'al2023/lib') };
+}
