@@ -13,7 +13,7 @@ type PrepareWorkspace = Extract<Effect, { kind: 'prepare-workspace' }>;
 /** The worktree of a pipeline, fenced where the pipeline works under a claim. */
 export async function makeWorkspace(effect: PrepareWorkspace, world: World): Promise<readonly Command[]> {
   const { pipelineId, step } = effect;
-  const wanted = await world.read((state) => fillIn(state, effect, world.env));
+  const wanted = await world.read((state) => fillIn(state, effect, world));
   if (wanted === undefined) return [];
   const made = wanted.ok ? await make(wanted.request, wanted.task, world) : wanted;
   if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
@@ -36,11 +36,11 @@ type Wanted =
   | { readonly ok: true; readonly request: WorkspaceRequest; readonly task: TaskRef | null }
   | { readonly ok: false; readonly reason: string };
 
-function fillIn(state: State, effect: PrepareWorkspace, env: World['env']): Wanted | undefined {
+function fillIn(state: State, effect: PrepareWorkspace, world: World): Wanted | undefined {
   const { pipelineId, step, branch, base } = effect;
   const pipeline = state.pipelines.get(pipelineId);
   if (pipeline === undefined) return undefined;
-  const context = contextOfStep(state, pipeline, step, env);
+  const context = contextOfStep(state, pipeline, step, world);
   const name = renderTemplate(branch, context, { quote: 'none' });
   const from = renderTemplate(base ?? '', context, { quote: 'none' });
   if (!name.ok) return { ok: false, reason: name.problems.map(({ message }) => message).join('; ') };
