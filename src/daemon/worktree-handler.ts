@@ -4,6 +4,7 @@ import { createWorktree } from '../git/create-worktree.ts';
 import { findFence, installFence } from '../git/install-fence.ts';
 import { findMainBranch } from '../git/repository.ts';
 import { takeOver } from '../git/take-over.ts';
+import { keepOrigin } from '../git/worktree-origin.ts';
 import { findWorktree } from '../git/worktrees.ts';
 import type { GitFailure, GitResult } from '../git/run-git.ts';
 import type { Answer } from '../api/answer.ts';
@@ -41,6 +42,8 @@ export const worktreeHandler = handle(taskWorktree, async ({ caller, project, se
   const found = await findPlace(project.path, branch, { taskId: id, epoch, holder });
   if (!found.ok) return failure(found);
   const { path, isNew, earlier } = found.value;
+  const kept = await keepOrigin(project.stateDir, path, { copied: {}, linked: [] });
+  if (!kept.ok) return failure(kept);
   const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch };
   const installed = await installFence(path, fence);
   if (!installed.ok) return failure(installed);

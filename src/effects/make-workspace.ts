@@ -1,4 +1,5 @@
 import { installFence } from '../git/install-fence.ts';
+import { keepOrigin } from '../git/worktree-origin.ts';
 import { renderTemplate } from '../protocol/render-template.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
@@ -22,7 +23,10 @@ export async function makeWorkspace(effect: PrepareWorkspace, world: World): Pro
 
 async function make(request: WorkspaceRequest, task: TaskRef | null, world: World): Promise<Workspace> {
   const made = await prepareWorkspace(request, world);
-  if (!made.ok || task === null) return made;
+  if (!made.ok) return made;
+  const kept = await keepOrigin(world.stateDir, made.path, NOTHING);
+  if (!kept.ok) return { ok: false, reason: `${kept.problem.message}. ${kept.problem.hint}` };
+  if (task === null) return made;
   const { stateDir, projectId: project } = world;
   const { task_id: taskId, epoch } = task;
   const fenced = await installFence(made.path, { stateDir, project, taskId, epoch, branch: made.branch });
@@ -31,6 +35,9 @@ async function make(request: WorkspaceRequest, task: TaskRef | null, world: Worl
   await world.fence(taskId);
   return made;
 }
+
+/** What a pipeline needs in its worktree, its steps bring. */
+const NOTHING = { copied: {}, linked: [] };
 
 type Wanted =
   | { readonly ok: true; readonly request: WorkspaceRequest; readonly task: TaskRef | null }

@@ -73,6 +73,25 @@ const CONTENTS: readonly Content[] = [
     isThere: (worktree) => text(join(worktree, '.env')) === 'TOKEN=precious',
     listed: /1 configured/,
   },
+  {
+    name: 'hidden',
+    put: (worktree) => {
+      const rules = git(worktree, 'rev-parse', '--path-format=absolute', '--git-path', 'info/exclude');
+      writeFileSync(rules, `${text(rules)}/precious*\n`);
+      writeFileSync(join(worktree, 'precious.txt'), 'precious');
+    },
+    isThere: (worktree) => text(join(worktree, 'precious.txt')) === 'precious',
+    listed: /1 untracked/,
+  },
+  {
+    name: 'assumed',
+    put: (worktree) => {
+      git(worktree, 'update-index', '--assume-unchanged', 'tracked.txt');
+      writeFileSync(join(worktree, 'tracked.txt'), 'precious');
+    },
+    isThere: (worktree) => text(join(worktree, 'tracked.txt')) === 'precious',
+    listed: /1 changed/,
+  },
 ];
 
 const TASKS = [...CONTENTS.map(({ name }) => name), 'clean'];
@@ -231,7 +250,7 @@ describe('the worktree of a task', () => {
   it('goes with its branch where nothing would be lost', () => {
     expect(removed).toEqual([places.at(-1)]);
     expect(existsSync(places.at(-1) ?? '')).toBe(false);
-    expect(git(world.repository, 'branch', '--list', 'feature/t008-clean')).toBe('');
+    expect(git(world.repository, 'branch', '--list', 'feature/t010-clean')).toBe('');
     expect(existsSync(join(world.repository, 'node_modules/x'))).toBe(true);
   });
 });
