@@ -115,6 +115,7 @@ export class Counterpart implements Rooms {
 
   /** The process has gone: nothing is renewed, and nobody is idle. */
   rest(): void {
+    this.#isLeaving = true;
     this.#idle?.stop();
     for (const timer of this.#timers) clearTimeout(timer);
   }
@@ -211,9 +212,10 @@ export class Counterpart implements Rooms {
     return answered;
   }
 
-  /** One that is leaving does not hear it. Its end is on record before that is said, and its next process can hear it instead. */
+  /** One that is leaving does not hear it. Its end is on record before that is said, and its next process, if there is one, begins with it. */
   async #tell({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
     if (this.#isLeaving) {
+      this.#held.add({ id, text });
       await this.#gone.promise;
       return false;
     }
@@ -239,6 +241,7 @@ export class Counterpart implements Rooms {
    * an error that ended the turn. Clients that have one turn a process leave by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
+    if (this.#launch.input === 'once') this.#isLeaving = true;
     await this.#settlePrinted(undefined);
     await this.#hearing.turnEnded(!this.#isTold);
     if (this.#isTold || this.#launch.input === 'once') return;
