@@ -2,6 +2,7 @@ import { git, gitLines } from '../git/run-git.ts';
 import { removeWorktree } from '../git/remove-worktree.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
+import { sessionSettingsOf } from './project-world.ts';
 
 export interface Closed {
   readonly merge_sha: string | null;
@@ -28,19 +29,25 @@ export async function closeWorkflow(
     tests_added: flow.mergeSha === null ? 0 : await countTests(project.path, flow.mergeSha),
     actions: [
       flow.mergeSha === null ? 'Nothing was merged by Baton' : `Merged as ${flow.mergeSha}`,
-      await clearAway(task, project.path, services.runbook.good?.merge?.into),
+      await clearAway(task, project, services),
       ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),
       'Issue closed',
     ],
   };
 }
 
-async function clearAway({ id, flow }: Task, path: string, into: string | undefined): Promise<string> {
+async function clearAway(
+  { id, flow }: Task,
+  { path, stateDir }: Call['project'],
+  services: Call['services'],
+): Promise<string> {
   const { place } = flow;
   if (place === null) return 'There was no worktree';
   // A squash leaves the branch's own commits with no name, and git would collect them: the record still speaks of them.
   if (flow.head !== null) await git(['update-ref', `refs/baton/tasks/${id}`, flow.head], { cwd: path });
-  const removed = await removeWorktree(path, place.workspace, into);
+  const { copy, link } = sessionSettingsOf(services).workspace;
+  const guard = { stateDir, mainBranch: services.runbook.good?.merge?.into, configured: [...copy, ...link] };
+  const removed = await removeWorktree(path, place.workspace, guard);
   if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
   // It may have been cleared away before: whoever closes a second time finds nothing.
   return removed.problem.code === 'git/no-worktree' ? 'Worktree and branch are gone' : removed.problem.message;

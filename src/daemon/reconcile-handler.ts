@@ -1,6 +1,5 @@
 import type { Answer } from '../api/answer.ts';
 import { reconcile as reconcileOperation } from '../api/writeback-operations.ts';
-import { branchName } from '../git/branch-name.ts';
 import { measureFacts } from '../git/measure-facts.ts';
 import { reconcile, type Finding, type TaskView } from '../git/reconcile.ts';
 import { listWorktrees } from '../git/worktrees.ts';
@@ -70,8 +69,7 @@ function viewTask(task: Task, worktrees: ReadonlyMap<string, string>): TaskView 
     newest === undefined || task.latestRecord === null
       ? null
       : { commitSha: newest.commitSha, branch: task.latestRecord.branch };
-  const named = branchName(task);
-  const branch = record?.branch ?? (named.ok ? named.value : null);
+  const branch = record?.branch ?? task.flow.branch;
   const worktree = branch === null ? null : (worktrees.get(branch) ?? null);
   const { id, phase, claim } = task;
   return { id, phase, status: statusOf(task), record, mergeSha: null, branch, worktree, claim };

@@ -54,9 +54,10 @@ export class RunScene {
     return answer.result as R;
   }
 
-  async call(operation: string, input: unknown = {}) {
+  async call(operation: string, input: unknown = {}, token?: string) {
     if (this.#client === undefined) throw new Error('the daemon is not started');
-    return this.#client.call(operation, input, { projectPath: this.repository });
+    const who = token === undefined ? {} : { token };
+    return this.#client.call(operation, input, { projectPath: this.repository, ...who });
   }
 
   async run(name: string, ...args: string[]): Promise<string> {

@@ -4,21 +4,25 @@ import { createWorktree } from '../git/create-worktree.ts';
 import { findFence, installFence } from '../git/install-fence.ts';
 import { findMainBranch } from '../git/repository.ts';
 import { takeOver } from '../git/take-over.ts';
+import { keepOrigin } from '../git/worktree-origin.ts';
 import { findWorktree } from '../git/worktrees.ts';
 import type { GitFailure, GitResult } from '../git/run-git.ts';
 import type { Answer } from '../api/answer.ts';
-import { requireClaim } from '../state/caller.ts';
+import { actorOf, requireClaim } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
+import { decideNameBranch } from '../state/workflow/name-branch.ts';
 import { answerOf, handle } from './handler.ts';
+import { sessionSettingsOf } from './project-world.ts';
 
 /**
  * A worktree for the claimed task, on a branch of its own, in which git itself refuses whoever has lost the claim. Where an earlier
  * claim left one behind, the branch is gone on with in another beside it: whoever had that claim may still be at work there, and two
  * who write in one folder cannot be told apart.
  */
-export const worktreeHandler = handle(taskWorktree, async ({ caller, project }) => {
+export const worktreeHandler = handle(taskWorktree, async ({ caller, project, services }) => {
+  const template = sessionSettingsOf(services).workspace.branch;
   const settled = await project.keeper.submit({
-    actor: 'system:reader',
+    actor: actorOf(caller),
     decide: ({ state }) => {
       const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
       if (task === undefined || caller.kind !== 'session')
@@ -26,17 +30,21 @@ export const worktreeHandler = handle(taskWorktree, async ({ caller, project }) 
       const held = requireClaim(task, caller);
       if (!held.ok) return held;
       const { epoch, sessionId, holder } = held.claim;
-      return { ok: true, events: [], answer: { id: task.id, title: task.title, epoch, sessionId, holder } };
+      const named = branchName(task, template);
+      if (!named.ok) return refusal(named.problem.code, named.problem.message, named.problem.hint);
+      const { id } = task;
+      const branch = decideNameBranch(state, { id, epoch, branch: named.value });
+      return branch.ok ? { ...branch, answer: { id, epoch, sessionId, holder, branch: branch.answer } } : branch;
     },
   });
   if (!settled.ok) return answerOf(settled, () => null);
-  const { id, title, epoch, sessionId, holder } = settled.answer;
-  const branch = branchName({ id, title });
-  if (!branch.ok) return failure(branch);
-  const found = await findPlace(project.path, branch.value, { taskId: id, epoch, holder });
+  const { id, epoch, sessionId, holder, branch } = settled.answer;
+  const found = await findPlace(project.path, branch, { taskId: id, epoch, holder });
   if (!found.ok) return failure(found);
   const { path, isNew, earlier } = found.value;
-  const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch: branch.value };
+  const kept = await keepOrigin(project.stateDir, path, { copied: {}, linked: [] });
+  if (!kept.ok) return failure(kept);
+  const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch };
   const installed = await installFence(path, fence);
   if (!installed.ok) return failure(installed);
   // Git took its time. What the fence says is what holds now, not what held when we were asked.
@@ -48,7 +56,7 @@ export const worktreeHandler = handle(taskWorktree, async ({ caller, project }) 
     return answerOf(refusal('claim-ended', `the claim on ${id} ended while its worktree was made`, hint), () => null);
   }
   const before = earlier === null ? {} : { earlier_path: earlier };
-  return { ok: true, result: { task_id: id, path, branch: branch.value, is_new: isNew, ...before } };
+  return { ok: true, result: { task_id: id, path, branch, is_new: isNew, ...before } };
 });
 
 interface Place {
@@ -68,16 +76,17 @@ async function findPlace(repository: string, branch: string, owner: Owner): Prom
   const existing = await findWorktree(repository, branch);
   if (!existing.ok) return existing;
   const earlier = existing.value?.path ?? null;
-  // A worktree without our fence is somebody's own: it is not taken from them, and the error says whose it is.
+  // A worktree without our fence, or with that of another task, is somebody's own: it is not taken from them, and the error says whose it is.
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
-  if (earlier === null || fence === null || fence.value === null) return makePlace(repository, branch, owner);
+  if (earlier === null || fence?.value?.taskId !== owner.taskId)
+    return makePlace(repository, branch, fence?.value ? null : owner);
   if (fence.value.epoch === owner.epoch) return { ok: true, value: { path: earlier, isNew: false, earlier: null } };
   const taken = await takeOver(repository, { branch, epoch: owner.epoch });
   return taken.ok ? { ok: true, value: { path: taken.value.path, isNew: true, earlier } } : taken;
 }
 
-async function makePlace(repository: string, branch: string, owner: Owner): Promise<GitResult<Place>> {
+async function makePlace(repository: string, branch: string, owner: Owner | null): Promise<GitResult<Place>> {
   const main = await findMainBranch(repository);
   const base = main.ok ? main.value.name : 'HEAD';
   const made = await createWorktree(repository, { branch, base, owner, existingBranch: 'continue' });

@@ -36,7 +36,7 @@ async function prune(path: string, name: string, { project }: Call, looking: Loo
     if (worktree === undefined) return false;
     const { needed, holds } = await viewWorktree(worktree, looking);
     if (needed !== null || holds.length > 0) return false;
-    return (await removeWorktree(looking.path, path, looking.mainBranch, looking.configured)).ok;
+    return (await removeWorktree(looking.path, path, looking)).ok;
   });
 }
 
@@ -44,6 +44,7 @@ function lookingOf({ project, services }: Call): Looking {
   const { copy, link } = sessionSettingsOf(services).workspace;
   return {
     path: project.path,
+    stateDir: project.stateDir,
     mainBranch: project.rules.merge?.into ?? undefined,
     configured: [...copy, ...link],
     read: async <A>(look: (state: State) => A) => {

@@ -3,7 +3,7 @@ import { readFence, type Fence } from '../git/fence.ts';
 import { WORKTREES } from '../git/hide-worktrees.ts';
 import { findRepository } from '../git/repository.ts';
 import type { GitResult } from '../git/run-git.ts';
-import { describeContent, readWorktreeContent } from '../git/worktree-content.ts';
+import { describeContent, readWorktreeContent, type Guard } from '../git/worktree-content.ts';
 import { readNote } from '../git/worktree-note.ts';
 import { listWorktrees, type Worktree } from '../git/worktrees.ts';
 import type { State } from '../state/state.ts';
@@ -20,11 +20,8 @@ export interface WorktreeView {
   readonly holds: readonly string[];
 }
 
-export interface Looking {
+export interface Looking extends Guard {
   readonly path: string;
-  readonly mainBranch: string | undefined;
-  /** Paths that the runbook says worktrees need. */
-  readonly configured: readonly string[];
   readonly read: <A>(look: (state: State) => A) => Promise<A>;
 }
 
@@ -45,7 +42,7 @@ export async function viewWorktree(worktree: Worktree, looking: Looking): Promis
   const gitDir = found?.ok === true ? found.value.gitDir : undefined;
   const fence = gitDir === undefined ? null : readFence(gitDir);
   const needed = await looking.read((state) => findNeed(state, path, branch, fence));
-  const content = isMissing ? undefined : await readWorktreeContent(path, looking.mainBranch, looking.configured);
+  const content = isMissing ? undefined : await readWorktreeContent(path, looking);
   const unknown = isMissing ? ['its folder is gone'] : [];
   return {
     path,

@@ -1,6 +1,7 @@
 import { fillWorktree } from '../git/fill-worktree.ts';
 import { findRepository } from '../git/repository.ts';
 import { readNote, writeNote } from '../git/worktree-note.ts';
+import { keepOrigin } from '../git/worktree-origin.ts';
 import { findPort } from './find-port.ts';
 import { superviseCommand } from './supervise-command.ts';
 import type { World } from './world.ts';
@@ -16,7 +17,7 @@ export function setupCommandOf(agentId: string): string {
 
 /**
  * Brings into a worktree what git does not: configured files, a port, and what the set-up command makes, which is run until it has
- * succeeded once. Undefined where nobody wants to know any more.
+ * succeeded once. How the worktree is then is what later findings in it are judged by. Undefined where nobody wants to know any more.
  */
 export async function furnishWorkspace(
   worktree: string,
@@ -32,7 +33,11 @@ export async function furnishWorkspace(
   const found = await findRepository(worktree);
   if (!found.ok) return { ok: false, reason: found.problem.message };
   const note = readNote(found.value.gitDir);
-  if (setup === undefined || note.setup === setup) return { ok: true, port };
+  const keep = async (): Promise<Furnished> => {
+    const kept = await keepOrigin(world.stateDir, worktree, filled.value);
+    return kept.ok ? { ok: true, port } : { ok: false, reason: kept.problem.message };
+  };
+  if (setup === undefined || note.setup === setup) return keep();
   const env = port === null ? {} : { BATON_PORT: String(port) };
   const prepare = async () => ({ ok: true, shell: { command: setup, cwd: worktree, env, timeoutMs } }) as const;
   const end = await superviseCommand(setupCommandOf(agentId), prepare, world, signal);
@@ -42,5 +47,5 @@ export async function furnishWorkspace(
     return { ok: false, reason: `the set-up of its worktree failed (${how}): ${end.output ?? 'no output'}` };
   }
   writeNote(found.value.gitDir, { ...note, setup });
-  return { ok: true, port };
+  return keep();
 }

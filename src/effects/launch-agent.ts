@@ -7,6 +7,7 @@ import { renderTemplate, type TemplateContext } from '../protocol/render-templat
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import { isAttached, type AgentRun } from '../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
+import { readHeld, type HeldMessage } from '../supervisor/held-messages.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import { fillMessage } from './handler-message.ts';
 import { within } from './workplace.ts';
@@ -33,7 +34,8 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   const { stateDir, times } = world;
   const files = agentFiles(stateDir, run.id);
   const conversation = start === 1 ? null : readConversation(files.conversation);
-  const filled = fillIn(started, conversation !== null, world.path);
+  const held = start === 1 ? [] : readHeld(files.held);
+  const filled = fillIn(started, { hasConversation: conversation !== null, held }, world.path);
   if (!filled.ok) return filled;
   const cwd = within(workplace, filled.plan.cwd);
   const user = readUserSetup(filled.plan.run, { ...world.env, ...filled.plan.env });
@@ -53,6 +55,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   if (!prepared.ok) return prepared;
   const launch: Launch = {
     ...prepared.launch,
+    held: held.map(({ id }) => id),
     v: 1,
     kind: 'agent',
     id: run.id,
@@ -86,8 +89,14 @@ interface Filled {
   readonly prompt: string | null;
 }
 
+/** What an agent's earlier processes have left. */
+interface Before {
+  readonly hasConversation: boolean;
+  readonly held: readonly HeldMessage[];
+}
+
 /** The texts of a plan with their values. What a person, or a handler, says to an agent is said as it is. */
-function fillIn({ run, context }: StartedAgent, hasConversation: boolean, path: string): Filled | Refused {
+function fillIn({ run, context }: StartedAgent, before: Before, path: string): Filled | Refused {
   const reasons: string[] = [];
   const fill = (text: string, quote: 'shell' | 'none' = 'none'): string => {
     const rendered = renderTemplate(text, context, { quote });
@@ -110,7 +119,13 @@ function fillIn({ run, context }: StartedAgent, hasConversation: boolean, path: 
   if (reasons.length > 0) return { ok: false, reason: reasons.join('; ') };
   const message = run.resume?.message ?? null;
   const told = message === null ? null : fillMessage(run.plan, message, context);
-  return { ok: true, plan, prompt: tell(run, said, told, hasConversation) };
+  return { ok: true, plan, prompt: tell(run, said, unheard(before.held, told), before.hasConversation) };
+}
+
+/** What an earlier process was told and did not hear comes first, and what is said again anyway is said once. */
+function unheard(held: readonly HeldMessage[], message: string | null): string | null {
+  const texts = held.map(({ text }) => text).filter((text) => message?.includes(text) !== true);
+  return [...texts, ...(message === null ? [] : [message])].join('\n\n') || null;
 }
 
 /** What the process is told first. Where there is a conversation to go on with, the prompt has been said in it. */

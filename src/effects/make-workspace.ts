@@ -1,4 +1,5 @@
 import { installFence } from '../git/install-fence.ts';
+import { keepOrigin } from '../git/worktree-origin.ts';
 import { renderTemplate } from '../protocol/render-template.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
@@ -13,7 +14,7 @@ type PrepareWorkspace = Extract<Effect, { kind: 'prepare-workspace' }>;
 /** The worktree of a pipeline, fenced where the pipeline works under a claim. */
 export async function makeWorkspace(effect: PrepareWorkspace, world: World): Promise<readonly Command[]> {
   const { pipelineId, step } = effect;
-  const wanted = await world.read((state) => fillIn(state, effect, world.env));
+  const wanted = await world.read((state) => fillIn(state, effect, world));
   if (wanted === undefined) return [];
   const made = wanted.ok ? await make(wanted.request, wanted.task, world) : wanted;
   if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
@@ -22,7 +23,10 @@ export async function makeWorkspace(effect: PrepareWorkspace, world: World): Pro
 
 async function make(request: WorkspaceRequest, task: TaskRef | null, world: World): Promise<Workspace> {
   const made = await prepareWorkspace(request, world);
-  if (!made.ok || task === null) return made;
+  if (!made.ok) return made;
+  const kept = await keepOrigin(world.stateDir, made.path, NOTHING);
+  if (!kept.ok) return { ok: false, reason: `${kept.problem.message}. ${kept.problem.hint}` };
+  if (task === null) return made;
   const { stateDir, projectId: project } = world;
   const { task_id: taskId, epoch } = task;
   const fenced = await installFence(made.path, { stateDir, project, taskId, epoch, branch: made.branch });
@@ -32,15 +36,18 @@ async function make(request: WorkspaceRequest, task: TaskRef | null, world: Worl
   return made;
 }
 
+/** What a pipeline needs in its worktree, its steps bring. */
+const NOTHING = { copied: {}, linked: [] };
+
 type Wanted =
   | { readonly ok: true; readonly request: WorkspaceRequest; readonly task: TaskRef | null }
   | { readonly ok: false; readonly reason: string };
 
-function fillIn(state: State, effect: PrepareWorkspace, env: World['env']): Wanted | undefined {
+function fillIn(state: State, effect: PrepareWorkspace, world: World): Wanted | undefined {
   const { pipelineId, step, branch, base } = effect;
   const pipeline = state.pipelines.get(pipelineId);
   if (pipeline === undefined) return undefined;
-  const context = contextOfStep(state, pipeline, step, env);
+  const context = contextOfStep(state, pipeline, step, world);
   const name = renderTemplate(branch, context, { quote: 'none' });
   const from = renderTemplate(base ?? '', context, { quote: 'none' });
   if (!name.ok) return { ok: false, reason: name.problems.map(({ message }) => message).join('; ') };

@@ -18,8 +18,9 @@ export interface SessionMeasures {
 export async function measureSession(
   { workspace, base, mission }: Pick<Prepared, 'workspace' | 'base' | 'mission'>,
   result: Result | null,
+  stateDir: string,
 ): Promise<SessionMeasures> {
-  const found = await measureChange(workspace, base).catch((error: unknown) => ({
+  const found = await measureChange(workspace, base, stateDir).catch((error: unknown) => ({
     ok: false as const,
     problem: { message: error instanceof Error ? error.message : String(error) },
   }));

@@ -49,7 +49,7 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
         ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
         : [];
     case 'notify': {
-      const message = await world.read((state) => messageOf(effect, state));
+      const message = await world.read((state) => messageOf(effect, state, world));
       if (message === undefined) return [];
       const told = await notify(
         { ...effect, message },
@@ -61,9 +61,15 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
 }
 
 /** What a handler of the runbook wants a person to be told may hold templates. */
-function messageOf({ decisionId, message }: Extract<Effect, { kind: 'notify' }>, state: State): string {
+function messageOf(
+  { decisionId, message }: Extract<Effect, { kind: 'notify' }>,
+  state: State,
+  { sessions }: World,
+): string {
   const run = state.agents.get(state.decisions.get(decisionId ?? '')?.agentId ?? '');
-  return run === undefined ? message : fillMessage(run.plan, message, contextOfAgent(state, run, undefined));
+  return run === undefined
+    ? message
+    : fillMessage(run.plan, message, contextOfAgent(state, run, { env: undefined, sessions }));
 }
 
 /** What is to be said where doing it failed in a way that nobody foresaw. */

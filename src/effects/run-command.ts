@@ -18,18 +18,18 @@ export async function runCommand(
   return superviseCommand(effect.commandId, prepare, world, signal);
 }
 
-function gather(state: State, { subject, command, timeoutMs }: RunCommand, { path, env }: World): Prepared | undefined {
+function gather(state: State, { subject, command, timeoutMs }: RunCommand, world: World): Prepared | undefined {
   const run = subject.kind === 'gate' ? state.agents.get(subject.agent_id) : undefined;
   const pipeline = subject.kind === 'step' ? state.pipelines.get(subject.pipeline_id) : undefined;
   if (subject.kind === 'step' ? pipeline === undefined : run === undefined) return undefined;
   const context =
     pipeline !== undefined && subject.kind === 'step'
-      ? contextOfStep(state, pipeline, subject.step, env)
+      ? contextOfStep(state, pipeline, subject.step, world)
       : run === undefined
         ? {}
-        : contextOfAgent(state, run, env);
+        : contextOfAgent(state, run, world);
   const rendered = renderTemplate(command, context, { quote: 'shell' });
   if (!rendered.ok) return { ok: false, reason: rendered.problems.map(({ message }) => message).join('; ') };
-  const place = workplaceOf(state, pipeline?.id ?? run?.owner?.pipelineId, path);
+  const place = workplaceOf(state, pipeline?.id ?? run?.owner?.pipelineId, world.path);
   return { ok: true, shell: { command: rendered.value, cwd: within(place, run?.plan.cwd), timeoutMs } };
 }

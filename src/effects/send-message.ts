@@ -18,7 +18,7 @@ export async function sendMessage(
       run && {
         start: run.start,
         permission: permissionOf(state, agentId),
-        text: fillMessage(run.plan, text, contextOfAgent(state, run, undefined)),
+        text: fillMessage(run.plan, text, contextOfAgent(state, run, { env: undefined, sessions: world.sessions })),
       }
     );
   });

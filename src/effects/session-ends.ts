@@ -8,9 +8,9 @@ import type { World } from './world.ts';
  * really there. Sessions that sent a signal were measured before it was answered.
  */
 export class SessionEnds {
-  readonly #world: Pick<World, 'read' | 'tell' | 'path'>;
+  readonly #world: Pick<World, 'read' | 'tell' | 'path' | 'stateDir'>;
 
-  constructor(world: Pick<World, 'read' | 'tell' | 'path'>) {
+  constructor(world: Pick<World, 'read' | 'tell' | 'path' | 'stateDir'>) {
     this.#world = world;
   }
 
@@ -44,7 +44,7 @@ export class SessionEnds {
     });
     if (found === undefined) return;
     const { prepared, result, timedOut } = found;
-    const { measured, violations } = await measureSession(prepared, result);
+    const { measured, violations } = await measureSession(prepared, result, this.#world.stateDir);
     if (measured === undefined) return;
     const tooLong = timedOut ? [`timeout: ended after ${prepared.mission.timeout ?? 0} seconds`] : [];
     await this.#world.tell({

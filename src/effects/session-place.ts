@@ -19,9 +19,14 @@ export interface Holder {
   readonly supervised: ReadonlySet<number>;
 }
 
+interface Refused {
+  readonly ok: false;
+  readonly reason: string;
+}
+
 export type Placed =
   | { readonly ok: true; readonly path: string; readonly branch: string; readonly isFenced: boolean }
-  | { readonly ok: false; readonly reason: string };
+  | Refused;
 
 /**
  * The worktree of a task. Sessions of one task follow each other in the same one, as long as it is known that nobody of the earlier
@@ -31,9 +36,19 @@ export type Placed =
 export async function placeSession(holder: Holder, world: World, signal: AbortSignal): Promise<Placed | undefined> {
   const { task, epoch } = holder;
   if (!(await untilOthersAreGone(task.id, epoch, world, signal))) return undefined;
-  const branch = branchName(task);
-  if (!branch.ok) return failure(branch);
-  return world.places.pass(branch.value, async () => takePlace(branch.value, holder, world));
+  const branch = await nameBranch(task, epoch, world);
+  if (branch === undefined || typeof branch === 'object') return branch;
+  return world.places.pass(branch, async () => takePlace(branch, holder, world));
+}
+
+/** On record before git is asked for it; what was recorded first stays. */
+async function nameBranch(task: Task, epoch: number, world: World): Promise<string | Refused | undefined> {
+  const named = branchName(task, world.sessions.workspace.branch);
+  if (!named.ok) return failure(named);
+  const told = await world.tell({ kind: 'name-branch', command: { id: task.id, epoch, branch: named.value } });
+  if (told?.refused !== undefined) return { ok: false, reason: told.refused };
+  const recorded = told && (await world.read(({ tasks }) => tasks.get(task.id)?.flow.branch));
+  return recorded ?? undefined;
 }
 
 async function takePlace(branch: string, holder: Holder, world: World): Promise<Placed> {
@@ -61,11 +76,12 @@ async function findPlace(
 ): Promise<GitResult<string>> {
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
-  // A worktree without our fence is somebody's own: it is not taken from them, and the error says whose it is.
-  if (earlier === null || fence === null || fence.value === null) {
+  // A worktree without our fence, or with that of another task, is somebody's own: it is not taken from them, and the error says whose it is.
+  const isOurs = fence?.value?.taskId === task.id;
+  if (earlier === null || !isOurs) {
     const main = await findMainBranch(repository);
     const base = main.ok ? main.value.name : 'HEAD';
-    const owner = { taskId: task.id, holder };
+    const owner = fence?.value ? null : { taskId: task.id, holder };
     const made = await createWorktree(repository, { branch, base, owner, existingBranch: 'continue' });
     return made.ok ? { ok: true, value: made.value.path } : made;
   }
@@ -100,6 +116,6 @@ function isBusy({ agents }: State, taskId: string, epoch: number): boolean {
   );
 }
 
-function failure({ problem: { message, hint } }: GitFailure): { readonly ok: false; readonly reason: string } {
+function failure({ problem: { message, hint } }: GitFailure): Refused {
   return { ok: false, reason: `${message}. ${hint}` };
 }

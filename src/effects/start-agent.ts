@@ -82,14 +82,15 @@ function gather(
   agentId: string,
   start: number,
   session: Extract<PreparedSession, { ok: true }> | null,
-  { path, env, usesExitSignals }: World,
+  world: World,
 ): StartedAgent | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined || run.start !== start) return undefined;
+  const { path, usesExitSignals } = world;
   return {
     run,
     start,
-    context: contextOfAgent(state, run, env),
+    context: contextOfAgent(state, run, world),
     workplace: session?.workspace ?? workplaceOf(state, run.owner?.pipelineId, path),
     env: session?.env ?? {},
     owes: standingOf(state, run.id, usesExitSignals()).missing,

@@ -1,21 +1,27 @@
 import { branchName } from '../git/branch-name.ts';
+import { slugOf } from '../protocol/branch-name.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { stepPlanOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { TaskRef } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
 
-type Env = TemplateContext['env'];
+/** What is around a run: the environment, where it has a place in what is filled in, and how branches are named. */
+export interface Around {
+  readonly env: TemplateContext['env'];
+  readonly sessions: { readonly workspace: { readonly branch: string } };
+}
 
 /** What the texts of a pipeline's step may name. */
-export function contextOfStep(state: State, pipeline: PipelineRun, step: string, env: Env): TemplateContext {
+export function contextOfStep(state: State, pipeline: PipelineRun, step: string, around: Around): TemplateContext {
+  const { env } = around;
   const steps = Object.entries(pipeline.history).map(([name, { output, exitCode }]) => [
     name,
     { output, exit_code: exitCode },
   ]);
   return {
-    vars: varsOf(state, pipeline, env),
-    task: taskContext(state, pipeline.task),
+    vars: varsOf(state, pipeline, around),
+    task: taskContext(state, pipeline.task, around),
     step,
     steps: Object.fromEntries(steps),
     ...(env === undefined ? {} : { env }),
@@ -23,19 +29,20 @@ export function contextOfStep(state: State, pipeline: PipelineRun, step: string,
 }
 
 /** What the texts of an agent, and of its gates, may name. */
-export function contextOfAgent(state: State, run: AgentRun, env: Env): TemplateContext {
+export function contextOfAgent(state: State, run: AgentRun, around: Around): TemplateContext {
+  const { env } = around;
   const pipeline = run.owner === null ? undefined : state.pipelines.get(run.owner.pipelineId);
-  if (pipeline !== undefined && run.owner !== null) return contextOfStep(state, pipeline, run.owner.step, env);
-  return { vars: run.vars, task: taskContext(state, run.task), ...(env === undefined ? {} : { env }) };
+  if (pipeline !== undefined && run.owner !== null) return contextOfStep(state, pipeline, run.owner.step, around);
+  return { vars: run.vars, task: taskContext(state, run.task, around), ...(env === undefined ? {} : { env }) };
 }
 
 /** A step gives the pipeline that it runs its variables as templates: those are about the step's own pipeline. */
-function varsOf(state: State, { vars, parent }: PipelineRun, env: Env): Readonly<Record<string, string>> {
+function varsOf(state: State, { vars, parent }: PipelineRun, around: Around): Readonly<Record<string, string>> {
   const outer = parent === null ? undefined : state.pipelines.get(parent.pipelineId);
   if (parent === null || outer === undefined) return vars;
   const run = stepPlanOf(outer, parent.step)?.run;
   if (run?.kind !== 'pipeline') return vars;
-  const context = contextOfStep(state, outer, parent.step, env);
+  const context = contextOfStep(state, outer, parent.step, around);
   const given = Object.entries(run.vars).map(([name, text]) => {
     const rendered = renderTemplate(text, context, { quote: 'none' });
     return [name, rendered.ok ? rendered.value : text];
@@ -43,10 +50,14 @@ function varsOf(state: State, { vars, parent }: PipelineRun, env: Env): Readonly
   return { ...vars, ...Object.fromEntries(given) };
 }
 
-function taskContext(state: State, ref: TaskRef | null): NonNullable<TemplateContext['task']> | null {
+function taskContext(
+  state: State,
+  ref: TaskRef | null,
+  { sessions }: Around,
+): NonNullable<TemplateContext['task']> | null {
   const task = ref === null ? undefined : state.tasks.get(ref.task_id);
   if (task === undefined) return null;
-  const branch = branchName(task);
+  const named = branchName(task, sessions.workspace.branch);
   return {
     id: task.id,
     n: task.n,
@@ -54,7 +65,8 @@ function taskContext(state: State, ref: TaskRef | null): NonNullable<TemplateCon
     phase: task.phase,
     role: task.claim?.role ?? task.nextRole,
     priority: task.priority,
-    branch: branch.ok ? branch.value : null,
+    slug: slugOf(task.title),
+    branch: task.flow.branch ?? (named.ok ? named.value : null),
     prompt_file: task.promptFile,
     epic_id: task.epicId,
     prd_id: task.prdId,

@@ -84,6 +84,21 @@ describe('an agent that leaves without a signal', () => {
     play.checkReplay();
   });
 
+  it('by an error that a person has answered meanwhile is told in its next process', () => {
+    const play = working({ on_error: { any: { action: 'escalate' } }, on_dead: { action: 'fail' } });
+    const { id } = play.agent();
+    play.say(
+      runs.report({ kind: 'errored', error: 'unauthorized', message: 'm', reset_at: null }, id),
+      runs.supervisor(id),
+    );
+    play.order(runs.resolve(play.decision().id, 1, 'Go on.')).say(runs.exited(id, { code: 1 }));
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 2, message: 'Go on.' });
+    // Once it heard, a death is a death.
+    play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2, code: 1 }));
+    expect(play.agent().reason).toBe('on_dead: fail');
+    play.checkReplay();
+  });
+
   it('by an accident while it was being told is dead', () => {
     const play = working();
     const { id } = play.agent();

@@ -12,9 +12,9 @@ import type { World } from './world.ts';
 
 /**
  * On `AgentExited`. The end of a process whose run is over, or that waits for a person, changes nothing; nor does that of one that
- * waits for an API. One that was allowed to leave and did not hear any more what it was told, an answer that came while it left, hears it
- * in its next process. Where a person has the
- * conversation, or wants it, it goes to them, or comes back from them. Any other agent that leaves without a signal is dead, also where its blocks were used up.
+ * waits for an API. One that was allowed to leave, or that an error ended, and that did not hear any more what it was told, an answer that
+ * came while it left, hears it in its next process. Where a person has the conversation, or wants it, it goes to them, or comes back from
+ * them. Any other agent that leaves without a signal is dead, also where its blocks were used up.
  */
 export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited'>['data']): Event[] {
   const left = hasLeft(world, agent.id);
@@ -27,7 +27,8 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
   const moot = pending.filter((each) => ['on_idle', 'on_prompt'].includes(handlerOf(each) ?? ''));
   const calledOff = [...left, ...callOff(moot)];
   if (pending.some((each) => handlerOf(each) === 'on_error')) return calledOff;
-  const isUnheard = data.code === 0 && messagesTo(world.state, agent.id).length > 0;
+  const mayLeave = data.code === 0 || hasAnsweredError(world, agent);
+  const isUnheard = mayLeave && messagesTo(world.state, agent.id).length > 0;
   if (agent.recovering || isUnheard) return [...calledOff, ...recover(world, agent)];
   const plan = handlerPlanOf(agent.plan, 'on_dead', null);
   const how = data.signal === null ? `exit code ${data.code ?? 'unknown'}` : `signal ${data.signal}`;
@@ -35,6 +36,12 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
   const message = `Agent ended without signaling completion (${how}${blocks})`;
   const firing = { handler: 'on_dead', plan, source: 'dead', message, details: data.output } as const;
   return [...calledOff, ...fireHandler(world, agent, firing)];
+}
+
+/** An error ended its turn, and a person let it go on while the process was on its way out. */
+function hasAnsweredError({ state }: World, { id }: AgentRun): boolean {
+  const last = [...state.decisions.values()].findLast(({ agentId }) => agentId === id);
+  return last?.source === 'error' && last.result?.kind === 'resolved';
 }
 
 /** On `AgentStartFailed`: there was never a process that could die. */

@@ -4,17 +4,20 @@ import { isRelativePath } from '../protocol/text-format.ts';
 import { digestOf } from './digest-of.ts';
 import { findRepository } from './repository.ts';
 import { git, type GitResult } from './run-git.ts';
-import { readNote } from './worktree-note.ts';
+import { readOrigin } from './worktree-origin.ts';
 
 /**
  * Files that git ignores and that somebody said a worktree needs (`workspace.copy`, `workspace.link`), as far as this worktree has
  * something else in them than the repository has, or than Baton put there.
  */
-export async function findOwnFiles(worktree: string, configured: readonly string[]): Promise<GitResult<string[]>> {
+export async function findOwnFiles(
+  worktree: string,
+  { stateDir, configured = [] }: { readonly stateDir: string; readonly configured?: readonly string[] },
+): Promise<GitResult<string[]>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;
   const { mainTop, gitDir } = found.value;
-  const { copied, linked } = readNote(gitDir);
+  const { copied, linked } = readOrigin(stateDir, gitDir);
   const own: string[] = [];
   for (const path of new Set([...configured, ...Object.keys(copied), ...linked].filter(isRelativePath))) {
     const stats = await lstat(join(worktree, path)).catch(() => null);

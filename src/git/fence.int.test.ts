@@ -142,7 +142,7 @@ describe('the fence', () => {
     expect(scratch.git(bare, 'rev-parse', '--is-bare-repository')).toBe('true');
     expect(scratch.git(made, 'rev-parse', '--is-bare-repository')).toBe('false');
     scratch.git(made, 'reset', '--hard', '--quiet', 'main');
-    valueOf(await removeWorktree(bare, made));
+    valueOf(await removeWorktree(bare, made, { stateDir: scratch.folder }));
     expect(existsSync(join(bare, 'worktrees/b'))).toBe(false);
   });
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { isRelativePath } from '../protocol/text-format.ts';
 import { digestOf } from './digest-of.ts';
 import { hideFromGit } from './hide-from-git.ts';
+import { literalPattern } from './ignore-rules.ts';
 import { findRepository } from './repository.ts';
 import { git, type GitResult } from './run-git.ts';
 import { readNote, writeNote } from './worktree-note.ts';
@@ -13,17 +14,24 @@ export interface Filling {
   readonly link: readonly string[];
 }
 
+/** What Baton put into a worktree: what was copied, by path, with its digest then, and what was linked. */
+export interface Filled {
+  readonly copied: Readonly<Record<string, string>>;
+  readonly linked: readonly string[];
+}
+
 /**
  * Copies and links into a worktree what git does not bring along. What is there already stays as it is, what git knows is left to
- * git, and what the repository does not have is left out. Git sees none of it, also where it is not ignored.
+ * git, and what the repository does not have is left out. Git sees none of it, also where it is not ignored. Tells what it has put
+ * there this time.
  */
-export async function fillWorktree(worktree: string, { copy, link }: Filling): Promise<GitResult<void>> {
+export async function fillWorktree(worktree: string, { copy, link }: Filling): Promise<GitResult<Filled>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;
   const { mainTop, gitDir, commonDir } = found.value;
   const note = readNote(gitDir);
-  const copied: Record<string, string> = { ...note.copied };
-  const linked = new Set(note.linked);
+  const copied: Record<string, string> = {};
+  const linked: string[] = [];
   for (const path of [...copy, ...link].filter(isRelativePath)) {
     const [from, to] = [join(mainTop, path), join(worktree, path)];
     if (!(await isThere(from)) || (await isThere(to)) || (await isTracked(worktree, path))) continue;
@@ -33,19 +41,20 @@ export async function fillWorktree(worktree: string, { copy, link }: Filling): P
       copied[path] = (await digestOf(to)) ?? '';
     } else {
       await symlink(from, to);
-      linked.add(path);
+      linked.push(path);
     }
     await hide(worktree, commonDir, path);
   }
-  writeNote(gitDir, { ...note, copied, linked: [...linked] });
-  return { ok: true, value: undefined };
+  const all = { copied: { ...note.copied, ...copied }, linked: [...new Set([...note.linked, ...linked])] };
+  writeNote(gitDir, { ...note, ...all });
+  return { ok: true, value: { copied, linked } };
 }
 
 /** A pattern such as `node_modules/` does not match a link of that name. */
 async function hide(worktree: string, commonDir: string, path: string): Promise<void> {
   const ignored = await git(['check-ignore', '--quiet', '--', path], { cwd: worktree, answers: [1] });
   if (ignored.ok && ignored.value.code === 0) return;
-  await hideFromGit(commonDir, `/${path.replaceAll(/[[\]*?\\!# ]/g, String.raw`\$&`)}`);
+  await hideFromGit(commonDir, literalPattern(path));
 }
 
 async function isTracked(worktree: string, path: string): Promise<boolean> {

@@ -3,17 +3,20 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorktree } from './create-worktree.ts';
 import { removeWorktree } from './remove-worktree.ts';
+import { keepOrigin } from './worktree-origin.ts';
 import { codeOf, Scratch, valueOf } from './scratch.cases.ts';
-import { describeContent, readWorktreeContent } from './worktree-content.ts';
+import { describeContent, readWorktreeContent, type Guard } from './worktree-content.ts';
 
 const BRANCH = 'feature/t1';
 let scratch: Scratch;
 let repo: string;
 let path: string;
+let guard: Guard;
 
 beforeEach(async () => {
   scratch = new Scratch();
   repo = scratch.repository();
+  guard = { stateDir: join(scratch.folder, 'state') };
   path = valueOf(await createWorktree(repo, { branch: BRANCH, base: 'main' })).path;
 });
 afterEach(() => scratch.remove());
@@ -34,8 +37,8 @@ describe('a worktree is kept', () => {
     ['a bisection that has not ended', () => scratch.git(path, 'bisect', 'start')],
   ])('with %s', async (words, change) => {
     change();
-    expect(describeContent(valueOf(await readWorktreeContent(path))).join(', ')).toBe(words);
-    const refused = await removeWorktree(repo, path);
+    expect(describeContent(valueOf(await readWorktreeContent(path, guard))).join(', ')).toBe(words);
+    const refused = await removeWorktree(repo, path, guard);
     expect(refused).toMatchObject({
       problem: { code: 'git/worktree-keeps-work', message: `kept '${path}': ${words}` },
     });
@@ -44,10 +47,10 @@ describe('a worktree is kept', () => {
   });
 
   it('where it is the main one, locked, or not a worktree at all', async () => {
-    expect(codeOf(await removeWorktree(path, repo))).toBe('git/main-worktree');
-    expect(codeOf(await removeWorktree(repo, join(repo, '.git')))).toBe('git/no-worktree');
+    expect(codeOf(await removeWorktree(path, repo, guard))).toBe('git/main-worktree');
+    expect(codeOf(await removeWorktree(repo, join(repo, '.git'), guard))).toBe('git/no-worktree');
     scratch.git(repo, 'worktree', 'lock', path);
-    expect(codeOf(await removeWorktree(repo, path))).toBe('git/worktree-locked');
+    expect(codeOf(await removeWorktree(repo, path, guard))).toBe('git/worktree-locked');
   });
 });
 
@@ -63,23 +66,24 @@ describe('a worktree is removed', () => {
     }
     land();
     scratch.git(repo, 'config', `branch.${BRANCH}.remote`, 'origin');
-    expect(valueOf(await removeWorktree(repo, path))).toEqual({ path, branch: BRANCH });
+    expect(valueOf(await removeWorktree(repo, path, guard))).toEqual({ path, branch: BRANCH });
     expect(existsSync(path)).toBe(false);
     expect(scratch.git(repo, 'branch', '--list', BRANCH)).toBe('');
     expect(scratch.try(repo, ['config', '--get-regexp', '^branch\\.']).code).toBe(1);
   });
 
-  it('with ignored files, which are nobody’s work', async () => {
+  it('with files that were ignored from the beginning, which are nobody’s work', async () => {
     scratch.write(repo, { '.git/info/exclude': '/node_modules\n' });
+    valueOf(await keepOrigin(guard.stateDir, path, { copied: {}, linked: [] }));
     scratch.write(path, { 'node_modules/x': '' });
-    expect(valueOf(await removeWorktree(repo, path)).branch).toBe(BRANCH);
+    expect(valueOf(await removeWorktree(repo, path, guard)).branch).toBe(BRANCH);
   });
 
   it('without its branch where that is the main one', async () => {
     scratch.git(repo, 'switch', '-q', '-c', 'aside');
     const other = join(scratch.folder, 'other');
     scratch.git(repo, 'worktree', 'add', '-q', other, 'main');
-    expect(valueOf(await removeWorktree(repo, other))).toEqual({ path: other, branch: null });
+    expect(valueOf(await removeWorktree(repo, other, guard))).toEqual({ path: other, branch: null });
     expect(scratch.git(repo, 'branch', '--list', 'main')).toContain('main');
   });
 });

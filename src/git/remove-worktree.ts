@@ -1,8 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { quoteForShell } from './quote-for-shell.ts';
 import { findMainBranch } from './repository.ts';
-import { failed, git, type GitResult } from './run-git.ts';
-import { describeContent, readWorktreeContent, type WorktreeContent } from './worktree-content.ts';
+import { failed, git, gitText, type GitResult } from './run-git.ts';
+import { describeContent, readWorktreeContent, type Guard, type WorktreeContent } from './worktree-content.ts';
+import { forgetOrigin } from './worktree-origin.ts';
 import { findWorktree, listWorktrees, type Worktree } from './worktrees.ts';
 
 export interface RemovedWorktree {
@@ -15,24 +16,24 @@ export interface RemovedWorktree {
 export async function removeWorktree(
   repository: string,
   path: string,
-  mainBranch?: string,
-  /** Paths that the runbook says worktrees need. */
-  configured: readonly string[] = [],
+  guard: Guard,
 ): Promise<GitResult<RemovedWorktree>> {
   const found = await requireLinked(repository, path);
   if (!found.ok) return found;
   const worktree = found.value;
-  const content = await readWorktreeContent(worktree.path, mainBranch, configured);
+  const content = await readWorktreeContent(worktree.path, guard);
   if (!content.ok) return content;
   const kept = describeContent(content.value);
   if (kept.length > 0) {
     const message = `kept '${worktree.path}': ${kept.join(', ')}`;
     return failed('git/worktree-keeps-work', message, `Look at it: git -C ${quoteForShell(worktree.path)} status`);
   }
+  const gitDir = await gitText(['rev-parse', '--absolute-git-dir'], { cwd: worktree.path });
   // Without --force, git looks once more itself: what came after our look is safe too.
   const removed = await git(['worktree', 'remove', '--', worktree.path], { cwd: repository, timeoutMs: 600_000 });
   if (!removed.ok) return removed;
-  const branch = await removeBranch(repository, content.value, mainBranch);
+  if (gitDir.ok) forgetOrigin(guard.stateDir, gitDir.value);
+  const branch = await removeBranch(repository, content.value, guard.mainBranch);
   return { ok: true, value: { path: worktree.path, branch } };
 }
 

@@ -2,10 +2,12 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOwnFiles } from './configured-files.ts';
 import { findLanding } from './landing.ts';
+import { lookPlainly, type PlainView } from './plain-view.ts';
 import { findCurrentBranch, findMainBranch, findSha } from './repository.ts';
-import { git, gitLines, gitText, type GitResult } from './run-git.ts';
+import { gitLines, gitText, type GitResult } from './run-git.ts';
 
-/** What would be lost, or would be hard to find again, if a worktree went away. Of ignored files only those count that are configured. */
+/** What would be lost, or would be hard to find again, if a worktree went away. Of files that
+ * were to be ignored from the beginning only those count that are configured. */
 export interface WorktreeContent {
   readonly branch: string | null;
   readonly head: string | null;
@@ -24,24 +26,33 @@ export interface WorktreeContent {
   readonly unmerged: number;
 }
 
-/** Looks at everything in a worktree that only exists there. */
-export async function readWorktreeContent(
-  path: string,
-  mainBranch?: string,
-  configured: readonly string[] = [],
-): Promise<GitResult<WorktreeContent>> {
-  const files = await readStatus(path);
-  if (!files.ok) return files;
+/** How a worktree is looked at. */
+export interface Guard {
+  /** Where it is on record how worktrees were when they were made. */
+  readonly stateDir: string;
+  readonly mainBranch?: string | undefined;
+  /** Paths that the runbook says worktrees need. */
+  readonly configured?: readonly string[];
+}
+
+/** Looks at everything in a worktree that only exists there. Nothing that was done in it hides any of that. */
+export async function readWorktreeContent(path: string, guard: Guard): Promise<GitResult<WorktreeContent>> {
   const branch = await findCurrentBranch(path);
   if (!branch.ok) return branch;
   const head = await findSha(path, 'HEAD');
+  const main = head === null ? null : await findMainBranch(path, guard.mainBranch);
+  if (main?.ok === false) return main;
+  const rulesAt = main?.value.sha ?? null;
+  const files = await lookPlainly(path, { stateDir: guard.stateDir, rulesAt }, readFiles);
+  if (!files.ok) return files;
   const stashes = branch.value === null ? { ok: true as const, value: 0 } : await countStashes(path, branch.value);
   if (!stashes.ok) return stashes;
-  const commits = head === null ? { ok: true as const, value: NO_COMMITS } : await countCommits(path, head, mainBranch);
+  const isEmpty = head === null || rulesAt === null;
+  const commits = isEmpty ? { ok: true as const, value: NO_COMMITS } : await countCommits(path, head, rulesAt);
   if (!commits.ok) return commits;
   const underway = await findUnderway(path);
   if (!underway.ok) return underway;
-  const own = await findOwnFiles(path, configured);
+  const own = await findOwnFiles(path, guard);
   if (!own.ok) return own;
   const rest = {
     ...files.value,
@@ -72,19 +83,15 @@ const NO_COMMITS = { unpushed: 0, unmerged: 0 };
 
 type Files = Pick<WorktreeContent, 'staged' | 'unstaged' | 'untracked'>;
 
-async function readStatus(path: string): Promise<GitResult<Files>> {
-  const asked = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', '--ignore-submodules=none'];
-  const status = await git(asked, { cwd: path });
-  if (!status.ok) return status;
-  const lines = status.value.stdout.split('\0').filter((line) => line !== '');
-  const named = (test: (staged: string, unstaged: string) => boolean) =>
-    lines.filter((line) => test(line.charAt(0), line.charAt(1))).map((line) => line.slice(3));
-  const value = {
-    staged: named((staged) => staged !== ' ' && staged !== '?'),
-    unstaged: named((staged, unstaged) => unstaged !== ' ' && staged !== '?'),
-    untracked: named((staged) => staged === '?'),
-  };
-  return { ok: true, value };
+async function readFiles(view: PlainView): Promise<GitResult<Files>> {
+  const asked = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=none'];
+  const staged = await view.list(...asked, '--cached');
+  if (!staged.ok) return staged;
+  const unstaged = await view.list(...asked);
+  if (!unstaged.ok) return unstaged;
+  const untracked = await view.untracked();
+  if (!untracked.ok) return untracked;
+  return { ok: true, value: { staged: staged.value, unstaged: unstaged.value, untracked: untracked.value } };
 }
 
 /** Stashes belong to the repository; their message says on which branch they were made. */
@@ -98,16 +105,14 @@ async function countStashes(path: string, branch: string): Promise<GitResult<num
   return { ok: true, value: made.length };
 }
 
-async function countCommits(path: string, head: string, mainBranch?: string): Promise<GitResult<typeof NO_COMMITS>> {
-  const main = await findMainBranch(path, mainBranch);
-  if (!main.ok) return main;
+async function countCommits(path: string, head: string, main: string): Promise<GitResult<typeof NO_COMMITS>> {
   const count = async (...not: string[]): Promise<GitResult<number>> => {
-    const counted = await gitText(['rev-list', '--count', head, '--not', main.value.sha, ...not, '--'], { cwd: path });
+    const counted = await gitText(['rev-list', '--count', head, '--not', main, ...not, '--'], { cwd: path });
     return counted.ok ? { ok: true, value: Number(counted.value) } : counted;
   };
   const ahead = await count();
   if (!ahead.ok || ahead.value === 0) return ahead.ok ? { ok: true, value: NO_COMMITS } : ahead;
-  const landing = await findLanding(path, head, main.value.sha);
+  const landing = await findLanding(path, head, main);
   if (!landing.ok || landing.value !== null) return landing.ok ? { ok: true, value: NO_COMMITS } : landing;
   const remotes = await gitLines(['remote'], { cwd: path });
   if (!remotes.ok) return remotes;

@@ -158,6 +158,6 @@ describe('createWorktree', () => {
   it.each(["it's-$(id>pwned)", 'a;b&&c', '`id`', 'naïve/ü/日本'])('takes the name %j as it is', async (branch) => {
     const { path } = valueOf(await createWorktree(repo, { branch, base: 'main' }));
     expect(valueOf(await findCurrentBranch(path))).toBe(branch);
-    expect(valueOf(await removeWorktree(repo, path))).toEqual({ path, branch });
+    expect(valueOf(await removeWorktree(repo, path, { stateDir: scratch.folder }))).toEqual({ path, branch });
   });
 });

@@ -29,6 +29,7 @@ export const TASK_FIELDS = [
   'id',
   'n',
   'title',
+  'slug',
   'phase',
   'role',
   'priority',

@@ -1,12 +1,20 @@
+import { DEFAULT_BRANCH } from '../protocol/branch-name.ts';
 import { durationMs } from './duration.ts';
 import type { WorkspaceSettings } from './runbook.ts';
 import type { RunbookValue } from './runbook-shape.ts';
 
 export function buildWorkspace({
+  branch = DEFAULT_BRANCH,
   copy = [],
   link = [],
   setup,
   setup_timeout,
 }: NonNullable<RunbookValue['workspace']>): WorkspaceSettings {
-  return { copy, link, setup, setupTimeoutMs: setup_timeout === undefined ? 10 * 60_000 : durationMs(setup_timeout) };
+  return {
+    branch,
+    copy,
+    link,
+    setup,
+    setupTimeoutMs: setup_timeout === undefined ? 10 * 60_000 : durationMs(setup_timeout),
+  };
 }

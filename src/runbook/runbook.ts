@@ -87,8 +87,10 @@ export interface Notify {
   readonly on: readonly (typeof NOTIFICATIONS)[number][];
 }
 
-/** What a worktree needs besides what git has. */
+/** How a worktree is made, and what it needs besides what git has. */
 export interface WorkspaceSettings {
+  /** A template for the name of a task's branch. It counts until the branch is named, and then no more. */
+  readonly branch: string;
   /** Paths below the repository that git ignores: copied, or linked, into each new worktree. */
   readonly copy: readonly string[];
   readonly link: readonly string[];

@@ -20,6 +20,13 @@ export const workspaceShape = {
   optional: true,
   about: 'The worktrees in which sessions work on tasks.',
   fields: {
+    branch: {
+      kind: 'text',
+      optional: true,
+      notEmpty: true,
+      about:
+        'What the branch of a task is called, with `${task.id}` or `${task.n}` in it; feature/${task.id}-${task.slug}.',
+    },
     copy: paths('Files and folders that git ignores, copied from the repository into each new worktree.'),
     link: paths('The same as links: all worktrees share what the repository has.'),
     setup: { ...command, optional: true, about: 'Run once in each new worktree, before the first session.' },

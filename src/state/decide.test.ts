@@ -44,6 +44,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'send-message': [runs.send('a1', 'hello'), 'operator', 'system'],
   'kill-agent': [runs.kill('a1'), 'operator', 'system'],
   'attach-agent': [runs.attach('a1'), 'operator'],
+  'name-branch': [flow.nameBranch('A', 1, 'feature/a'), 'system'],
   'prepare-session': [flow.prepare('A', 1), 'system'],
   'measure-session': [say.measure('s1'), 'system'],
   'finish-check': [flow.finishCheck('c1', 'test', 'passed'), 'system'],

@@ -32,6 +32,7 @@ import { decideSubmitResult, type SubmitResult } from './submit-result.ts';
 import { decideUpdateTask } from './update-task.ts';
 import { decideFinishCheck, type FinishCheck } from './workflow/checks.ts';
 import { decideFinishMerge, decideRequestMerge, type FinishMerge, type RequestMerge } from './workflow/merge.ts';
+import { decideNameBranch, type NameBranch } from './workflow/name-branch.ts';
 import { decidePrepareSession } from './workflow/prepare-session.ts';
 import { decideStartWorkflow, type StartWorkflow } from './workflow/start-workflow.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
@@ -73,6 +74,7 @@ export type Command =
   | { readonly kind: 'send-message'; readonly command: SendMessage }
   | { readonly kind: 'kill-agent'; readonly command: KillAgent }
   | { readonly kind: 'attach-agent'; readonly command: AttachAgent }
+  | { readonly kind: 'name-branch'; readonly command: NameBranch }
   | { readonly kind: 'prepare-session'; readonly command: WorkflowEvents['SessionPrepared'] }
   | { readonly kind: 'measure-session'; readonly command: MeasureSession }
   | { readonly kind: 'finish-check'; readonly command: FinishCheck }
@@ -117,6 +119,7 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'send-message': ['operator', 'system'],
   'kill-agent': ['operator', 'system'],
   'attach-agent': ['operator'],
+  'name-branch': ['system'],
   'prepare-session': ['system'],
   'measure-session': ['system'],
   'finish-check': ['system'],
@@ -200,6 +203,8 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return decideSendMessage(state, command);
     case 'measure-session':
       return decideMeasureSession(state, command);
+    case 'name-branch':
+      return decideNameBranch(state, command);
     case 'prepare-session':
       return decidePrepareSession(state, command);
     case 'finish-check':

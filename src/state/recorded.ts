@@ -64,6 +64,7 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'DecisionWithdrawn',
   'NotificationRequested',
   'NotificationSent',
+  'BranchNamed',
   'SessionPrepared',
   'SessionMeasured',
   'SessionUsed',

@@ -76,14 +76,15 @@ function errorSaid(said: Fields, status: number): ErrorSaid {
 function kindOf(said: Fields, status: number): AgentError | null {
   if (said['api_error'] === 'connection_failed') return 'no_internet';
   // Its own `server_error` covers an overloaded server and a broken one, and a balance that is too low has status 400.
-  return KINDS[textOf(said['error'])] ?? errorOfStatus(status);
+  return CLAUDE_ERRORS.get(textOf(said['error'])) ?? errorOfStatus(status);
 }
 
-const KINDS: Readonly<Record<string, AgentError>> = {
-  authentication_failed: 'unauthorized',
-  billing_error: 'out_of_credits',
-  rate_limit: 'rate_limited',
-};
+/** Its codes, in its stream and at its `StopFailure` hook. */
+export const CLAUDE_ERRORS: ReadonlyMap<string, AgentError> = new Map([
+  ['authentication_failed', 'unauthorized'],
+  ['billing_error', 'out_of_credits'],
+  ['rate_limit', 'rate_limited'],
+]);
 
 /** Of this turn, over all models; older versions count only the conversation's own. */
 function usageSaid(said: Fields): UsageSaid {

@@ -1,22 +1,16 @@
-import type { AgentError } from '../protocol/run-plan.ts';
+import { AGENT_ERRORS, type AgentError } from '../protocol/run-plan.ts';
+import { CLAUDE_ERRORS } from '../streams/claude.ts';
 
-/** Which of the four kinds an API error is, by what the client says about it. What nobody knows counts as: the model cannot be reached. */
-export function agentError(text: string): AgentError {
-  return KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'no_internet';
+/**
+ * Which of the four kinds an API error is, by the client's own code for it, compared as a whole: whatever else a text holds, such as a
+ * number that looks like a status, says nothing. A code that nobody knows counts as: the model cannot be reached.
+ */
+export function agentError(code: unknown): AgentError {
+  const known = AGENT_ERRORS.find((each) => each === code);
+  return known ?? (typeof code === 'string' ? CLAUDE_ERRORS.get(code) : undefined) ?? 'no_internet';
 }
 
-const KINDS: readonly (readonly [AgentError, RegExp])[] = [
-  ['out_of_credits', /out.of.credits|billing|credit|payment|insufficient.(?:quota|funds)|\b402\b/i],
-  ['rate_limited', /rate.?limit|usage.limit|overloaded|too.many.requests|quota|\b429\b|\b529\b/i],
-  [
-    'unauthorized',
-    /unauthori[sz]ed|authenticat|forbidden|permission_error|invalid.*(?:api.?key|token)|\b401\b|\b403\b/i,
-  ],
-];
-
-/** When a limit is lifted, as RFC 3339: a field that says so, or the seconds that Claude Code puts behind a bar. */
-export function resetTime(field: unknown, text: string): string | null {
-  if (typeof field === 'string' && !Number.isNaN(Date.parse(field))) return new Date(field).toISOString();
-  const seconds = /\|(\d{10})\b/.exec(text)?.[1];
-  return seconds === undefined ? null : new Date(Number(seconds) * 1000).toISOString();
+/** When a limit is lifted, as RFC 3339, where a field says so. */
+export function resetTime(field: unknown): string | null {
+  return typeof field === 'string' && !Number.isNaN(Date.parse(field)) ? new Date(field).toISOString() : null;
 }

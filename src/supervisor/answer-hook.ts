@@ -42,15 +42,14 @@ function readPermission({ tool_name: tool, tool_input: input }: Fields): HookSai
 function readFailure({ error, error_details: details, message, reset_at }: Fields): HookSaid {
   const texts = [error, details, message].filter((text) => typeof text === 'string');
   const text = texts.join(': ').slice(0, MAX_CHARACTERS);
-  const word = typeof error === 'string' ? error : '';
   const report = {
     kind: 'errored',
-    // By the client's own word for it, never by what else it says.
-    error: agentError(word),
+    // By the client's own code for it, never by what else it says.
+    error: agentError(error),
     message: text,
-    reset_at: resetTime(reset_at, text),
+    reset_at: resetTime(reset_at),
   } as const;
-  return { kind: 'failure', report, isSure: AGENT_ERRORS.some((each) => each === word) };
+  return { kind: 'failure', report, isSure: AGENT_ERRORS.some((each) => each === error) };
 }
 
 const MAX_CHARACTERS = 4000;

@@ -30,6 +30,8 @@ export function filesIn(folder: string) {
     exit: (start: number) => join(folder, `exit-${start}.json`),
     /** The client's own id of the conversation, as it last said it; what a resume goes on with. */
     conversation: join(folder, 'conversation'),
+    /** `HeldMessage[]`: what it was told and has not heard yet, over all its processes. */
+    held: join(folder, 'held.json'),
     /** What the agent has used, over all its processes. */
     usage: join(folder, 'usage.json'),
     /** Everything the process printed, capped. */
@@ -71,6 +73,8 @@ export interface Launch {
   readonly input: 'none' | 'once' | 'text' | 'stream-json';
   /** The first message; sent on standard input where `input` is not `none`. */
   readonly prompt: string | null;
+  /** The messages in it that an earlier process was told and did not hear, by id. */
+  readonly held?: readonly string[];
   readonly timeout_ms: number | null;
   /** Between SIGTERM and SIGKILL. */
   readonly kill_after_ms: number;

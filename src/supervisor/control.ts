@@ -1,19 +1,22 @@
 import type { Permission } from './permissions.ts';
 import type { Control, Standing } from './contract.ts';
+import type { HeldMessage } from './held-messages.ts';
 
 export interface Controls {
   readonly stand: (standing: Standing) => void;
-  readonly send: (text: string, permission: Permission | undefined) => Promise<boolean>;
+  readonly send: (message: HeldMessage, permission: Permission | undefined) => Promise<boolean>;
+  /** Messages that the process begins with. */
+  readonly told?: readonly string[];
   readonly kill: (reason: string) => Promise<void>;
 }
 
 export type Controlled = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
 /** What the daemon wants of us. A message is brought once: a repeat of its id is answered as the first was. */
-export function createControl({ stand, send, kill }: Controls): (body: Buffer) => Promise<Controlled> {
-  const sent = new Map<string, Promise<Controlled>>();
-  const bring = async (text: string, permission: Permission | undefined): Promise<Controlled> =>
-    (await send(text, permission)) ? OK : { ok: false, error: 'the agent does not listen any more' };
+export function createControl({ stand, send, kill, told = [] }: Controls): (body: Buffer) => Promise<Controlled> {
+  const sent = new Map<string, Promise<Controlled>>(told.map((id) => [id, Promise.resolve(OK)]));
+  const bring = async (message: HeldMessage, permission: Permission | undefined): Promise<Controlled> =>
+    (await send(message, permission)) ? OK : { ok: false, error: 'the agent does not listen any more' };
   return async (body) => {
     const control = parseControl(body);
     switch (control?.kind) {
@@ -28,8 +31,9 @@ export function createControl({ stand, send, kill }: Controls): (body: Buffer) =
       case 'send': {
         const first = sent.get(control.message_id);
         if (first !== undefined) return first;
-        const now = bring(control.text, control.permission);
-        sent.set(control.message_id, now);
+        const { message_id: id, text, permission } = control;
+        const now = bring({ id, text }, permission);
+        sent.set(id, now);
         return now;
       }
     }

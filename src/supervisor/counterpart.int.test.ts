@@ -225,10 +225,10 @@ describe('hooks other than Stop', () => {
     const run = await scene.start(WAITS);
     await run.post('/hook/notification', { notification_type: 'permission_prompt', message: 'May I?' });
     await run.post('/hook/notification', { notification_type: 'idle_prompt' });
-    await run.post('/hook/stop-failure', { error: 'rate_limit', error_details: 'usage limit reached|1893456000' });
+    await run.post('/hook/stop-failure', { error: 'rate_limit', reset_at: '2030-01-01T00:00:00Z' });
     await run.post('/hook/stop-failure', { error: 'billing_error' });
     await run.post('/hook/stop-failure', { error: 'authentication_failed' });
-    await run.post('/hook/stop-failure', { error: 'connection refused' });
+    await run.post('/hook/stop-failure', { error: 'connection refused', error_details: '429 rate limit|1893456000' });
     await run.post('/hook/subagent-stop', {});
     const reports = scene.daemon
       .of('agent_report')
@@ -240,8 +240,28 @@ describe('hooks other than Stop', () => {
       { kind: 'errored', error: 'rate_limited', reset_at: '2030-01-01T00:00:00.000Z' },
       { kind: 'errored', error: 'out_of_credits', reset_at: null },
       { kind: 'errored', error: 'unauthorized' },
-      { kind: 'errored', error: 'no_internet' },
+      { kind: 'errored', error: 'no_internet', reset_at: null },
     ]);
+  });
+});
+
+describe('words about errors', () => {
+  it('are no errors, whoever says them', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    const printed = [{ type: 'tool_result', tool_use_id: 't1', is_error: true, content: 'HTTP 429 rate_limit_error' }];
+    const run = await scene.start(
+      talks([
+        SAYS('429 rate limit exceeded. Your credit balance is too low. 401 unauthorized|1893456000'),
+        JSON.stringify({ type: 'user', message: { role: 'user', content: printed } }),
+        JSON.stringify({ type: 'result', is_error: true, result: 'API Error: 429 rate_limit_error' }),
+        JSON.stringify({ type: 'result', is_error: false, result: 'usage limit reached|1893456000' }),
+      ]),
+    );
+    const kinds = (): unknown[] => scene.daemon.of('agent_report').map(({ input }) => input['kind']);
+    await until('its turn is over', () => kinds().includes('idle'));
+    expect(kinds()).not.toContain('errored');
+    expect(await run.stop()).toContain(TEXTS.signal);
   });
 });
 

@@ -10,6 +10,7 @@ import { refuse, type Rooms } from './door.ts';
 import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
 import { Hearing } from './hearing.ts';
+import { HeldMessages, type HeldMessage } from './held-messages.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
 import { Permissions, type Permission } from './permissions.ts';
@@ -31,8 +32,8 @@ export class Counterpart implements Rooms {
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
   readonly #permissions = new Permissions();
-  /** What it was told while it could not listen: it hears that when it next tries to stop. */
-  readonly #held: string[] = [];
+  readonly #held: HeldMessages;
+  readonly #control: (body: Buffer) => Promise<object>;
   readonly #answering = new Set<Promise<unknown>>();
   readonly #timers: NodeJS.Timeout[] = [];
   #idle: IdleTimer | undefined;
@@ -51,6 +52,13 @@ export class Counterpart implements Rooms {
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
     this.#launch = launch;
     this.#tail = tail;
+    this.#held = new HeldMessages(files.held);
+    this.#control = createControl({
+      stand: (standing) => this.#stand(standing),
+      send: async (message, permission) => this.#tell(message, permission),
+      kill: async () => this.end(),
+      told: launch.held ?? [],
+    });
     this.#line = new DaemonLine(launch.state_dir, launch.token);
     this.#reporter = new Reporter(launch, this.#line);
     this.#hearing = new Hearing({
@@ -81,7 +89,7 @@ export class Counterpart implements Rooms {
     const { supervisor, process: own, start } = running;
     void this.report({ kind: 'started', start, supervisor, process: own });
     if (kind === 'agent') void this.#askStanding();
-    if (prompt !== null) void child?.tell(prompt);
+    if (prompt !== null && child !== undefined) void this.#begin(child, prompt);
     this.#idle = new IdleTimer(idle_ms, () => this.#onSilence());
     if (renew_ms !== null) this.#timers.push(setInterval(() => void this.#renew(), renew_ms));
     if (timeout_ms !== null && timeout_ms <= LONGEST_MS)
@@ -109,6 +117,7 @@ export class Counterpart implements Rooms {
 
   /** The process has gone: nothing is renewed, and nobody is idle. */
   rest(): void {
+    this.#isLeaving = true;
     this.#idle?.stop();
     for (const timer of this.#timers) clearTimeout(timer);
   }
@@ -117,7 +126,7 @@ export class Counterpart implements Rooms {
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
     await this.#settlePrinted(undefined);
     await this.#hearing.conclude(code, this.#timedOut);
-    for (const text of this.#held.splice(0)) this.#tail.push(Buffer.from(`\n[not heard any more: ${text}]\n`));
+    for (const { text } of this.#held.take()) this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
     return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
   }
 
@@ -175,12 +184,6 @@ export class Counterpart implements Rooms {
     );
   }
 
-  readonly #control = createControl({
-    stand: (standing) => this.#stand(standing),
-    send: async (text, permission) => this.#tell(text, permission),
-    kill: async () => this.end(),
-  });
-
   async #answer<T>(work: Promise<T>): Promise<T> {
     this.#answering.add(work);
     try {
@@ -208,13 +211,23 @@ export class Counterpart implements Rooms {
 
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
   async #stop(body: Buffer): Promise<object> {
-    const told = this.#held.splice(0).join('\n\n');
-    if (told !== '') return { decision: 'block', reason: told };
+    const told = this.#held.take();
+    if (told.length > 0) {
+      // When the answer has left: whoever is killed before that has not heard it.
+      setImmediate(() => this.#held.forget(told.map(({ id }) => id)));
+      return { decision: 'block', reason: told.map(({ text }) => text).join('\n\n') };
+    }
     const output = await this.#guard.stop(body);
     this.#isTold = false;
     // A client that has one turn a process is on its way out.
     if (output.decision === 'allow' && this.#launch.input === 'once') this.#isLeaving = true;
     return output.decision === 'allow' ? {} : output;
+  }
+
+  /** What earlier processes did not hear stands in its prompt. One that cannot even read that has not heard it either. */
+  async #begin(child: Child, prompt: string): Promise<void> {
+    const { input, held = [] } = this.#launch;
+    if ((await child.tell(prompt)) || input === 'none') this.#held.forget(held);
   }
 
   /** Held until a person has decided; the client waits for it as long as that takes. */
@@ -225,10 +238,11 @@ export class Counterpart implements Rooms {
     return answered;
   }
 
-  /** One that is leaving does not hear it. Its end is on record before that is said, and its next process can hear it instead. */
-  async #tell(text: string, permission?: Permission): Promise<boolean> {
+  /** One that is leaving does not hear it. Its end is on record before that is said, and its next process, if there is one, begins with it. */
+  async #tell({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
     if (this.#launch.terminal === true) return false;
     if (this.#isLeaving) {
+      this.#held.add({ id, text });
       await this.#gone.promise;
       return false;
     }
@@ -239,7 +253,7 @@ export class Counterpart implements Rooms {
     this.#hearing.told();
     this.#idle?.touch();
     if (this.#launch.input !== 'once') return (await this.#child?.tell(text)) ?? false;
-    this.#held.push(text);
+    this.#held.add({ id, text });
     return true;
   }
 
@@ -254,6 +268,7 @@ export class Counterpart implements Rooms {
    * an error that ended the turn. Clients that have one turn a process leave by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
+    if (this.#launch.input === 'once') this.#isLeaving = true;
     await this.#settlePrinted(undefined);
     await this.#hearing.turnEnded(!this.#isTold);
     if (this.#isTold || this.#launch.input === 'once') return;

@@ -53,6 +53,28 @@ describe('Claude Code, run by Baton', () => {
     expect((await entryOf(scene, 'AgentSignalled')).data).toMatchObject({ kind: 'complete', message: 'by a tool' });
   });
 
+  it('ends its session on a task through the MCP tools, without its shell', async () => {
+    const exit = {
+      protocol: 'apm2_agent_exit',
+      version: '1.0.0',
+      phase_completed: 'IMPLEMENTATION',
+      exit_reason: 'completed',
+    };
+    const signal = uses('mcp__baton__exit_signal', exit);
+    await using user = await openUser(claudeCase, [says('Done.'), signal, says('Now.')]);
+    scene.write(`
+      exit_protocol = true
+      ${agent('requires = ["exit"]')}
+      [workers.w]
+      phases = ["IMPLEMENTATION"]
+      run = { agent = "coder" }`);
+    await scene.start(shellOf(claudeCase, user));
+    await scene.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    expect((await entryOf(scene, 'AgentExited')).data).toMatchObject({ code: 0, blocks_used: false });
+    expect((await entryOf(scene, 'AgentSessionCompleted')).data).toMatchObject({ next_phase: 'CI_PENDING' });
+    expect(user.model.asked).toHaveLength(3);
+  });
+
   it('asks a person for permission, and goes on with what they decide', async () => {
     const write = uses('Write', { file_path: join(scene.repository, '.claude/settings.json'), content: '{}' });
     await using user = await openUser(claudeCase, [write, sh(COMPLETE), says('Now.')]);

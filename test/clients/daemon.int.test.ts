@@ -69,8 +69,42 @@ describe.each([claudeCase, codexCase, geminiCase])('$run, run by Baton', (client
     await until(async () => (await scene.types()).includes('MessageDelivered'), 'it was told');
     writeFileSync(join(scene.repository, 'go'), '');
     expect((await scene.agent(id)).status).toBe('done');
-    expect(user.model.asked.some((asked) => textIn(asked).includes('Mind the gap.'))).toBe(true);
+    const heard = user.model.asked.map(textIn).find((text) => text.includes('Mind the gap.'));
+    expect(heard).toContain('Do the task.');
     expect((await scene.entries()).find(({ type }) => type === 'MessageDelivered')?.data).toMatchObject({ ok: true });
+  });
+
+  it('moves the step of its pipeline on when it has signalled, and not before', async () => {
+    const look = client.shell('test ! -e after && touch looked');
+    await using user = await openUser(client, [says('Done.'), look, client.shell(COMPLETE), says('Now.')]);
+    scene.write(`${agent('on_stop = "signal"')}
+      [pipelines.p]
+      steps = [{ name = "work", run = { agent = "coder" }, on_done = "next" }, { name = "next", run = "touch after" }]`);
+    await scene.start(shellOf(client, user));
+    const shown = await scene.pipeline(await scene.run('p'), 35_000);
+    expect(shown).toMatchObject({ status: 'done', steps: [{ name: 'work' }, { name: 'next', status: 'done' }] });
+    expect(['looked', 'after'].map((file) => existsSync(join(scene.repository, file)))).toEqual([true, true]);
+    expect(textIn(user.model.asked[1])).toContain('You must explicitly signal completion');
+  });
+
+  it('hears once, after a resume, what it was told before it failed', async () => {
+    const wait = client.shell('touch waits; while [ ! -e go ]; do sleep 0.05; done');
+    const script = [says('The first words.'), wait, client.unauthorized, client.shell(COMPLETE), says('Now.')];
+    await using user = await openUser(client, script);
+    scene.write(agent('on_stop = "signal"\n    on_error = "escalate"'));
+    await scene.start(shellOf(client, user));
+    const id = await scene.run('coder');
+    await until(() => existsSync(join(scene.repository, 'waits')), 'it is at work', 30_000);
+    await scene.ask('agent_send', { id, text: 'Mind the gap.' });
+    await until(async () => (await scene.types()).includes('MessageDelivered'), 'it was told');
+    writeFileSync(join(scene.repository, 'go'), '');
+    await entryOf(scene, 'AgentErrored');
+    const { decision_id } = await scene.agent(id);
+    await scene.ask('decision_resolve', { id: decision_id, option: 1, message: 'Go on, please.' });
+    expect(await scene.agent(id, 30_000)).toMatchObject({ status: 'done' });
+    const last = textIn(user.model.asked.at(-1));
+    for (const text of ['Do the task.', 'The first words.', 'Go on, please.']) expect(last).toContain(text);
+    expect(last.split('Mind the gap.')).toHaveLength(2);
   });
 
   it('goes on in its conversation when a person has answered, in a new process', async () => {
@@ -81,12 +115,17 @@ describe.each([claudeCase, codexCase, geminiCase])('$run, run by Baton', (client
     const id = await scene.run('coder');
     const { decision_id } = await scene.agent(id);
     await until(async () => (await scene.ask('agent_show', { id })).process === 'gone', 'its process has gone', 30_000);
+    expect(user.model.asked).toHaveLength(2);
     await scene.ask('decision_resolve', { id: decision_id, option: 1, message: 'Take the other road.' });
     expect(await scene.agent(id)).toMatchObject({ status: 'done', start: 2 });
     const last = textIn(user.model.asked[2]);
     expect(last).toContain('Do the task.');
     expect(last).toContain('I am stuck.');
     expect(last).toContain('Take the other road.');
+    // Nobody asked the model anything while it waited: what it used is four turns of the model, none of them for that.
+    const used = (await scene.entries()).findLast(({ type }) => type === 'SessionUsed')?.data;
+    expect(used).toMatchObject({ waiting_tokens: 0 });
+    expect(user.model.asked).toHaveLength(4);
   });
 
   it('that is told to wait by its API waits until the limit ends, and goes on', async () => {

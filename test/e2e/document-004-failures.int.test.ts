@@ -138,7 +138,9 @@ describe('failure mode', () => {
     expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4', 'P0.2.2']);
     const story = typesOf(about(await readLedger(world), 'P0.1.1')).filter((type) => type !== 'TaskProgressed');
     const done = 'TaskClaimed ThoughtRecorded ClaimCompleted PhaseMoved';
-    expect(story.slice(1).join(' ')).toBe(`${done} ThoughtRecorded TaskReinstated PhaseMoved ${done}`);
+    expect(story.slice(1).join(' ')).toBe(
+      `${done.replace(' ', ' BranchNamed ')} ThoughtRecorded TaskReinstated PhaseMoved ${done}`,
+    );
   }, 60_000);
 
   it('4: two agents finalize at the same time', async () => {

@@ -109,6 +109,7 @@ it('a worker that was frozen past its expiry cannot write, complete, commit or p
   expect(typesOf(entries)).toEqual([
     'TaskCreated',
     'TaskClaimed',
+    'BranchNamed',
     'ClaimExpired',
     'TaskClaimed',
     'ThoughtRecorded',

@@ -13,6 +13,8 @@ interface Case {
   /** What the result says it changed. */
   readonly claims: readonly string[];
   readonly found: readonly RegExp[];
+  /** Git itself sees nothing of it. */
+  readonly isUnseen?: boolean;
 }
 
 const write = (path: string, text: string): object => ({ write: { path, text } });
@@ -98,6 +100,18 @@ const CASES: readonly Case[] = [
     claims: ['b.txt'],
     found: [/named but not changed: b\.txt/, /changed but not named: a\.txt/],
   },
+  {
+    name: 'files that it hides from git',
+    steps: [
+      { run: 'echo "/hidden*" >> "$(git rev-parse --git-path info/exclude)"' },
+      ...Array.from({ length: 10 }, (_, i) => write(`hidden${i}.txt`, 'x')),
+      { run: 'git update-index --assume-unchanged package.json' },
+      write('package.json', '{"dependencies":{"known":"1.0.0","fresh":"1.0.0"}}'),
+    ],
+    claims: [],
+    found: [/^max_files: 11 files differ/, /^no_new_deps: npm fresh/, /changed but not named: .*hidden0\.txt/],
+    isUnseen: true,
+  },
 ];
 
 const HONEST: Case = { name: 'honest', steps: [write('a.txt', 'x')], claims: ['a.txt'], found: [] };
@@ -162,7 +176,7 @@ function of(id: string, type: string): Told['data'] | undefined {
 describe('a session that breaks its mission, and says that all is well', () => {
   it.each(CASES.map((each, i) => [each.name, idOf(i), each] as const))(
     'is caught: %s',
-    async (_, id, { found, steps }) => {
+    async (_, id, { found, steps, isUnseen = false }) => {
       const exit = of(id, 'AgentSessionCompleted');
       expect(exit).toMatchObject({ exit_reason: 'error', claimed_exit_reason: 'completed', next_phase: 'BLOCKED' });
       const violations = of(id, 'SessionMeasured')?.['violations'] as string[];
@@ -173,7 +187,9 @@ describe('a session that breaks its mission, and says that all is well', () => {
       expect(await world.ask('task_get', { task_id: id })).toMatchObject({ phase: 'BLOCKED' });
       const workspace = String(of(id, 'SessionPrepared')?.['workspace']);
       const kept = execFileSync('git', ['-C', workspace, 'status', '--porcelain'], { encoding: 'utf8' });
-      expect(kept === '').toBe(steps.some((step) => 'commit' in step));
+      expect(kept === '').toBe(isUnseen || steps.some((step) => 'commit' in step));
+      const { worktrees } = await world.ask<{ worktrees: { path: string; holds: string[] }[] }>('worktree_list');
+      expect(worktrees.find(({ path }) => path === workspace)?.holds).not.toEqual([]);
     },
   );
 
@@ -181,6 +197,15 @@ describe('a session that breaks its mission, and says that all is well', () => {
     const id = idOf(ALL.indexOf(SLOW));
     expect(of(id, 'SessionMeasured')).toMatchObject({ file_count: 1, violations: ['timeout: ended after 2 seconds'] });
     expect(of(id, 'ClaimFailed')).toMatchObject({ reason: expect.stringContaining('timed out') });
+  });
+
+  it('is never merged', async () => {
+    const types = await world.types();
+    expect(types.filter((type) => type.startsWith('Merge'))).toEqual([]);
+    const main = execFileSync('git', ['-C', world.repository, 'log', '-1', '--format=%s', 'main'], {
+      encoding: 'utf8',
+    });
+    expect(main).toBe('manifests\n');
   });
 
   it('is no other than one that keeps to it', () => {

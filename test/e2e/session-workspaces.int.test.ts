@@ -73,9 +73,34 @@ const CONTENTS: readonly Content[] = [
     isThere: (worktree) => text(join(worktree, '.env')) === 'TOKEN=precious',
     listed: /1 configured/,
   },
+  {
+    name: 'configured and only here',
+    put: (worktree) => writeFileSync(join(worktree, 'not-there'), 'precious'),
+    isThere: (worktree) => text(join(worktree, 'not-there')) === 'precious',
+    listed: /1 configured/,
+  },
+  {
+    name: 'hidden',
+    put: (worktree) => {
+      const rules = git(worktree, 'rev-parse', '--path-format=absolute', '--git-path', 'info/exclude');
+      writeFileSync(rules, `${text(rules)}/precious*\n`);
+      writeFileSync(join(worktree, 'precious.txt'), 'precious');
+    },
+    isThere: (worktree) => text(join(worktree, 'precious.txt')) === 'precious',
+    listed: /1 untracked/,
+  },
+  {
+    name: 'assumed',
+    put: (worktree) => {
+      git(worktree, 'update-index', '--assume-unchanged', 'tracked.txt');
+      writeFileSync(join(worktree, 'tracked.txt'), 'precious');
+    },
+    isThere: (worktree) => text(join(worktree, 'tracked.txt')) === 'precious',
+    listed: /1 changed/,
+  },
 ];
 
-const TASKS = [...CONTENTS.map(({ name }) => name), 'clean'];
+const TASKS = [...CONTENTS.map(({ name }) => name), 'tidy', 'clean'];
 const idOf = (index: number): string => `T${String(index + 1).padStart(3, '0')}`;
 
 const world = new RunScene();
@@ -84,11 +109,13 @@ const after = new Map<string, readonly boolean[]>();
 let kept: readonly { path: string; holds: readonly string[]; needed: string | null }[] = [];
 let removed: readonly string[] = [];
 let places: readonly string[] = [];
+/** What closing each of them came to. */
+const closed = new Map<string, string>();
 
 beforeAll(async () => {
   const { repository } = world;
   writeFileSync(join(repository, 'tracked.txt'), 'as it was');
-  writeFileSync(join(repository, '.gitignore'), '.env\nnode_modules/\n');
+  writeFileSync(join(repository, '.gitignore'), '.env\nnot-there\nnode_modules/\n');
   git(repository, 'add', '--all');
   git(repository, 'commit', '-q', '-m', 'second');
   const remote = join(world.scene.folder, 'remote.git');
@@ -143,6 +170,11 @@ beforeAll(async () => {
     await world.ask('task_complete', { task_id: idOf(i), ...record, related_thought_records: [] });
   await until(async () => (await world.ask<{ agents: Shown[] }>('agent_list')).agents.length === 0, 'all are gone');
   look('done');
+  for (const [i, name] of TASKS.slice(0, -1).entries()) {
+    const { actions } = await world.ask<{ actions: string[] }>('workflow_close', { task_id: idOf(i) });
+    closed.set(name, actions.join('; '));
+  }
+  look('close');
   const pruned = await world.ask<{ removed: string[]; kept: typeof kept }>('worktree_prune');
   ({ removed, kept } = pruned);
   look('prune');
@@ -196,7 +228,7 @@ function supervisorOf(agentId: string): number {
 
 describe('the worktree of a task', () => {
   it('has what git does not bring along, once', () => {
-    const place = places.at(-2) ?? '';
+    const place = places[1] ?? '';
     expect(lstatSync(join(place, 'node_modules')).isSymbolicLink()).toBe(true);
     expect(existsSync(join(place, 'node_modules/x'))).toBe(true);
     expect(existsSync(join(place, 'not-there'))).toBe(false);
@@ -215,23 +247,28 @@ describe('the worktree of a task', () => {
     expect(new Set(prepared.map(({ port }) => port)).size).toBe(TASKS.length);
   });
 
-  it.each(['work', 'cancel', 're-run', 'crash', 'restart', 'done', 'prune'])('keeps everything after: %s', (what) => {
-    const lost = CONTENTS.map(({ name }) => name).filter((_, i) => after.get(what)?.[i] !== true);
-    expect(lost).toEqual([]);
-  });
+  it.each(['work', 'cancel', 're-run', 'crash', 'restart', 'done', 'close', 'prune'])(
+    'keeps everything after: %s',
+    (what) => {
+      const lost = CONTENTS.map(({ name }) => name).filter((_, i) => after.get(what)?.[i] !== true);
+      expect(lost).toEqual([]);
+    },
+  );
 
   it.each(CONTENTS.map((each, i) => [each.name, i, each] as const))(
     'is listed with what it holds: %s',
-    (_, i, { listed }) => {
+    (name, i, { listed }) => {
       const view = kept.find(({ path }) => path === places[i]);
+      expect(closed.get(name)).toContain(`kept '${places[i] ?? ''}': ${view?.holds.join(', ') ?? ''}`);
       expect(view).toMatchObject({ needed: null, holds: expect.arrayContaining([expect.stringMatching(listed)]) });
     },
   );
 
   it('goes with its branch where nothing would be lost', () => {
     expect(removed).toEqual([places.at(-1)]);
-    expect(existsSync(places.at(-1) ?? '')).toBe(false);
-    expect(git(world.repository, 'branch', '--list', 'feature/t008-clean')).toBe('');
+    expect(closed.get('tidy')).toContain('Worktree removed, branch feature/t011-tidy deleted');
+    expect(places.slice(-2).map((place) => existsSync(place))).toEqual([false, false]);
+    expect(git(world.repository, 'branch', '--list', 'feature/t012-clean')).toBe('');
     expect(existsSync(join(world.repository, 'node_modules/x'))).toBe(true);
   });
 });

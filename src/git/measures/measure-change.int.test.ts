@@ -17,7 +17,7 @@ describe('what a session has really done', () => {
     scratch.git(repo, 'rm', '--quiet', 'c');
     scratch.write(repo, { staged: '1' });
     scratch.git(repo, 'add', 'staged');
-    const measured = valueOf(await measureChange(repo, base));
+    const measured = valueOf(await measureChange(repo, base, scratch.folder));
     expect(Object.fromEntries(measured.files.map(({ path, action }) => [path, action]))).toEqual({
       a: 'modified',
       b: 'modified',
@@ -35,7 +35,7 @@ describe('what a session has really done', () => {
     const base = scratch.git(repo, 'rev-parse', 'HEAD');
     scratch.commit(repo, { a: '1' });
     scratch.git(repo, 'revert', '--no-edit', 'HEAD');
-    const measured = valueOf(await measureChange(repo, base));
+    const measured = valueOf(await measureChange(repo, base, scratch.folder));
     expect(measured.files).toEqual([]);
     expect(findViolations({ max_files: 0 }, measured, null)).toEqual([]);
     expect(findViolations({ no_git_commit: true }, measured, null)).toEqual([
@@ -51,7 +51,7 @@ describe('what a session has really done', () => {
     });
     const files = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`f${i}`, 'x']));
     scratch.commit(repo, { ...files, 'package.json': '{"dependencies":{"a":"1","b":"1","left-pad":"1"}}' });
-    const measured = valueOf(await measureChange(repo, base));
+    const measured = valueOf(await measureChange(repo, base, scratch.folder));
     const claimed = {
       ...RESULT,
       files_modified: [

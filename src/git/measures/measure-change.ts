@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { lookPlainly, type PlainView } from '../plain-view.ts';
 import { git, gitLines, gitText, type GitResult } from '../run-git.ts';
 import { findDependencyFile } from './dependency-files.ts';
 import { findNewDependencies, type ChangedText, type DependencyFindings } from './find-new-dependencies.ts';
@@ -9,7 +10,7 @@ export interface Measured {
   /** Where it began, and where it stands. */
   readonly base: string;
   readonly head: string;
-  /** Everything that differs from the base: committed, staged, changed or new. Ignored files are not looked at. */
+  /** Everything that differs from the base: committed, staged, changed or new. What the base ignores is not looked at. */
   readonly files: readonly MeasuredFile[];
   /** Commits on top of the base. */
   readonly commits: number;
@@ -21,11 +22,11 @@ export interface MeasuredFile {
   readonly action: 'created' | 'modified' | 'deleted';
 }
 
-/** Measures a worktree against the commit that the session began at. It only reads. */
-export async function measureChange(worktree: string, base: string): Promise<GitResult<Measured>> {
+/** Measures a worktree against the commit that the session began at. It only reads, and nothing in the worktree hides anything from it. */
+export async function measureChange(worktree: string, base: string, stateDir: string): Promise<GitResult<Measured>> {
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: worktree });
   if (!head.ok) return head;
-  const files = await readFiles(worktree, base);
+  const files = await lookPlainly(worktree, { stateDir, rulesAt: base }, async (view) => readFiles(view, base));
   if (!files.ok) return files;
   const commits = await gitText(['rev-list', '--count', `${base}..HEAD`, '--'], { cwd: worktree });
   if (!commits.ok) return commits;
@@ -38,26 +39,19 @@ export async function measureChange(worktree: string, base: string): Promise<Git
   };
 }
 
-/** The worktree against the base, not HEAD against the base: what is not committed counts as well. */
-async function readFiles(worktree: string, base: string): Promise<GitResult<MeasuredFile[]>> {
-  const asked = [
-    'diff',
-    '--name-status',
-    '-z',
-    '--no-renames',
-    '--no-ext-diff',
-    '--ignore-submodules=none',
-    base,
-    '--',
-  ];
-  const diff = await git(asked, { cwd: worktree });
-  if (!diff.ok) return diff;
-  const untracked = await git(['ls-files', '--others', '--exclude-standard', '-z'], { cwd: worktree });
-  if (!untracked.ok) return untracked;
+/** The worktree against the base: what is not committed counts as well. So does what is only staged, or only in a commit: it can be merged. */
+async function readFiles(view: PlainView, base: string): Promise<GitResult<MeasuredFile[]>> {
+  const options = ['--name-status', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=none'];
   const files = new Map<string, MeasuredFile['action']>();
-  const words = fields(diff.value.stdout);
-  for (let i = 0; i + 1 < words.length; i += 2) files.set(words[i + 1] ?? '', ACTIONS[words[i] ?? ''] ?? 'modified');
-  for (const path of fields(untracked.value.stdout)) {
+  for (const compared of [['HEAD'], ['--cached'], []]) {
+    const words = await view.list('diff', ...options, base, ...compared, '--');
+    if (!words.ok) return words;
+    for (let i = 0; i + 1 < words.value.length; i += 2)
+      files.set(words.value[i + 1] ?? '', ACTIONS[words.value[i] ?? ''] ?? 'modified');
+  }
+  const untracked = await view.untracked();
+  if (!untracked.ok) return untracked;
+  for (const path of untracked.value) {
     // Deleted in the index and there again: the file is as new as it looks to git, and yet only modified.
     files.set(path, files.get(path) === 'deleted' ? 'modified' : 'created');
   }
@@ -98,8 +92,4 @@ const MOST_BYTES = 64 * 1024 * 1024;
 
 async function readNow(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
-}
-
-function fields(output: string): string[] {
-  return output.split('\0').filter((field) => field !== '');
 }

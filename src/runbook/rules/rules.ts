@@ -1,5 +1,6 @@
 import type { Subject } from '../subject.ts';
 import { checkAgents } from './agents.ts';
+import { checkBranch } from './branch.ts';
 import { checkCommands } from './commands.ts';
 import { checkHandlers } from './handlers.ts';
 import { checkLists } from './lists.ts';
@@ -21,5 +22,6 @@ export const RULES: readonly ((subject: Subject) => void)[] = [
   checkVariables,
   checkCommands,
   checkTemplates,
+  checkBranch,
   checkLists,
 ];

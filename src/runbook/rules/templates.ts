@@ -40,6 +40,8 @@ export function checkTemplates(subject: Subject): void {
     const text = textAt(run, ['ci', 'required', index, 'run'], { isShell: true });
     checkText(text, { sites: [], owner: `check ${name}`, sources: ['task', 'env'] }, subject);
   }
+  const branch = textAt(subject.value.workspace?.branch, ['workspace', 'branch'], { isRecorded: true });
+  checkText(branch, { sites: [], owner: 'branch template', sources: ['task'] }, subject);
   const webhook = textAt(subject.value.notify?.webhook, ['notify', 'webhook'], {});
   checkText(webhook, { sites: [], owner: 'webhook', sources: ['env'] }, subject);
 }

@@ -20,9 +20,11 @@ export function evolveFlow(
       return { ...flow, held: null };
     case 'TaskClaimed':
       return isAuthor(recorded.data.role) ? { ...flow, authors: withName(flow.authors, recorded.data.holder) } : flow;
+    case 'BranchNamed':
+      return { ...flow, branch: recorded.data.branch };
     case 'SessionPrepared': {
       const { workspace, branch, base, port } = recorded.data;
-      return { ...flow, place: { workspace, branch, base, port } };
+      return { ...flow, branch, place: { workspace, branch, base, port } };
     }
     case 'SessionMeasured':
       return { ...flow, head: recorded.data.head, commits: flow.commits + recorded.data.commits };
@@ -59,8 +61,8 @@ export function evolveFlow(
 
 /** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
 function startAgain(flow: Flow): Flow {
-  const { mode, startedAt, issue, commits, reviews, place, authors, head, checks, merge, movedAt } = flow;
-  return { ...NO_FLOW, mode, startedAt, issue, commits, reviews, place, authors, head, checks, merge, movedAt };
+  const { mode, startedAt, issue, commits, reviews, branch, place, authors, head, checks, merge, movedAt } = flow;
+  return { ...NO_FLOW, mode, startedAt, issue, commits, reviews, branch, place, authors, head, checks, merge, movedAt };
 }
 
 /** Whoever changes the work does not approve it. */

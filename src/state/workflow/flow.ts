@@ -6,6 +6,8 @@ export interface Flow {
   readonly mode: WorkflowMode | null;
   /** Nobody may claim it before a person has spoken. */
   readonly held: { readonly decisionId: string; readonly stage: string } | null;
+  /** The branch it is worked on in, by the name that was recorded. */
+  readonly branch: string | null;
   /** Where its sessions work. */
   readonly place: Place | null;
   /** The commit that the newest session left its branch at, as it was measured. */
@@ -57,6 +59,7 @@ export interface Checks {
 export const NO_FLOW: Flow = {
   mode: null,
   held: null,
+  branch: null,
   place: null,
   head: null,
   handoff: null,

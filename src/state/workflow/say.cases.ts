@@ -22,6 +22,11 @@ export const prepare = (task_id: string, epoch: number): Command => ({
   },
 });
 
+export const nameBranch = (id: string, epoch: number, branch: string): Command => ({
+  kind: 'name-branch',
+  command: { id, epoch, branch },
+});
+
 export const finishCheck = (checksId: string, name: string, outcome: 'passed' | 'failed' | 'cancelled'): Command => ({
   kind: 'finish-check',
   command: {

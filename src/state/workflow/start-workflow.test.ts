@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide, type Command } from '../decide.ts';
 import { create, claim, operator, system, worker } from '../say.cases.ts';
 import { emptyState, evolve, type State } from '../state.ts';
-import { prepare, startWorkflow } from './say.cases.ts';
+import { nameBranch, prepare, startWorkflow } from './say.cases.ts';
 
 const RULES = { ciGate: false, mergeGate: false };
 
@@ -11,7 +11,7 @@ function after(...commands: readonly Command[]): State {
 }
 
 function say(state: State, command: Command): State {
-  const outcome = decide(state, command, command.kind === 'prepare-session' ? system : operator, RULES);
+  const outcome = decide(state, command, /^(?:prepare|name)-/.test(command.kind) ? system : operator, RULES);
   if (!outcome.ok) throw new Error(outcome.refusal.message);
   for (const event of outcome.events) evolve(state, { ...event, seq: state.seq + 1, at: '', actor: 'operator:ann' });
   return state;
@@ -34,11 +34,39 @@ describe('a workflow', () => {
   });
 });
 
+describe('the branch of a task', () => {
+  const name = (state: State, id: string, branch: string, epoch = 1) =>
+    decide(state, nameBranch(id, epoch, branch), system, RULES);
+
+  it('is named once, and keeps its name whatever the template says later', () => {
+    const state = after(create('A'), claim('A', 'a1'));
+    expect(name(state, 'A', 'feature/a')).toMatchObject({ answer: 'feature/a', events: [{ type: 'BranchNamed' }] });
+    say(state, nameBranch('A', 1, 'feature/a'));
+    expect(name(state, 'A', 'other/a')).toMatchObject({ answer: 'feature/a', events: [] });
+    const stale = name(state, 'A', 'feature/a', 2);
+    expect(!stale.ok && stale.refusal.code).toBe('claim-ended');
+  });
+
+  it('is that of no other task', () => {
+    const state = after(create('P0.1'), create('P0-1'), claim('P0.1', 'a1'), claim('P0-1', 'b1'));
+    say(state, nameBranch('P0.1', 1, 'feature/p0-1'));
+    const taken = name(state, 'P0-1', 'feature/p0-1');
+    expect(!taken.ok && taken.refusal).toMatchObject({
+      code: 'branch-taken',
+      message: "branch 'feature/p0-1' belongs to P0.1",
+    });
+    expect(name(state, 'P0-1', 'feature/2').ok).toBe(true);
+  });
+});
+
 describe('a session', () => {
   it('is prepared once, under its claim', () => {
     const state = after(create('A'), claim('A', 'a1'));
     say(state, prepare('A', 1));
-    expect(state.tasks.get('A')?.flow.place).toMatchObject({ branch: 'feature/a', port: 3100 });
+    expect(state.tasks.get('A')?.flow).toMatchObject({
+      branch: 'feature/a',
+      place: { branch: 'feature/a', port: 3100 },
+    });
     expect(decide(state, prepare('A', 1), system, RULES)).toMatchObject({ ok: true, events: [] });
     const stale = decide(state, prepare('A', 2), system, RULES);
     expect(!stale.ok && stale.refusal.code).toBe('claim-ended');

@@ -6,6 +6,8 @@ import type { Phase } from '../../protocol/phase.ts';
  * outside is an entry (`…Requested`) that is owed until another tells how it went.
  */
 export interface WorkflowEvents {
+  /** What the branch of a task is called, from now on. */
+  BranchNamed: { readonly task_id: string; readonly branch: string };
   /** The place of a session, and what it was asked to do: written before the agent is started. */
   SessionPrepared: {
     readonly agent_id: string;

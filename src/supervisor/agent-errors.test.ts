@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { readHook } from './answer-hook.ts';
+import { agentError, resetTime } from './agent-errors.ts';
+
+describe('the kind of an API error', () => {
+  it.each([
+    ['rate_limit', 'rate_limited'],
+    ['rate_limited', 'rate_limited'],
+    ['billing_error', 'out_of_credits'],
+    ['authentication_failed', 'unauthorized'],
+    ['server_error', 'no_internet'],
+    ['no_internet', 'no_internet'],
+  ])('is what the code %s stands for', (code, kind) => expect(agentError(code)).toBe(kind));
+
+  it.each([
+    'HTTP 429 Too Many Requests',
+    'rate limit exceeded',
+    'not a rate_limit',
+    '401 unauthorized',
+    'insufficient_quota: buy credits',
+    'constructor',
+    429,
+    null,
+    undefined,
+  ])('is nothing that a text like %s says', (text) => expect(agentError(text)).toBe('no_internet'));
+
+  it('is not in the details of a hook, nor is the end of a limit', () => {
+    const input = {
+      error: 'server_error',
+      error_details: '429 rate limit|1893456000',
+      message: 'usage limit reached|1893456000',
+    };
+    expect(readHook('stop-failure', Buffer.from(JSON.stringify(input)))).toMatchObject({
+      report: { error: 'no_internet', reset_at: null },
+      isSure: false,
+    });
+  });
+
+  it('has an end where a field names it', () => {
+    expect(resetTime('2030-01-01T00:00:00Z')).toBe('2030-01-01T00:00:00.000Z');
+    for (const field of ['soon', 1893456000, null, undefined]) expect(resetTime(field)).toBeNull();
+  });
+});

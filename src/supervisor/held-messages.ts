@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { writeWhole } from '../api/write-whole.ts';
+
+export interface HeldMessage {
+  readonly id: string;
+  readonly text: string;
+}
+
+/**
+ * What an agent was told while it could not listen: it hears that when it next tries to stop. Where its process goes before that, whatever
+ * became of it and of us, the next one finds it in the agent's folder and begins with it.
+ */
+export class HeldMessages {
+  readonly #path: string;
+  #waiting: readonly HeldMessage[] = [];
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** On disk before whoever sent it is told that it will be heard. */
+  add(message: HeldMessage): void {
+    this.#waiting = [...this.#waiting, message];
+    writeWhole(this.#path, JSON.stringify([...readHeld(this.#path), message]));
+  }
+
+  /** Those of this process that it has not heard yet. */
+  take(): readonly HeldMessage[] {
+    const taken = this.#waiting;
+    this.#waiting = [];
+    return taken;
+  }
+
+  /** They were heard. */
+  forget(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    writeWhole(this.#path, JSON.stringify(readHeld(this.#path).filter(({ id }) => !ids.includes(id))));
+  }
+}
+
+/** All that no process of the agent has heard yet, oldest first. */
+export function readHeld(path: string): readonly HeldMessage[] {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return Array.isArray(kept) ? kept.filter(isHeld) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isHeld(value: unknown): value is HeldMessage {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'id' in value && typeof value.id === 'string' && 'text' in value && typeof value.text === 'string';
+}
