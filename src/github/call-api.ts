@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process';
+import { findProgram } from '../notify/run-program.ts';
+import { problem, type Problem } from '../protocol/problem.ts';
+
+/** What GitHub was asked and could do, or what went wrong. */
+export type GithubResult<T> = { readonly ok: true; readonly value: T } | GithubFailure;
+
+export interface GithubFailure {
+  readonly ok: false;
+  readonly problem: Problem;
+  /** What GitHub answered; undefined where it was not reached. */
+  readonly status?: number;
+  /** It may work the next time: no network, a fault at GitHub, a limit that will be lifted. */
+  readonly isPassing: boolean;
+}
+
+export interface ApiRequest {
+  readonly host: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
+  /** Without a leading slash; `graphql` for what REST has not. */
+  readonly path: string;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+export interface ApiContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly signal?: AbortSignal;
+}
+
+/** One call of the API, by `gh api`: it knows who the user is, and how to reach their GitHub. */
+export async function callApi(request: ApiRequest, context: ApiContext): Promise<GithubResult<unknown>> {
+  const program = findProgram('gh', context.env);
+  if (program === undefined) {
+    return failed('github/no-gh', 'gh, the program of GitHub, is not on the PATH of the daemon', NO_GH_HINT);
+  }
+  const ran = await run(program, request, context);
+  const answer = ANSWER.exec(ran.out);
+  if (answer === null) return unanswered(ran, request);
+  const [head, status = ''] = answer;
+  return readAnswer(Number(status), head, ran.out.slice(head.length), request);
+}
+
+const NO_GH_HINT =
+  'Install it (https://cli.github.com), log in (gh auth login), and restart the daemon: baton down. Or set `pull_requests = false` under [github] in baton.toml.';
+
+/** The status line ends in a line feed, each header in a carriage return and one, and an empty line comes before the body. */
+const ANSWER = /^HTTP\/\S+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n/;
+
+function readAnswer(status: number, head: string, text: string, request: ApiRequest): GithubResult<unknown> {
+  let body: unknown;
+  try {
+    body = text.trim() === '' ? null : JSON.parse(text);
+  } catch {
+    return failed('github/unreachable', `GitHub answered ${status} with something that is not JSON`, RETRY, {
+      status,
+      isPassing: true,
+    });
+  }
+  const said = messageIn(body);
+  // GraphQL says what went wrong with a status that says all is well.
+  if (status < 300 && request.path === 'graphql' && said !== undefined)
+    return failed('github/refused', `GitHub refused: ${said}`, LOOK, { status });
+  if (status < 300) return { ok: true, value: body };
+  const what = `${request.method} ${request.path.split('?', 1)[0] ?? ''}: ${status}${said === undefined ? '' : ` ${said}`}`;
+  if (status === 401) return failed('github/not-logged-in', `GitHub does not know us: ${what}`, LOG_IN, { status });
+  if (
+    status === 429 ||
+    (status === 403 && /rate limit/i.test(`${said ?? ''}`)) ||
+    /^x-ratelimit-remaining: 0\r?$/im.test(status === 403 ? head : '')
+  )
+    return failed('github/rate-limited', `GitHub lets us ask no more for now: ${what}`, RETRY, {
+      status,
+      isPassing: true,
+    });
+  if (status >= 500)
+    return failed('github/unreachable', `GitHub has a fault: ${what}`, RETRY, { status, isPassing: true });
+  return failed('github/refused', `GitHub refused: ${what}`, LOOK, { status });
+}
+
+const LOG_IN = 'Log in: gh auth login. Then restart the daemon, where a token of its environment was wrong: baton down';
+const RETRY = 'Try again later: baton decision list. See https://www.githubstatus.com.';
+const LOOK = 'See what may be done there: gh auth status, and the settings of the repository.';
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function unanswered({ code, err }: Ran, { host }: ApiRequest): GithubFailure {
+  const said = err.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
+  if (code === NOT_LOGGED_IN || /gh auth login|GH_TOKEN|authentication token/i.test(err)) {
+    return failed('github/not-logged-in', `gh is not logged in to ${host}${said === '' ? '' : `: ${said}`}`, LOG_IN);
+  }
+  const why = said === '' ? `gh ended with ${code ?? 'a signal'}` : said;
+  return failed('github/unreachable', `GitHub cannot be reached: ${why}`, 'Check the network: gh api user', {
+    isPassing: true,
+  });
+}
+
+const NOT_LOGGED_IN = 4;
+
+async function run(program: string, { host, method, path, body }: ApiRequest, context: ApiContext): Promise<Ran> {
+  const args = ['api', '--include', '--hostname', host, '--method', method, ...HEADERS];
+  const input = body === undefined ? [] : ['--input', '-'];
+  return new Promise((resolve) => {
+    const child = spawn(program, [...args, ...input, path], {
+      cwd: context.cwd,
+      env: { ...context.env, ...QUIET },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: CALL_MS,
+      killSignal: 'SIGKILL',
+      ...(context.signal === undefined ? {} : { signal: context.signal }),
+    });
+    const [out, err]: [Buffer[], Buffer[]] = [[], []];
+    let size = 0;
+    const keep = (pieces: Buffer[]) => (piece: Buffer) => {
+      size += piece.length;
+      if (size <= MOST_BYTES) pieces.push(piece);
+      else child.kill('SIGKILL');
+    };
+    child.stdout.on('data', keep(out));
+    child.stderr.on('data', keep(err));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(body === undefined ? '' : JSON.stringify(body));
+    child.once('error', (error) => resolve({ code: null, out: '', err: error.message }));
+    child.once('close', (code) =>
+      resolve({ code, out: Buffer.concat(out).toString('utf8'), err: Buffer.concat(err).toString('utf8') }),
+    );
+  });
+}
+
+const HEADERS = ['--header', 'Accept: application/vnd.github+json', '--header', 'X-GitHub-Api-Version: 2022-11-28'];
+const CALL_MS = 60_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Nobody is there to answer a question, and what it prints is read by us. */
+const QUIET = {
+  GH_PROMPT_DISABLED: '1',
+  GH_NO_UPDATE_NOTIFIER: '1',
+  NO_COLOR: '1',
+  GH_PAGER: '',
+  GH_DEBUG: '',
+  GH_FORCE_TTY: '',
+};
+
+/** What GitHub says about a refusal, with the details that matter most. */
+function messageIn(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  const { message, errors } = body as { message?: unknown; errors?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const details = Array.isArray(errors) ? errors.map((each) => detailIn(each)).filter((each) => each !== '') : [];
+  if (typeof message !== 'string' && details.length === 0) return undefined;
+  return [typeof message === 'string' ? message : '', ...details]
+    .filter((each) => each !== '')
+    .join(': ')
+    .slice(0, 500);
+}
+
+function detailIn(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (typeof error !== 'object' || error === null) return '';
+  const { message } = error as { message?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return typeof message === 'string' ? message : '';
+}
+
+export function failed(
+  code: string,
+  message: string,
+  hint: string,
+  { status, isPassing = false }: { readonly status?: number; readonly isPassing?: boolean } = {},
+): GithubFailure {
+  return { ok: false, problem: problem(code, message, hint), isPassing, ...(status === undefined ? {} : { status }) };
+}
