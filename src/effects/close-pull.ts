@@ -1,13 +1,12 @@
 import { openPulls } from '../github/pulls.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
-import { apiContext, inWords } from './github.ts';
-import type { World } from './world.ts';
+import { apiContext, inWords, type GithubWorld } from './github.ts';
 
 type Close = Extract<Effect, { kind: 'close-pull' }>;
 
 /** Closes the pull request of a task that was cancelled, and says why there. While GitHub is out of reach it stays owed. */
-export async function closePull(effect: Close, world: World, signal: AbortSignal): Promise<readonly Command[]> {
+export async function closePull(effect: Close, world: GithubWorld, signal: AbortSignal): Promise<readonly Command[]> {
   const { pullId, taskId, repository, number, comment } = effect;
   const ended = (outcome: 'closed' | 'merged' | 'failed', reason: string | null): readonly Command[] => [
     { kind: 'close-pull', command: { pullId, number, outcome, reason } },

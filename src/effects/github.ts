@@ -3,8 +3,11 @@ import type { ApiContext } from '../github/call-api.ts';
 import type { Problem } from '../protocol/problem.ts';
 import type { World } from './world.ts';
 
+/** What it takes to have a pull request. */
+export type GithubWorld = Pick<World, 'path' | 'env' | 'read' | 'tell' | 'log' | 'places'>;
+
 /** How GitHub is reached from here. */
-export function apiContext({ env, path }: World, signal: AbortSignal): ApiContext {
+export function apiContext({ env, path }: Pick<World, 'env' | 'path'>, signal: AbortSignal): ApiContext {
   return { env, cwd: path, signal };
 }
 

@@ -9,8 +9,7 @@ import type { Effect } from '../state/runs/effect.ts';
 import type { Pull as Known } from '../state/workflow/flow.ts';
 import { replaceOwnPart } from '../state/workflow/pull-body.ts';
 import type { PublishPull } from '../state/workflow/pull.ts';
-import { apiContext, inWords, tryAgain, type Tried } from './github.ts';
-import type { World } from './world.ts';
+import { apiContext, inWords, tryAgain, type Tried, type GithubWorld } from './github.ts';
 
 type Publish = Extract<Effect, { kind: 'publish-pull' }>;
 type Published = Omit<PublishPull, 'pullId'>;
@@ -19,7 +18,11 @@ type Published = Omit<PublishPull, 'pullId'>;
  * The branch of a task goes to GitHub, and its pull request is opened, or brought up to date. One at a time for each task; and before
  * anything is opened, GitHub is asked whether it is there: a daemon may have died before it could say so.
  */
-export async function publishPull(effect: Publish, world: World, signal: AbortSignal): Promise<readonly Command[]> {
+export async function publishPull(
+  effect: Publish,
+  world: GithubWorld,
+  signal: AbortSignal,
+): Promise<readonly Command[]> {
   const { pullId, taskId } = effect;
   return world.places.pass(`pull:${taskId}`, async () => {
     if (signal.aborted) return [];
@@ -32,7 +35,12 @@ export async function publishPull(effect: Publish, world: World, signal: AbortSi
   });
 }
 
-async function publish(effect: Publish, known: Known, world: World, signal: AbortSignal): Promise<Tried<Published>> {
+async function publish(
+  effect: Publish,
+  known: Known,
+  world: GithubWorld,
+  signal: AbortSignal,
+): Promise<Tried<Published>> {
   const { branch, head, into, title, place } = effect;
   const { path } = world;
   const opened = openPulls(place.repository, apiContext(world, signal));

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readEndedChecks } from '../github/checks.ts';
 import { parseRepository } from '../github/remote-url.ts';
 import type { Effect } from '../state/runs/effect.ts';
-import { apiContext } from './github.ts';
-import type { World } from './world.ts';
+import { apiContext, type GithubWorld } from './github.ts';
 
 type Watch = Extract<Effect, { kind: 'watch-checks' }>;
 
@@ -13,7 +12,7 @@ type Watch = Extract<Effect, { kind: 'watch-checks' }>;
  */
 export async function watchChecks(
   { taskId, head, names }: Watch,
-  world: World,
+  world: GithubWorld,
   signal: AbortSignal,
 ): Promise<readonly []> {
   const flow = await world.read((state) => state.tasks.get(taskId)?.flow);

@@ -45,6 +45,8 @@ export class FakeGithub {
   readonly runs: FakeRun[] = [];
   readonly said: Said[] = [];
   fault: Fault = () => undefined;
+  /** Sees what was done before anybody hears of it; true: nobody does. */
+  afterwards: (said: Said) => boolean = () => false;
   /** Runs in the instant before a merge. */
   beforeMerge: () => void = () => undefined;
   readonly #server: Server;
@@ -82,7 +84,7 @@ export class FakeGithub {
       ? (this.fault(said) ?? this.#answer(said))
       : ([401, { message: 'Bad credentials' }] as const);
     this.said.push(said);
-    if (answer === 'hang up') {
+    if (answer === 'hang up' || this.afterwards(said)) {
       request.socket.destroy();
       return;
     }
