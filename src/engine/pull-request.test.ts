@@ -114,6 +114,9 @@ describe('a task that is cancelled', () => {
     play.order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
     expect(play.the('publish-pull')).toMatchObject({ head: SHA });
     expect(play.publish().task.flow.pull).toMatchObject({ isClosed: false });
+    // Also where it was not even closed yet.
+    play.order(cancel).order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
+    expect([play.owed('close-pull'), play.owed('publish-pull').length]).toEqual([[], 1]);
   });
 
   it('does not publish what was on its way', () => {

@@ -48,6 +48,7 @@ export function evolveFlow(
     case 'PullRequestRequested':
     case 'PullRequestPublished':
     case 'PullRequestFailed':
+    case 'PullRequestCloseRequested':
     case 'PullRequestClosed':
       return { ...flow, pull: evolvePull(flow.pull, recorded) };
     case 'MergeRequested': {

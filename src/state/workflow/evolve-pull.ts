@@ -5,6 +5,7 @@ type PullEvent =
   | EventOf<'PullRequestRequested'>
   | EventOf<'PullRequestPublished'>
   | EventOf<'PullRequestFailed'>
+  | EventOf<'PullRequestCloseRequested'>
   | EventOf<'PullRequestClosed'>;
 
 /** (pull request, entry) → pull request. One that was asked for again, with a new head, is still the same. */
@@ -22,6 +23,9 @@ export function evolvePull(pull: Pull | null, { type, data }: PullEvent): Pull |
     }
     case 'PullRequestFailed':
       return pull?.id === data.pull_id ? { ...pull, isWanted: false } : pull;
+    case 'PullRequestCloseRequested':
+      // Whoever wants it back before it is closed must find it open in any case.
+      return pull?.number === data.number ? { ...pull, isClosed: true } : pull;
     case 'PullRequestClosed':
       return pull?.number === data.number ? { ...pull, isClosed: data.outcome === 'closed' } : pull;
   }

@@ -57,7 +57,7 @@ export interface Pull extends PullPlace {
   readonly url: string | null;
   /** It is on its way to GitHub: asked for, and not yet heard of. */
   readonly isWanted: boolean;
-  /** Baton has closed it, and may open it again. */
+  /** Baton closes it, or has closed it, and may open it again. */
   readonly isClosed: boolean;
 }
 
