@@ -120,7 +120,8 @@ function listed(runbook: Runbook): Listed {
 }
 
 function shippedIssue(runbook: Runbook): Listed['workflows'][number] {
-  const roles = issuePlayers(runbook).map(({ role, run }) => ({ role, runs: run }));
+  const players = Map.groupBy(issuePlayers(runbook), ({ role }) => role);
+  const roles = [...players].map(([role, all]) => ({ role, runs: all.map(({ run }) => run).join(' or ') }));
   return { name: ISSUE, usage: usageOf({ name: ISSUE, args: issueArgs() }), shipped: true, roles };
 }
 

@@ -67,7 +67,7 @@ async function previewIssue({ input, project, services }: Call<Wanted>, runbook:
     actor: 'system:reader',
     decide: (view) => previewRun(view, commands, services.newId),
   });
-  const plan = describeIssue(runbook, command.mode);
+  const plan = describeIssue(runbook, command.mode, project.rules);
   return answerOf(settled, ({ entries, effects }) => ({ name: ISSUE, vars, plan, entries, effects }));
 }
 

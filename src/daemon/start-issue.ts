@@ -4,6 +4,7 @@ import { withLibrary } from '../runbook/library.ts';
 import { parseCommandArgs } from '../runbook/parse-command-args.ts';
 import { WORKFLOW_MODES, type Runbook } from '../runbook/runbook.ts';
 import type { Command } from '../state/decide.ts';
+import type { Rules } from '../state/rules.ts';
 import type { StartWorkflow } from '../state/workflow/start-workflow.ts';
 import { sortedWorkers } from './follow-runbook.ts';
 import { errorOf } from './handler.ts';
@@ -39,13 +40,14 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
 }
 
 /** The workflow in words: who plays which role, what is checked, how it is merged. */
-export function describeIssue(runbook: Runbook, mode: string) {
+export function describeIssue(runbook: Runbook, mode: string, { pulls }: Pick<Rules, 'pulls'>) {
   return {
     kind: 'workflow',
     mode,
     roles: issuePlayers(runbook),
     checks: runbook.ci.required.map(({ name, run }) => ({ name, run: run ?? null })),
     merge: { method: runbook.merge?.method ?? 'squash', into: runbook.merge?.into ?? null },
+    pull_requests: pulls?.repository ?? null,
   };
 }
 

@@ -22,12 +22,13 @@ export interface Player {
   readonly run: string;
 }
 
-/** Who plays which role, in the order of their turns. */
+/** Who plays which role, in the order of their turns; several may, and whoever is first does. */
 export function issuePlayers(runbook: Runbook): readonly Player[] {
   const { agents, workers } = withLibrary(runbook);
   const players = [...workers.values()].flatMap(({ roles = [], run }) => {
     const agent = run.kind === 'agent' ? agents.get(run.agent) : undefined;
-    return roles.map((role) => ({ role, agent: agent?.name ?? run.kind, run: agent?.run ?? '' }));
+    const what = run.kind === 'pipeline' ? `pipeline ${run.pipeline}` : run.kind === 'shell' ? run.command : '';
+    return roles.map((role) => ({ role, agent: agent?.name ?? run.kind, run: agent?.run ?? what }));
   });
   const turns = runbook.workflow.roles.filter(({ name }) => name !== 'ci-gate').map(({ name }) => name);
   return turns.flatMap((role) => players.filter((player) => player.role === role));
