@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiContext } from '../github/call-api.ts';
+import type { ApiContext } from '../github/run-gh.ts';
 import type { Problem } from '../protocol/problem.ts';
 import type { World } from './world.ts';
 

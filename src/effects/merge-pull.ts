@@ -1,27 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAncestor } from '../git/commits.ts';
-import { advanceBranch } from '../git/merge/advance-branch.ts';
-import { combine, treeOf } from '../git/merge/combine.ts';
-import { fetchBranch } from '../git/push-branch.ts';
-import { findMainBranch, findSha } from '../git/repository.ts';
+import { combine } from '../git/merge/combine.ts';
+import { findMainBranch } from '../git/repository.ts';
 import { failed } from '../github/call-api.ts';
-import { openPulls, type Pull, type Pulls } from '../github/pulls.ts';
-import { loginConfig } from '../github/remote-url.ts';
-import type { Effect } from '../state/runs/effect.ts';
-import { checkCommit } from './check-commit.ts';
+import { openPulls, type MergeOrder, type Pull, type Pulls } from '../github/pulls.ts';
+import { checkMerged, fetchBase, type MergeScene } from './check-merged.ts';
 import { apiContext, inWords, tryAgain, type Tried } from './github.ts';
-import { type Ended } from './merge-end.ts';
+import type { Ended } from './merge-end.ts';
 import { endedElsewhere } from './publish-pull.ts';
+import { readBack } from './read-back.ts';
 import type { World } from './world.ts';
-
-type Merge = Extract<Effect, { kind: 'merge' }>;
 
 /**
  * GitHub merges, and Baton sees to it that it is the right thing: the merge is first made here, beside everything, onto the main branch as
  * GitHub has it, and checked whole. GitHub then merges exactly the head that was checked. What came of it is read back. Undefined: it is
  * not at GitHub yet.
  */
-export async function mergePull(effect: Merge, world: World, signal: AbortSignal): Promise<Ended | undefined> {
+export async function mergePull(
+  effect: MergeScene['effect'],
+  world: World,
+  signal: AbortSignal,
+): Promise<Ended | undefined> {
   const known = await world.read((state) => state.tasks.get(effect.taskId)?.flow.pull ?? null);
   if (known === undefined || known?.isWanted === true) return undefined;
   const place = openPulls(effect.pull?.repository ?? '', apiContext(world, signal));
@@ -34,28 +32,17 @@ export async function mergePull(effect: Merge, world: World, signal: AbortSignal
   const scene = { effect, world, signal, pulls: place.value, number: known.number, base: main.value.name };
   for (let tries = 0; tries < MOST_TRIES && !signal.aborted; tries += 1) {
     const ended = await tryOnce(scene);
-    if (ended !== 'again') return ended;
-    await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    if (ended !== 'moved') return ended;
   }
   return signal.aborted
     ? undefined
-    : { outcome: 'refused', reason: `it could not be merged at GitHub in ${MOST_TRIES} tries` };
+    : { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };
 }
 
-const MOST_TRIES = 10;
-const AGAIN_MS = 1000;
+const MOST_TRIES = 20;
 
-interface Scene {
-  readonly effect: Merge;
-  readonly world: World;
-  readonly signal: AbortSignal;
-  readonly pulls: Pulls;
-  readonly number: number;
-  /** The branch that it is merged into. */
-  readonly base: string;
-}
-
-async function tryOnce(scene: Scene): Promise<Ended | 'again' | undefined> {
+/** `moved`: somebody pushed to the main branch, and what was checked is no longer what would be merged. */
+async function tryOnce(scene: MergeScene): Promise<Ended | 'moved' | undefined> {
   const { effect, world, signal, pulls, number } = scene;
   const { head, method, message } = effect;
   const found = await tryAgain(() => readAt(pulls, number, head), signal);
@@ -74,19 +61,42 @@ async function tryOnce(scene: Scene): Promise<Ended | 'again' | undefined> {
     if (checked === undefined) return undefined;
     if (checked !== 'passed') return { outcome: 'failed', base: onto.value, ...checked };
     const now = await fetchBase(scene);
-    if (now.ok && now.value !== onto.value) return 'again';
+    if (now.ok && now.value !== onto.value) return 'moved';
   }
   const ready = found.value.isDraft ? await tryAgain(() => pulls.markReady(found.value), signal) : found;
   if (!ready.ok) return refused(ready);
-  if (signal.aborted) return undefined;
   const [title = '', ...words] = message.split('\n');
-  const order = { head, method, title: `${title} (#${number})`, message: words.join('\n').trim() };
-  const merged = await pulls.merge(number, order);
-  if (merged.ok) return readBack(scene, merged.value, trial.sha);
-  // It is not known whether it was done: the next look says so. Right after a push GitHub may not know yet that it fits.
-  const isUnclear =
-    merged.isPassing || merged.status === 409 || /modified|not mergeable|try again/i.test(merged.problem.message);
-  return isUnclear ? 'again' : refused(merged);
+  const merged = await mergeThere(scene, {
+    head,
+    method,
+    title: `${title} (#${number})`,
+    message: words.join('\n').trim(),
+  });
+  if (merged === 'moved' || merged === undefined) return merged;
+  return merged.ok ? readBack(scene, merged.value, trial.sha) : refused(merged);
+}
+
+/** Where it is not clear what came of it, the pull request says so; and right after a push GitHub may not know yet that it fits. */
+async function mergeThere(
+  { pulls, number, signal }: MergeScene,
+  order: MergeOrder,
+): Promise<Tried<string | null> | 'moved' | undefined> {
+  for (const waitMs of [1000, 2000, 4000, 0]) {
+    if (signal.aborted) return undefined;
+    const merged = await pulls.merge(number, order);
+    if (merged.ok || isClear(merged)) return merged;
+    if (/base branch was modified/i.test(merged.problem.message)) return 'moved';
+    if (waitMs === 0) return merged;
+    await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    const found = await readAt(pulls, number, order.head);
+    if (found.ok && found.value.isMerged) return { ok: true, value: found.value.mergeSha };
+    if (!found.ok && !found.isPassing) return found;
+  }
+  return undefined;
+}
+
+function isClear({ isPassing, status, problem }: Extract<Awaited<ReturnType<Pulls['merge']>>, { ok: false }>): boolean {
+  return !isPassing && status !== 409 && !/not mergeable|was modified|try again/i.test(problem.message);
 }
 
 /** The pull request, open and with the head that is to be merged; right after a push GitHub takes a moment to know of it. */
@@ -94,74 +104,12 @@ async function readAt(pulls: Pulls, number: number, head: string): Promise<Tried
   const found = await pulls.read(number);
   if (!found.ok) return found;
   const pull = found.value;
-  if (pull.head !== head) {
-    if (pull.isMerged) return endedElsewhere(pull);
-    const message = `pull request #${number} has the head ${pull.head.slice(0, 12)} at GitHub, and ${head.slice(0, 12)} was reviewed: somebody has pushed to it`;
-    const hint =
-      'Bring their commits into the task’s branch and have it reviewed again, or take them off the branch at GitHub; then try again.';
-    return failed('github/head-moved', message, hint, { isPassing: true });
-  }
-  return pull.isOpen || pull.isMerged ? { ok: true, value: pull } : endedElsewhere(pull);
-}
-
-async function fetchBase({ effect, world, pulls, base }: Scene): Promise<Tried<string>> {
-  const remote = effect.pull?.remote ?? 'origin';
-  return fetchBranch(world.path, { remote, branch: base, config: loginConfig(pulls.repository) });
-}
-
-/** What fails, or `passed`; undefined where it was called off. */
-async function checkMerged(
-  { effect, world, signal }: Scene,
-  sha: string,
-): Promise<'passed' | { reason: string; output: string | null } | undefined> {
-  const own = effect.checks.filter(({ run }) => run !== undefined);
-  const id = `${effect.mergeId}.${sha.slice(0, 12)}`;
-  const checked = await checkCommit({ id, sha, checks: own }, world, signal);
-  const bad = checked?.find(({ passed }) => !passed);
-  if (checked === undefined) return undefined;
-  return bad === undefined ? 'passed' : { reason: `check failed on the merged tree: ${bad.name}`, output: bad.output };
-}
-
-/**
- * The merge commit, as it is on the main branch now. Where somebody pushed there in the instant between the last look and the merge, it is
- * not what was checked: then it is checked now, and people hear of it if it is broken.
- */
-async function readBack(scene: Scene, sha: string | null, trial: string | null): Promise<Ended | undefined> {
-  const { world, base, signal } = scene;
-  const { path } = world;
-  if (sha === null)
-    return { outcome: 'refused', reason: 'GitHub says that it is merged, and does not say as which commit' };
-  const fetched = await tryAgain(async () => {
-    const now = await fetchBase(scene);
-    return now.ok && (await findSha(path, sha)) === null
-      ? failed('github/odd-answer', `${sha} is not on the main branch yet`, '', { isPassing: true })
-      : now;
-  }, signal);
-  if (signal.aborted) return undefined;
-  if (!fetched.ok) {
-    world.log.error('what was merged at GitHub cannot be fetched', { sha, reason: fetched.problem.message });
-    return { outcome: 'merged', merge_sha: sha };
-  }
-  await followRemote(path, base, fetched.value, world);
-  const onto = await findSha(path, `${sha}^1`);
-  const [own, tried] = await Promise.all([treeOf(path, sha), trial === null ? null : treeOf(path, trial)]);
-  if (trial === null || own === tried) return { outcome: 'merged', base: onto, merge_sha: sha };
-  const checked = await checkMerged(scene, sha);
-  if (checked === undefined) return undefined;
-  return { outcome: 'merged', base: onto, merge_sha: sha, ...(checked === 'passed' ? {} : checked) };
-}
-
-/** Our own main branch follows where it can: the next task begins there. Work that is in the way stays as it is. */
-async function followRemote(path: string, branch: string, to: string, { log }: World): Promise<void> {
-  const from = await findSha(path, `refs/heads/${branch}`);
-  if (from === null || from === to) return;
-  const isBehind = await isAncestor(path, from, to);
-  const moved = isBehind.ok && isBehind.value ? await advanceBranch(path, { branch, from, to }) : undefined;
-  if (moved?.ok !== true)
-    log.info('the main branch here does not follow GitHub’s', {
-      branch,
-      reason: moved?.problem.message ?? 'it has commits of its own',
-    });
+  if (pull.head === head) return pull.isOpen || pull.isMerged ? { ok: true, value: pull } : endedElsewhere(pull);
+  if (pull.isMerged) return endedElsewhere(pull);
+  const message = `pull request #${number} has the head ${pull.head.slice(0, 12)} at GitHub, and ${head.slice(0, 12)} was reviewed: somebody has pushed to it`;
+  const hint =
+    'Bring their commits into the task’s branch and have it reviewed again, or take them off the branch at GitHub; then try again.';
+  return failed('github/head-moved', message, hint, { isPassing: true });
 }
 
 function refused({ problem }: Extract<Tried<never>, { ok: false }>): Ended {

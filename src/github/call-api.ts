@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { findProgram } from '../notify/run-program.ts';
 import { problem, type Problem } from '../protocol/problem.ts';
+import { runGh, type ApiContext, type ApiRequest, type Ran } from './run-gh.ts';
 
 /** What GitHub was asked and could do, or what went wrong. */
 export type GithubResult<T> = { readonly ok: true; readonly value: T } | GithubFailure;
@@ -14,27 +14,13 @@ export interface GithubFailure {
   readonly isPassing: boolean;
 }
 
-export interface ApiRequest {
-  readonly host: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
-  /** Without a leading slash; `graphql` for what REST has not. */
-  readonly path: string;
-  readonly body?: Readonly<Record<string, unknown>>;
-}
-
-export interface ApiContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly signal?: AbortSignal;
-}
-
 /** One call of the API, by `gh api`: it knows who the user is, and how to reach their GitHub. */
 export async function callApi(request: ApiRequest, context: ApiContext): Promise<GithubResult<unknown>> {
   const program = findProgram('gh', context.env);
   if (program === undefined) {
     return failed('github/no-gh', 'gh, the program of GitHub, is not on the PATH of the daemon', NO_GH_HINT);
   }
-  const ran = await run(program, request, context);
+  const ran = await runGh(program, request, context);
   const answer = ANSWER.exec(ran.out);
   if (answer === null) return unanswered(ran, request);
   const [head, status = ''] = answer;
@@ -64,11 +50,7 @@ function readAnswer(status: number, head: string, text: string, request: ApiRequ
   if (status < 300) return { ok: true, value: body };
   const what = `${request.method} ${request.path.split('?', 1)[0] ?? ''}: ${status}${said === undefined ? '' : ` ${said}`}`;
   if (status === 401) return failed('github/not-logged-in', `GitHub does not know us: ${what}`, LOG_IN, { status });
-  if (
-    status === 429 ||
-    (status === 403 && /rate limit/i.test(`${said ?? ''}`)) ||
-    /^x-ratelimit-remaining: 0\r?$/im.test(status === 403 ? head : '')
-  )
+  if (status === 429 || (status === 403 && isLimit(said ?? '', head)))
     return failed('github/rate-limited', `GitHub lets us ask no more for now: ${what}`, RETRY, {
       status,
       isPassing: true,
@@ -78,15 +60,14 @@ function readAnswer(status: number, head: string, text: string, request: ApiRequ
   return failed('github/refused', `GitHub refused: ${what}`, LOOK, { status });
 }
 
-const LOG_IN = 'Log in: gh auth login. Then restart the daemon, where a token of its environment was wrong: baton down';
+function isLimit(said: string, head: string): boolean {
+  return /rate limit/i.test(said) || /^x-ratelimit-remaining: 0\r?$/im.test(head);
+}
+
+const LOG_IN =
+  'Log in: gh auth login (where a token of the environment is wrong: correct it, then baton down). Or do without pull requests: `pull_requests = false` under [github] in baton.toml.';
 const RETRY = 'Try again later: baton decision list. See https://www.githubstatus.com.';
 const LOOK = 'See what may be done there: gh auth status, and the settings of the repository.';
-
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 function unanswered({ code, err }: Ran, { host }: ApiRequest): GithubFailure {
   const said = err.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
@@ -100,50 +81,6 @@ function unanswered({ code, err }: Ran, { host }: ApiRequest): GithubFailure {
 }
 
 const NOT_LOGGED_IN = 4;
-
-async function run(program: string, { host, method, path, body }: ApiRequest, context: ApiContext): Promise<Ran> {
-  const args = ['api', '--include', '--hostname', host, '--method', method, ...HEADERS];
-  const input = body === undefined ? [] : ['--input', '-'];
-  return new Promise((resolve) => {
-    const child = spawn(program, [...args, ...input, path], {
-      cwd: context.cwd,
-      env: { ...context.env, ...QUIET },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: CALL_MS,
-      killSignal: 'SIGKILL',
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
-    });
-    const [out, err]: [Buffer[], Buffer[]] = [[], []];
-    let size = 0;
-    const keep = (pieces: Buffer[]) => (piece: Buffer) => {
-      size += piece.length;
-      if (size <= MOST_BYTES) pieces.push(piece);
-      else child.kill('SIGKILL');
-    };
-    child.stdout.on('data', keep(out));
-    child.stderr.on('data', keep(err));
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(body === undefined ? '' : JSON.stringify(body));
-    child.once('error', (error) => resolve({ code: null, out: '', err: error.message }));
-    child.once('close', (code) =>
-      resolve({ code, out: Buffer.concat(out).toString('utf8'), err: Buffer.concat(err).toString('utf8') }),
-    );
-  });
-}
-
-const HEADERS = ['--header', 'Accept: application/vnd.github+json', '--header', 'X-GitHub-Api-Version: 2022-11-28'];
-const CALL_MS = 60_000;
-const MOST_BYTES = 16 * 1024 * 1024;
-
-/** Nobody is there to answer a question, and what it prints is read by us. */
-const QUIET = {
-  GH_PROMPT_DISABLED: '1',
-  GH_NO_UPDATE_NOTIFIER: '1',
-  NO_COLOR: '1',
-  GH_PAGER: '',
-  GH_DEBUG: '',
-  GH_FORCE_TTY: '',
-};
 
 /** What GitHub says about a refusal, with the details that matter most. */
 function messageIn(body: unknown): string | undefined {

@@ -1,4 +1,5 @@
-import { callApi, type ApiContext, type GithubResult } from './call-api.ts';
+import { callApi, type GithubResult } from './call-api.ts';
+import type { ApiContext } from './run-gh.ts';
 import { outcomeOf } from './conclusion.ts';
 import { fieldOf, textIn } from './pulls.ts';
 import type { GithubRepository } from './remote-url.ts';

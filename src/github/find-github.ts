@@ -32,9 +32,9 @@ export async function findGithub(
   const isAsked = pullRequests === true || repository !== undefined;
   if (pullRequests === false || (!isAsked && findProgram('gh', env) === undefined)) return undefined;
   const remotes = await readRemotes(path);
-  const hosts = [GITHUB, env['GH_HOST']?.toLowerCase()];
+  const hosts = new Set([GITHUB, env['GH_HOST']?.toLowerCase()]);
   const isFit = ({ name, at }: Remote): boolean =>
-    (remote === undefined || name === remote) && at !== undefined && hosts.includes(at.host);
+    (remote === undefined || name === remote) && at !== undefined && hosts.has(at.host);
   const found = remotes.find((each) => each.name === 'origin' && isFit(each)) ?? remotes.find(isFit);
   if (repository !== undefined) {
     const named = parseRepository(repository);

@@ -1,4 +1,5 @@
-import { callApi, failed, type ApiContext, type ApiRequest, type GithubResult } from './call-api.ts';
+import { callApi, failed, type GithubResult } from './call-api.ts';
+import type { ApiContext, ApiRequest } from './run-gh.ts';
 import { parseRepository, type GithubRepository } from './remote-url.ts';
 
 export interface Pull {

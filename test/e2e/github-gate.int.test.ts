@@ -71,7 +71,7 @@ describe('a merge that GitHub refuses', MS, () => {
     await scene.ask('task_unblock', { task_id: id, reason: 'now' });
     await until(async () => (await scene?.standing(id))?.view.merge_sha !== null, 'it is merged', 60_000);
     const story = await scene.story(id);
-    expect(story.filter(({ type }) => type === 'PullRequestPublished').at(-1)?.data['how']).toBe('reopened');
+    expect(story.findLast(({ type }) => type === 'PullRequestPublished')?.data['how']).toBe('reopened');
     expect(story.findLast(({ type }) => type === 'MergeFinished')?.data).toMatchObject({
       outcome: 'merged',
       merge_sha: scene.pull.merge_commit_sha,

@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import { closePull } from '../../src/effects/close-pull.ts';
 import type { GithubWorld } from '../../src/effects/github.ts';
 import { Locks } from '../../src/effects/locks.ts';
+import { mergePull } from '../../src/effects/merge-pull.ts';
 import { publishPull } from '../../src/effects/publish-pull.ts';
 import { watchChecks } from '../../src/effects/watch-checks.ts';
+import type { World } from '../../src/effects/world.ts';
 import { Scratch } from '../../src/git/scratch.cases.ts';
+import type { Caller } from '../../src/state/caller.ts';
 import type { Command } from '../../src/state/decide.ts';
 import { create, operator, system } from '../../src/state/say.cases.ts';
 import { decide } from '../../src/state/decide.ts';
@@ -63,7 +66,7 @@ export class PublishedBranch {
     return only;
   }
 
-  say(command: Command, caller = system as Parameters<typeof decide>[2]): void {
+  say(command: Command, caller: Caller = system): void {
     const outcome = decide(this.state, command, caller, RULES);
     if (!outcome.ok) throw new Error(outcome.refusal.message);
     for (const each of outcome.events) this.#record(each);
@@ -112,6 +115,17 @@ export class PublishedBranch {
     const [command] = await closePull(effect, this.#world(), new AbortController().signal);
     if (command !== undefined) this.say(command);
     return command;
+  }
+
+  /** Asks for the merge of the branch as it is now, without checks of our own. */
+  async merge(method: 'squash' | 'merge' | 'rebase' = 'squash') {
+    const head = this.git('rev-parse', BRANCH);
+    const pull = { repository: 'owner/sample', remote: 'origin' };
+    const words = { message: 'task: A — do it\n\nBaton-Task: A\n', into: 'main', branch: BRANCH, checks: [], method };
+    const effect = { kind: 'merge', key: 'merge:m1', mergeId: 'm1', taskId: 'A', head, pull, ...words } as const;
+    // Without checks, a merge touches nothing else of the daemon.
+    const world = { ...this.#world(), stateDir: this.scratch.folder } as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return mergePull(effect, world, new AbortController().signal);
   }
 
   async watch(...names: string[]): Promise<void> {

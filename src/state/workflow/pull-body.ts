@@ -11,7 +11,7 @@ export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'flow'>): strin
   const said = parsed?.ok === true && parsed.value.kind === 'handoff' ? wordsOf(parsed.value) : [];
   const rounds = task.flow.rounds === 0 ? [] : [`Rounds of changes so far: ${task.flow.rounds}.`];
   const origin = `Opened by Baton for the task \`${task.id}\`. Everything that led here is in its ledger.`;
-  return [PULL_MARKS.begin, ...said, ...rounds, origin, PULL_MARKS.end].join('\n\n');
+  return [PULL_MARKS.begin, ...fit(said), ...rounds, origin, PULL_MARKS.end].join('\n\n');
 }
 
 /** Puts the text into what is there: in the place of the one before, else after it. */
@@ -20,6 +20,11 @@ export function replaceOwnPart(body: string, own: string): string {
   const to = body.indexOf(PULL_MARKS.end, from);
   if (from !== -1 && to !== -1) return `${body.slice(0, from)}${own}${body.slice(to + PULL_MARKS.end.length)}`;
   return body.trim() === '' ? own : `${body.trimEnd()}\n\n${own}`;
+}
+
+/** It is part of an entry, which has its limit. */
+function fit(said: readonly string[]): readonly string[] {
+  return said.length === 0 ? said : [firstOf(said.join('\n\n'), 10_000)];
 }
 
 function wordsOf(handoff: HandoffMessage): string[] {
