@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..');
 
 /** Where codes are given in the source: as a field, as the first argument of what makes a problem, or under a room's name. */
 const CODE =
-  /(?:code: |(?:[pP]roblem|[fF]inding|refusal)\(\s*)'([a-z][a-z0-9/-]+)'|['`]((?:xml|handoff|ledger|git|runbook)\/[a-z0-9-]+)/g;
+  /(?:code: |(?:[pP]roblem|[fF]inding|refusal)\(\s*)'([a-z][a-z0-9/-]+)'|['`]((?:xml|handoff|ledger|git|github|runbook)\/[a-z0-9-]+)/g;
 
 const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
 const given = new Set(

@@ -98,18 +98,43 @@ describe('baton runbook check', () => {
   });
 });
 
+const SHIPPED =
+  'Workflows, shipped with Baton:\n' +
+  '  baton run issue <title> [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]  ' +
+  'issue-manager (claude) → prep (builtin:prep) → implementer (claude) → reviewer (claude) → fixer (claude) → ' +
+  'validator (builtin:validator) → closer (builtin:closer)\n';
+
 describe('baton runbook list', () => {
   it('shows what there is with its usage', async () => {
     const { code, out } = await runCli(['runbook', 'list', '--project', repository({ 'baton.toml': GOOD })]);
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'Commands:\n  baton run c <x>  echo ${var.x}\n\nAgents:\n  baton agent run a  claude\n',
+      out: `Commands:\n  baton run c <x>  echo \${var.x}\n\nAgents:\n  baton agent run a  claude\n\n${SHIPPED}`,
+    });
+  });
+
+  it('has the workflow that Baton ships, as the project plays it, until the project has another of its name', async () => {
+    expect(await runCli(['runbook', 'list', '--project', repository({})])).toEqual({ code: 0, out: SHIPPED, err: '' });
+    const played = repository({ 'baton.toml': '[agents.reviewer]\nrun = "codex"\nrole = "reviewer"\n' });
+    const { out } = await runCli(['runbook', 'list', '--project', played]);
+    expect(out).toContain('→ reviewer (codex) →');
+    const own = repository({ 'baton.toml': '[commands.issue]\nrun = "echo mine"\n' });
+    expect(await runCli(['runbook', 'list', '--project', own])).toMatchObject({
+      out: 'Commands:\n  baton run issue  echo mine\n',
     });
   });
 
   it('gives the same as data with --json', async () => {
     const { out } = await runCli(['runbook', 'list', '--json', '--project', repository({ 'baton.toml': GOOD })]);
     expect(JSON.parse(out)).toEqual({
+      workflows: [
+        {
+          name: 'issue',
+          usage: 'baton run issue <title> [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]',
+          shipped: true,
+          roles: expect.arrayContaining([{ role: 'prep', runs: 'builtin:prep' }]),
+        },
+      ],
       commands: [{ name: 'c', usage: 'baton run c <x>', runs: 'echo ${var.x}' }],
       pipelines: [],
       agents: [{ name: 'a', usage: 'baton agent run a', runs: 'claude' }],

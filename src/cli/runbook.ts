@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { findRepository } from '../git/repository.ts';
 import type { CommandDefinition, Runbook } from '../runbook/runbook.ts';
+import { isIssue, ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
 import { checkPromptFiles } from '../runbook/check-prompt-files.ts';
 import { pipelineArgs } from '../runbook/pipeline-args.ts';
 import { usageOf } from '../runbook/parse-command-args.ts';
@@ -85,6 +86,13 @@ function counted(count: number, plural: string): string {
 }
 
 interface Listed {
+  /** What Baton brings along: it is there without a word in the runbook. */
+  readonly workflows: readonly {
+    readonly name: string;
+    readonly usage: string;
+    readonly shipped: true;
+    readonly roles: readonly { readonly role: string; readonly runs: string }[];
+  }[];
   readonly commands: readonly { readonly name: string; readonly usage: string; readonly runs: string }[];
   readonly pipelines: readonly { readonly name: string; readonly usage: string; readonly steps: readonly string[] }[];
   readonly agents: readonly { readonly name: string; readonly usage: string; readonly runs: string }[];
@@ -94,6 +102,7 @@ interface Listed {
 function listed(runbook: Runbook): Listed {
   const all = <T>(definitions: ReadonlyMap<string, T>): readonly T[] => [...definitions.values()];
   return {
+    workflows: isIssue(runbook, ISSUE) ? [shippedIssue(runbook)] : [],
     commands: all(runbook.commands).map((each) => ({ name: each.name, usage: usageOf(each), runs: runs(each.run) })),
     pipelines: all(runbook.pipelines).map((each) => ({
       name: each.name,
@@ -108,6 +117,12 @@ function listed(runbook: Runbook): Listed {
       runs: runs(run),
     })),
   };
+}
+
+function shippedIssue(runbook: Runbook): Listed['workflows'][number] {
+  const players = Map.groupBy(issuePlayers(runbook), ({ role }) => role);
+  const roles = [...players].map(([role, all]) => ({ role, runs: all.map(({ run }) => run).join(' or ') }));
+  return { name: ISSUE, usage: usageOf({ name: ISSUE, args: issueArgs() }), shipped: true, roles };
 }
 
 function runs(run: CommandDefinition['run']): string {
@@ -132,7 +147,7 @@ function takes({ tasks, phases, roles, concurrency }: Selection): string {
 }
 
 function describe(runbook: Runbook): string {
-  const { commands, pipelines, agents, workers } = listed(runbook);
+  const { workflows, commands, pipelines, agents, workers } = listed(runbook);
   const sections = [
     section(
       'Commands',
@@ -150,8 +165,15 @@ function describe(runbook: Runbook): string {
       'Workers',
       workers.map(({ name, takes: what, runs: how }) => [name, `${what}: ${how}`]),
     ),
+    section(
+      'Workflows, shipped with Baton',
+      workflows.map(({ usage, roles }) => [
+        usage,
+        roles.map(({ role, runs: what }) => `${role} (${what})`).join(' → '),
+      ]),
+    ),
   ].filter((text) => text !== '');
-  return sections.length === 0 ? 'The runbook is empty.\n' : sections.join('\n');
+  return sections.join('\n');
 }
 
 function section(title: string, rows: readonly (readonly [string, string])[]): string {

@@ -1,5 +1,7 @@
+import { deleteRemoteBranch } from '../git/push-branch.ts';
 import { git, gitLines } from '../git/run-git.ts';
 import { removeWorktree } from '../git/remove-worktree.ts';
+import { loginConfig, parseRepository } from '../github/remote-url.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
 import { sessionSettingsOf } from './project-world.ts';
@@ -30,6 +32,7 @@ export async function closeWorkflow(
     actions: [
       flow.mergeSha === null ? 'Nothing was merged by Baton' : `Merged as ${flow.mergeSha}`,
       await clearAway(task, project, services),
+      ...(await clearAwayThere(task, project.path)),
       ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),
       'Issue closed',
     ],
@@ -51,6 +54,22 @@ async function clearAway(
   if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
   // It may have been cleared away before: whoever closes a second time finds nothing.
   return removed.problem.code === 'git/no-worktree' ? 'Worktree and branch are gone' : removed.problem.message;
+}
+
+/** The branch at GitHub, which may also remove it by itself. */
+async function clearAwayThere({ flow }: Task, path: string): Promise<readonly string[]> {
+  const { place, pull } = flow;
+  const repository = parseRepository(pull?.repository ?? '');
+  if (place === null || !pull?.published || repository === undefined || flow.mergeSha === null) return [];
+  const { remote, published: head } = pull;
+  const { branch } = place;
+  const gone = await deleteRemoteBranch(path, { remote, branch, head, config: loginConfig(repository) });
+  if (!gone.ok) return [`Branch ${branch} stays at ${remote}: ${gone.problem.message}`];
+  return [
+    gone.value === 'kept'
+      ? `Branch ${branch} stays at ${remote}: it has moved on`
+      : `Branch ${branch} deleted at ${remote}`,
+  ];
 }
 
 /** Tests that the merge added, by how tests begin in the common languages. */

@@ -1,4 +1,5 @@
 import type { ApiError } from '../api/answer.ts';
+import { outcomeOf } from '../github/conclusion.ts';
 import type { CheckOutcome } from '../state/workflow/workflow-event.ts';
 
 /** What GitHub says about one check of one commit. */
@@ -34,18 +35,9 @@ export function parseReport(event: string, body: Uint8Array): ParsedReport {
   );
   if (typeof name !== 'string' || name === '') return malformed(`${event}.name is missing`);
   if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) return malformed(`${event}.head_sha is not a commit`);
-  const outcome = OUTCOMES.get(typeof conclusion === 'string' ? conclusion : '') ?? 'failed';
+  const outcome = outcomeOf(conclusion);
   return { ok: true, value: { name, sha, outcome, url: typeof url === 'string' ? url.slice(0, 500) : null } };
 }
-
-/** Anything else, such as `timed_out` or `action_required`, is no pass. */
-const OUTCOMES: ReadonlyMap<string, CheckOutcome> = new Map([
-  ['success', 'passed'],
-  ['neutral', 'passed'],
-  ['skipped', 'passed'],
-  ['cancelled', 'cancelled'],
-  ['stale', 'cancelled'],
-]);
 
 function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null

@@ -80,7 +80,7 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const signer = openKeyFile(files.signingKey);
   if (!signer.ok) throw new Error(signer.problems[0].message);
   const servicesFor = (path: string): Services => makeServices(path, tokens, settings, log);
-  const projects = new Projects({ stateDir, settings, signer: signer.value, log, servicesFor });
+  const projects = new Projects({ stateDir, settings, signer: signer.value, log, env, servicesFor });
   const shared = { projects, outbox: files.outbox, log, onKept: () => delivery.comeBack() };
   const delivery: OutboxDelivery = new OutboxDelivery({ ...shared, tokens });
   const ended = Promise.withResolvers<void>();

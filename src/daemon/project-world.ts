@@ -14,6 +14,7 @@ import { findPrograms } from '../supervisor/programs.ts';
 import type { Services } from './call.ts';
 import type { Log } from './log.ts';
 import type { Project } from './project.ts';
+import { sealWorkflow } from './seal-workflow.ts';
 import { leaseTimesOf, type Settings } from './settings.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -49,6 +50,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       const kept = await keepText(project.ledger.store, project.ledger.sha256, text);
       return kept.ok ? kept.value : null;
     },
+    seal: async () => sealWorkflow(project, log),
     merges: new Turnstile(1),
     places: project.places,
     starts: STARTS,
@@ -83,7 +85,13 @@ async function tell(keeper: Project['keeper'], command: Command) {
 const STARTS = new Turnstile(4 * availableParallelism());
 
 /** Who the ledger names for what moves a task. */
-const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = { 'finish-check': 'ci', 'finish-merge': 'merge' };
+const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
+  'finish-check': 'ci',
+  'finish-merge': 'merge',
+  'publish-pull': 'github',
+  'fail-pull': 'github',
+  'close-pull': 'github',
+};
 
 const SYSTEM = { kind: 'system', name: 'effects' } as const;
 

@@ -5,6 +5,7 @@ import { stateFiles } from '../api/state-folder.ts';
 import type { Effects } from '../effects/effects.ts';
 import { projectId } from '../git/project-id.ts';
 import { findRepository } from '../git/repository.ts';
+import { findGithub, type PullRequests } from '../github/find-github.ts';
 import { ledgerPlace } from '../ledger/ledger-place.ts';
 import type { Signer } from '../ledger/crypto.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
@@ -18,8 +19,8 @@ import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
 import { reconcileAtStart } from './reconcile-handler.ts';
-import { sealLost, sealWorkflows } from './seal-workflows.ts';
 import { leaseTimesOf, type Settings } from './settings.ts';
+import type { Rules } from '../state/rules.ts';
 
 /** A project that is open, and what calls on it may use. */
 export interface OpenProject {
@@ -40,6 +41,8 @@ export interface ProjectsOptions {
   readonly settings: Settings;
   readonly signer: Signer;
   readonly log: Log;
+  /** The daemon's own: where `gh` is, and who the user is there. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly servicesFor: (path: string) => Services;
 }
 
@@ -152,7 +155,7 @@ export class Projects {
   }
 
   async #openProject(id: string, path: string): Promise<FoundProject> {
-    const { stateDir, settings, signer, log, servicesFor } = this.#options;
+    const { stateDir, settings, signer, log, servicesFor, env } = this.#options;
     const place = ledgerPlace(stateDir, id);
     const hadCheckpoint = existsSync(place.outside);
     const store = openSqliteStore(place.ledger, { mode: 'write' });
@@ -160,7 +163,13 @@ export class Projects {
     const services = servicesFor(path);
     const { runbook } = services;
     runbook.read();
-    const rules = { ...rulesOf(runbook.good) };
+    const rules: Rules & { pulls?: PullRequests } = { ...rulesOf(runbook.good) };
+    const lookForGithub = async (): Promise<void> => {
+      const pulls = await findGithub(path, runbook.good?.github ?? NO_GITHUB, env);
+      if (pulls === undefined) delete rules.pulls;
+      else rules.pulls = pulls;
+    };
+    await lookForGithub();
     let project: Project | undefined;
     const feed = new EntryFeed(() => project?.ledger);
     const opened = await openProject({
@@ -173,7 +182,7 @@ export class Projects {
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => {
         feed.add(entries);
-        if (project !== undefined) this.#doAside(sealWorkflows(project, entries, log));
+        if (entries.some(({ type }) => type === 'WorkflowStarted')) void lookForGithub();
       },
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       onTick: (nowMs) => runbook.glance(nowMs),
@@ -193,11 +202,11 @@ export class Projects {
     if (!hadCheckpoint && made.ledger.head.size > 1) await noteMissingCheckpoint(made, log);
     runbook.follow((good) => {
       Object.assign(rules, rulesOf(good));
+      void lookForGithub();
       void configureWorkers(made, good, log);
     });
     log.info('project opened', { project: id, path, entries: made.ledger.head.size });
     this.#doAside(reconcileAtStart(made, log));
-    this.#doAside(sealLost(made, log));
     return { ok: true, open: { project: made, services, feed } };
   }
 
@@ -210,6 +219,7 @@ export class Projects {
   }
 }
 
+const NO_GITHUB = { pullRequests: undefined, repository: undefined, remote: undefined, draft: false } as const;
 const MAX_PATHS = 10_000;
 
 /**

@@ -4,6 +4,7 @@ import { accepted, type Parsed } from '../protocol/problem.ts';
 import type { Plan } from '../protocol/run-plan.ts';
 import type { Command } from '../state/decide.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
+import { isIssue, ISSUE } from '../runbook/issue.ts';
 import { agentPlanOf, planOf, type Planned } from '../runbook/plan.ts';
 import type { Runbook } from '../runbook/runbook.ts';
 import type { Call } from './call.ts';
@@ -11,7 +12,7 @@ import { configureWorkers } from './follow-runbook.ts';
 import { answerOf, errorOf, handle, type Handler } from './handler.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { previewRun } from './preview-run.ts';
-import { configureLibrary, describeIssue, isIssue, ISSUE, planIssue } from './start-issue.ts';
+import { configureLibrary, describeIssue, planIssue } from './start-issue.ts';
 import { describeRunbook } from './runbook-watch.ts';
 import { order } from './task-handlers.ts';
 
@@ -66,7 +67,7 @@ async function previewIssue({ input, project, services }: Call<Wanted>, runbook:
     actor: 'system:reader',
     decide: (view) => previewRun(view, commands, services.newId),
   });
-  const plan = describeIssue(runbook, command.mode);
+  const plan = describeIssue(runbook, command.mode, project.rules);
   return answerOf(settled, ({ entries, effects }) => ({ name: ISSUE, vars, plan, entries, effects }));
 }
 

@@ -1,20 +1,13 @@
 import type { Answer } from '../api/answer.ts';
-import { readCommandArgs, type CommandArgs } from '../runbook/command-args.ts';
+import { ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
 import { withLibrary } from '../runbook/library.ts';
 import { parseCommandArgs } from '../runbook/parse-command-args.ts';
 import { WORKFLOW_MODES, type Runbook } from '../runbook/runbook.ts';
 import type { Command } from '../state/decide.ts';
+import type { Rules } from '../state/rules.ts';
 import type { StartWorkflow } from '../state/workflow/start-workflow.ts';
 import { sortedWorkers } from './follow-runbook.ts';
 import { errorOf } from './handler.ts';
-
-export const ISSUE = 'issue';
-const USAGE = '<title> [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]';
-
-/** `baton run issue` is the built-in workflow, unless the project has something else of that name. */
-export function isIssue({ agents, commands, pipelines }: Runbook, name: string): boolean {
-  return name === ISSUE && ![agents, commands, pipelines].some((definitions) => definitions.has(ISSUE));
-}
 
 export interface PlannedIssue {
   readonly command: StartWorkflow;
@@ -23,7 +16,7 @@ export interface PlannedIssue {
 
 /** What was typed after `baton run issue`, as the command that starts it. */
 export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<PlannedIssue> {
-  const given = parseCommandArgs({ name: ISSUE, args: knownArgs() }, argv);
+  const given = parseCommandArgs({ name: ISSUE, args: issueArgs() }, argv);
   if (!given.ok) return { ok: false, error: errorOf(given) };
   const { title = '', mode: wanted, priority, id, after } = given.value;
   const mode = WORKFLOW_MODES.find((each) => each === (wanted || runbook.mode));
@@ -47,29 +40,18 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
 }
 
 /** The workflow in words: who plays which role, what is checked, how it is merged. */
-export function describeIssue(runbook: Runbook, mode: string) {
-  const { agents, workers } = withLibrary(runbook);
-  const players = [...workers.values()].flatMap(({ roles = [], run }) => {
-    const agent = run.kind === 'agent' ? agents.get(run.agent) : undefined;
-    return roles.map((role) => ({ role, agent: agent?.name ?? run.kind, run: agent?.run ?? '' }));
-  });
-  const turns = runbook.workflow.roles.filter(({ name }) => name !== 'ci-gate').map(({ name }) => name);
+export function describeIssue(runbook: Runbook, mode: string, { pulls }: Pick<Rules, 'pulls'>) {
   return {
     kind: 'workflow',
     mode,
-    roles: turns.flatMap((role) => players.filter((player) => player.role === role)),
+    roles: issuePlayers(runbook),
     checks: runbook.ci.required.map(({ name, run }) => ({ name, run: run ?? null })),
     merge: { method: runbook.merge?.method ?? 'squash', into: runbook.merge?.into ?? null },
+    pull_requests: pulls?.repository ?? null,
   };
 }
 
 /** What a first workflow in a project does before it begins. */
 export function configureLibrary(runbook: Runbook): Command {
   return { kind: 'configure-workers', command: { workers: sortedWorkers(withLibrary(runbook)) } };
-}
-
-function knownArgs(): CommandArgs {
-  const args = readCommandArgs(USAGE);
-  if ('what' in args) throw new Error(args.what);
-  return args;
 }

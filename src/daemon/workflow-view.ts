@@ -5,7 +5,7 @@ import type { Services } from './call.ts';
 /** A task in its workflow, as surfaces and the built-in roles see it. */
 export function workflowView(task: Task, { runbook, exitProtocol }: Services) {
   const { flow, id, n, title, phase, nextRole, claim, blocked } = task;
-  const { place, checks, approval, held, merge } = flow;
+  const { place, checks, approval, held, merge, pull } = flow;
   return {
     task_id: id,
     n,
@@ -33,6 +33,17 @@ export function workflowView(task: Task, { runbook, exitProtocol }: Services) {
             head: checks.head,
             outcome: checks.outcome,
             checks: checks.plans.map(({ name }) => ({ name, outcome: checks.outcomes[name] ?? 'pending' })),
+          },
+    pull_request:
+      pull === null
+        ? null
+        : {
+            repository: pull.repository,
+            number: pull.number,
+            url: pull.url,
+            head: pull.published,
+            is_wanted: pull.isWanted,
+            is_closed: pull.isClosed,
           },
     is_merging: merge !== null,
     merge_sha: flow.mergeSha,

@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { isAncestor } from '../git/commits.ts';
 import { advanceBranch } from '../git/merge/advance-branch.ts';
 import { combine } from '../git/merge/combine.ts';
 import { findMainBranch, findSha } from '../git/repository.ts';
 import { gitLines } from '../git/run-git.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
-import { writebacks } from '../state/task.ts';
-import type { FinishMerge } from '../state/workflow/merge.ts';
-import { WRITEBACK_REQUIRED } from '../state/writeback.ts';
 import { checkCommit } from './check-commit.ts';
+import type { Ended } from './merge-end.ts';
+import { mergePull } from './merge-pull.ts';
+import { findMissingRecord } from './missing-record.ts';
 import type { World } from './world.ts';
 
 type Merge = Extract<Effect, { kind: 'merge' }>;
-type Ended = Pick<FinishMerge, 'outcome'> & Partial<FinishMerge>;
 
 /**
  * Merges one task at a time: the commit is made beside everything, checked whole in a checkout of its own, and only then does the main
@@ -22,7 +20,10 @@ type Ended = Pick<FinishMerge, 'outcome'> & Partial<FinishMerge>;
 export async function mergeTask(effect: Merge, world: World, signal: AbortSignal): Promise<readonly Command[]> {
   return world.merges.pass(async () => {
     if (signal.aborted) return [];
-    const ended = await merge(effect, world, signal);
+    const missing = await findMissingRecord(effect, world);
+    const how = effect.pull === undefined ? merge : mergePull;
+    const ended =
+      missing === undefined ? await how(effect, world, signal) : ({ outcome: 'failed', reason: missing } as const);
     if (ended === undefined) return [];
     const { mergeId, method } = effect;
     const nothing = { base: null, merge_sha: null, reason: null, files: [], output: null };
@@ -33,8 +34,6 @@ export async function mergeTask(effect: Merge, world: World, signal: AbortSignal
 async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<Ended | undefined> {
   const { head, into, method, message, checks } = effect;
   const { path } = world;
-  const missing = await findMissingRecord(effect, world);
-  if (missing !== undefined) return { outcome: 'failed', reason: missing };
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const main = await findMainBranch(path, into === '' ? undefined : into);
     if (!main.ok) return { outcome: 'refused', reason: main.problem.message };
@@ -70,20 +69,4 @@ async function findEarlier(path: string, head: string, onto: string): Promise<st
   const asked = ['log', '--max-count=1', '--format=%H', '--fixed-strings', `--grep=Baton-Head: ${head}`, onto, '--'];
   const found = await gitLines(asked, { cwd: path });
   return found.ok ? found.value[0] : undefined;
-}
-
-/** What is merged was written down: the record names the head, or a commit with nothing but Baton's own after it. */
-async function findMissingRecord({ taskId, head }: Merge, { path, read }: World): Promise<string | undefined> {
-  const records = await read((state) => {
-    const task = state.tasks.get(taskId);
-    return task === undefined ? [] : writebacks(task).map(({ commitSha }) => commitSha.toLowerCase());
-  });
-  if (records === undefined || records.includes(head)) return undefined;
-  for (const sha of records.toReversed()) {
-    const ancestor = await isAncestor(path, sha, head);
-    if (!ancestor.ok || !ancestor.value) continue;
-    const later = await gitLines(['log', '--format=%ce', `${sha}..${head}`, '--'], { cwd: path });
-    if (later.ok && later.value.every((email) => email === 'baton@localhost')) return undefined;
-  }
-  return WRITEBACK_REQUIRED;
 }

@@ -8,12 +8,15 @@ import { killAgent } from './kill-agent.ts';
 import { makeWorkspace } from './make-workspace.ts';
 import { mergeTask } from './merge-task.ts';
 import { notify } from './notify.ts';
+import { publishPull } from './publish-pull.ts';
 import { runChecks } from './run-checks.ts';
 import { runCommand } from './run-command.ts';
 import { sendMessage } from './send-message.ts';
 import { startAgent } from './start-agent.ts';
+import { closePull } from './close-pull.ts';
 import { contextOfAgent } from './template-context.ts';
 import { wait } from './wait.ts';
+import { watchChecks } from './watch-checks.ts';
 import type { World } from './world.ts';
 
 /** Does one thing, and gives back what is to be said about it; nothing where it was called off, or somebody else says it. */
@@ -44,6 +47,16 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
       return runChecks(effect, world, signal);
     case 'merge':
       return mergeTask(effect, world, signal);
+    case 'publish-pull':
+      return publishPull(effect, world, signal);
+    case 'close-pull':
+      return closePull(effect, world, signal);
+    case 'watch-checks':
+      return watchChecks(effect, world, signal);
+    case 'seal':
+      // The entry that it leaves settles it.
+      await world.seal();
+      return [];
     case 'wait':
       return (await wait(effect, world.now, signal))
         ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
@@ -98,6 +111,11 @@ export function failureOf(effect: Effect, reason: string): readonly Command[] {
       const about = { merge_sha: null, base: null, reason, files: [], output: null, newId: randomUUID() };
       return [{ kind: 'finish-merge', command: { mergeId, method, outcome: 'refused', ...about } }];
     }
+    case 'publish-pull':
+      return [{ kind: 'fail-pull', command: { pullId: effect.pullId, reason } }];
+    case 'close-pull':
+    case 'watch-checks':
+    case 'seal':
     case 'kill-agent':
     case 'stop-agent':
     case 'run-checks':

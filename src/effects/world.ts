@@ -27,6 +27,8 @@ export interface World {
   readonly onSpawned: (agentId: string, spawned: Spawned) => void;
   /** Keeps a log whole, and gives back its name; null where the store does not take it. */
   readonly keepLog: (text: string) => Promise<string | null>;
+  /** Seals the ledger over everything so far. */
+  readonly seal: () => Promise<void>;
   /** One merge at a time. */
   readonly merges: Turnstile;
   /** One at a time begins to work on a branch, or removes its worktree. */

@@ -198,6 +198,14 @@ function inWords(effect: Effect): string {
       return `checks: ${effect.checks.map(({ name }) => name).join(', ')} of ${effect.head}`;
     case 'merge':
       return `merge: ${effect.head} by ${effect.method}`;
+    case 'publish-pull':
+      return `publish: ${effect.head} on ${effect.branch}`;
+    case 'close-pull':
+      return `close: #${effect.number}`;
+    case 'watch-checks':
+      return `watch: ${effect.names.join(', ')} of ${effect.head}`;
+    case 'seal':
+      return `seal: ${effect.seq}`;
     case 'wait':
       return `wait: ${effect.purpose.kind} ${effect.due}`;
     case 'notify':

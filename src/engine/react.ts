@@ -17,6 +17,7 @@ import { onCommand } from './on-command.ts';
 import { onExit, onStartFailed } from './on-dead.ts';
 import { onError } from './on-error.ts';
 import { onIdle } from './on-idle.ts';
+import { onMerged } from './on-merged.ts';
 import { onPipelineEnd } from './on-pipeline-end.ts';
 import { onPrompt } from './on-prompt.ts';
 import { onExitSignal, onSignal, onUnblocked } from './on-signal.ts';
@@ -24,6 +25,7 @@ import { onStop } from './on-stop.ts';
 import { onTimer } from './on-timer.ts';
 import { onUnclosed } from './on-unclosed.ts';
 import { onUndelivered } from './on-undelivered.ts';
+import { publish, withdraw } from './pull-request.ts';
 import { onDecision } from './resolve-decision.ts';
 import { retryError } from './retry-error.ts';
 import { reviewRounds } from './review-rounds.ts';
@@ -152,10 +154,14 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
         ...(data.from === 'BLOCKED' && data.to !== 'BLOCKED'
           ? onUnblocked(world, data.task_id, 'the task was unblocked')
           : []),
-        ...(data.to === 'BLOCKED' ? ofTask((task) => onBlocked(world, task, recorded), data.task_id) : []),
+        ...(data.to === 'BLOCKED'
+          ? ofTask((task) => [...onBlocked(world, task, recorded), ...withdraw(world, task, data.reason)], data.task_id)
+          : []),
         ...ofTask((task) => afterMove(world, task, data), data.task_id),
         ...ofTask((task) => timePhase(world, task, seq), data.task_id),
       ];
+    case 'MergeFinished':
+      return ofTask((task) => onMerged(world, task, data), data.task_id);
     case 'HandoffDelivered':
       if (data.to === 'fixer-agent') return ofTask((task) => reviewRounds(world, task), data.task_id);
       return retryError(world, data);
@@ -182,5 +188,5 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
 /** A task has come into a phase. Where it only comes back there, people have been asked. */
 function afterMove(world: World, task: Task, { from, to }: EventOf<'PhaseMoved'>['data']): Event[] {
   const isBack = from === 'BLOCKED' || (from === 'REVIEW' && to === 'READY_FOR_REVIEW');
-  return [...ciGate(world, task), ...(isBack ? [] : checkpoint(world, task))];
+  return [...publish(world, task), ...ciGate(world, task), ...(isBack ? [] : checkpoint(world, task))];
 }

@@ -138,6 +138,16 @@ export function settle(play: Play, effect: Effect, how: string): Command {
       return flow.finishCheck(effect.checksId, effect.checks[0]?.name ?? '', isWell ? 'passed' : 'failed');
     case 'merge':
       return flow.finishMerge(effect.mergeId, isWell ? 'merged' : 'conflict', isWell ? 'f'.repeat(40) : null);
+    case 'publish-pull':
+      return isWell ? flow.publishPull(effect.pullId) : flow.failPull(effect.pullId);
+    case 'close-pull':
+      return flow.closePull(effect.pullId, effect.number);
+    case 'watch-checks': {
+      const checksId = play.state.tasks.get(effect.taskId)?.flow.checks?.id ?? '';
+      return flow.finishCheck(checksId, effect.names[0] ?? '', isWell ? 'passed' : 'failed');
+    }
+    case 'seal':
+      return { kind: 'seal', command: null };
     case 'wait':
       play.wait(Math.max(0, Date.parse(effect.due) - Date.parse(play.at)));
       return runs.fire(effect.timerId);

@@ -2,6 +2,7 @@ import { EDGES, ROLES } from '../protocol/handoff/edges.ts';
 import { extendWorkflow, type Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Parsed } from '../protocol/problem.ts';
 import { buildAgent } from './build-agent.ts';
+import { buildGithub } from './github-shape.ts';
 import { buildLimits } from './build-limits.ts';
 import { buildPipeline, buildRunnable } from './build-pipeline.ts';
 import { buildWorkspace } from './build-workspace.ts';
@@ -28,6 +29,7 @@ export function buildRunbook(value: RunbookValue): Runbook {
     workers: definitions(value.workers, buildWorker),
     ci: { required: (value.ci?.required ?? []).map(buildCheck) },
     merge: value.merge && { method: value.merge.method ?? 'squash', into: value.merge.into },
+    github: buildGithub(value.github ?? {}),
     workflow: workflowIn(value),
     sameAgentMayReview: value.roles?.reviewer?.same_agent ?? false,
     mode: value.workflow?.mode ?? 'autonomous',

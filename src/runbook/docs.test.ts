@@ -22,7 +22,7 @@ describe('docs/runbooks.md', () => {
     ...[agentShape, pipelineShape, pipelineShape.fields.steps.of, fields.commands.of, fields.workers.of].flatMap(
       (shape) => Object.keys(shape.fields),
     ),
-    ...(['ci', 'merge', 'roles', 'workflow', 'notify', 'workspace', 'limits'] as const).flatMap((name) =>
+    ...(['ci', 'merge', 'github', 'roles', 'workflow', 'notify', 'workspace', 'limits'] as const).flatMap((name) =>
       Object.keys(fields[name].fields).map((field) => `${name}.${field}`),
     ),
     ...Object.keys(OPTIONS_OF),

@@ -3,6 +3,7 @@ import { PHASES } from '../protocol/phase.ts';
 import type { ObjectShape, Shape, ValueOf } from '../protocol/shape.ts';
 import { agentShape } from './agent-shape.ts';
 import { command, count, definitions, duration, reference, runnable } from './fields.ts';
+import { githubShape } from './github-shape.ts';
 import { limitsShape } from './limits-shape.ts';
 import { pipelineShape } from './pipeline-shape.ts';
 import { rolesShape } from './roles-shape.ts';
@@ -161,6 +162,7 @@ export const runbookShape = {
     workers: definitions(workerShape, 'What claims tasks by itself, by name.'),
     ci: ciShape,
     merge: mergeShape,
+    github: githubShape,
     roles: rolesShape,
     workflow: workflowShape,
     notify: notifyShape,

@@ -19,6 +19,7 @@ export interface Runbook {
   readonly workers: ReadonlyMap<string, WorkerDefinition>;
   readonly ci: { readonly required: readonly CiCheck[] };
   readonly merge: Merge | undefined;
+  readonly github: Github;
   /** The built-in roles and edges, and what `roles` adds to them and takes away. */
   readonly workflow: Workflow;
   /** An agent may approve what it worked on, in another session. */
@@ -73,6 +74,15 @@ export interface Merge {
   readonly method: (typeof MERGE_METHODS)[number];
   /** The branch; undefined: the repository's main one. */
   readonly into: string | undefined;
+}
+
+/** Pull requests. */
+export interface Github {
+  /** Undefined: where there is a remote at GitHub, and `gh`. */
+  readonly pullRequests: boolean | undefined;
+  readonly repository: string | undefined;
+  readonly remote: string | undefined;
+  readonly draft: boolean;
 }
 
 /** A person is asked never, at four places, or at every stage. */

@@ -50,6 +50,9 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'finish-check': [flow.finishCheck('c1', 'test', 'passed'), 'system'],
   'request-merge': [flow.askMerge('A'), 'operator', 'system', 'session'],
   'finish-merge': [flow.finishMerge('m1', 'merged', 'f'.repeat(40)), 'system'],
+  'publish-pull': [flow.publishPull('x1'), 'system'],
+  'fail-pull': [flow.failPull('x1'), 'system'],
+  'close-pull': [flow.closePull('x1', 7), 'system'],
   'start-workflow': [flow.startWorkflow('do it'), 'operator', 'system'],
 };
 

@@ -33,6 +33,7 @@ import { decideUpdateTask } from './update-task.ts';
 import { decideFinishCheck, type FinishCheck } from './workflow/checks.ts';
 import { decideFinishMerge, decideRequestMerge, type FinishMerge, type RequestMerge } from './workflow/merge.ts';
 import { decideNameBranch, type NameBranch } from './workflow/name-branch.ts';
+import * as pulls from './workflow/pull.ts';
 import { decidePrepareSession } from './workflow/prepare-session.ts';
 import { decideStartWorkflow, type StartWorkflow } from './workflow/start-workflow.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
@@ -80,6 +81,9 @@ export type Command =
   | { readonly kind: 'finish-check'; readonly command: FinishCheck }
   | { readonly kind: 'request-merge'; readonly command: RequestMerge }
   | { readonly kind: 'finish-merge'; readonly command: FinishMerge }
+  | { readonly kind: 'publish-pull'; readonly command: pulls.PublishPull }
+  | { readonly kind: 'fail-pull'; readonly command: pulls.FailPull }
+  | { readonly kind: 'close-pull'; readonly command: pulls.ClosePull }
   | { readonly kind: 'start-workflow'; readonly command: StartWorkflow };
 
 /** Who may ask for what; a session asks only for what concerns its own claim, which each decision checks. */
@@ -125,6 +129,9 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'finish-check': ['system'],
   'request-merge': ['operator', 'system', 'session'],
   'finish-merge': ['system'],
+  'publish-pull': ['system'],
+  'fail-pull': ['system'],
+  'close-pull': ['system'],
   'start-workflow': ['operator', 'system'],
 };
 
@@ -213,6 +220,12 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return decideRequestMerge(state, command, caller, rules);
     case 'finish-merge':
       return decideFinishMerge(state, command);
+    case 'publish-pull':
+      return pulls.decidePublishPull(state, command, rules);
+    case 'fail-pull':
+      return pulls.decideFailPull(state, command);
+    case 'close-pull':
+      return pulls.decideClosePull(state, command);
     case 'start-workflow':
       return decideStartWorkflow(state, command, caller);
     case 'attach-agent':

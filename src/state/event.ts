@@ -72,6 +72,8 @@ export interface Events extends RunEvents, WorkflowEvents {
   HandoffDelivered: HandoffRef;
   HandoffDropped: HandoffRef & { readonly reason: string };
   AuditSessionStarted: { readonly audit_id: string; readonly task_id: string | null };
+  /** Written by the ledger itself; here it settles what was owed. */
+  LedgerSealed: { readonly size: number; readonly root: string; readonly checkpoint: string };
   AuditChainVerified: { readonly audit_id: string; readonly size: number; readonly root: string };
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../ledger/canonical-json.ts';
 import type { Event, Recorded, Settles } from './event.ts';
 import { CLAIM_ENDS } from './event.ts';
 
-/** The types this room folds. Entries of other types (keys, seals) pass by. */
+/** The types this room folds. Entries of other types (keys) pass by. */
 const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'TaskCreated',
   'DependencyAdded',
@@ -71,12 +71,18 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'ChecksRequested',
   'CheckFinished',
   'ChecksFinished',
+  'PullRequestRequested',
+  'PullRequestPublished',
+  'PullRequestFailed',
+  'PullRequestCloseRequested',
+  'PullRequestClosed',
   'MergeRequested',
   'MergeFinished',
   'TaskHeld',
   'TaskFreed',
   'WorkflowStarted',
   'WebhookReceived',
+  'LedgerSealed',
 ]);
 
 /** An entry of the ledger as something to fold; undefined where it is about neither tasks nor runs. */

@@ -1,5 +1,5 @@
 import type { Phase } from '../protocol/phase.ts';
-import type { CheckPlan, MergeMethod } from './workflow/workflow-event.ts';
+import type { CheckPlan, MergeMethod, PullPlace } from './workflow/workflow-event.ts';
 
 /** What the project has decided, as far as decisions about tasks depend on it. */
 export interface Rules {
@@ -15,6 +15,8 @@ export interface Rules {
   readonly checks?: readonly CheckPlan[];
   /** How the project merges; into the main branch where none is named. */
   readonly merge?: { readonly method: MergeMethod; readonly into: string | null };
+  /** Where pull requests are opened; left out: branches are merged here. */
+  readonly pulls?: PullPlace & { readonly draft: boolean };
   /** How often work may go back to the fixer before a person is asked; left out: 3. */
   readonly reviewRounds?: number;
   /** Whoever implements may also approve: the same agent, never the same session. */

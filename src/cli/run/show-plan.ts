@@ -1,5 +1,5 @@
 import { printable } from '../printable.ts';
-import { fieldsIn, listIn, textIn, type Fields } from './read-fields.ts';
+import { type Fields, fieldsIn, findText, listIn, textIn } from './read-fields.ts';
 
 /** What a run would do: its variables, its steps, and what would happen first. */
 export function showPlan(result: unknown): string {
@@ -29,7 +29,7 @@ function showPlanned(plan: Fields): string[] {
 }
 
 /** Who does what, in the order in which it is done. */
-function showWorkflow({ mode, roles, checks, merge }: Fields): string[] {
+function showWorkflow({ mode, roles, checks, merge, pull_requests }: Fields): string[] {
   const { method, into } = fieldsIn(merge);
   const players = listIn(roles).map(
     ({ role, agent, run }) => `  ${textIn(role)}: agent ${textIn(agent)} (${textIn(run)})`,
@@ -37,11 +37,12 @@ function showWorkflow({ mode, roles, checks, merge }: Fields): string[] {
   const required = listIn(checks).map(
     ({ name, run }) => `  check ${textIn(name)}: ${run === null ? 'reported by GitHub' : textIn(run)}`,
   );
+  const where = findText(pull_requests);
   return [
     `workflow issue (${textIn(mode)})`,
     ...players,
     ...required,
-    `  merge: ${textIn(method)} into ${into === null ? 'the main branch' : textIn(into)}`,
+    `  merge: ${textIn(method)} into ${into === null ? 'the main branch' : textIn(into)}${where === null ? '' : `, by pull requests at ${where}`}`,
   ];
 }
 

@@ -51,6 +51,9 @@ const TELL: Readonly<Record<string, Teller>> = {
   HandoffDelivered: ({ from, to }) => `  handoff: ${textIn(from)} → ${to === null ? 'workflow-complete' : textIn(to)}`,
   PhaseMoved: ({ from, to, reason }) => (from === to ? undefined : `${textIn(to)}${because(reason)}`),
   CheckFinished: ({ name, outcome }) => `  check ${textIn(name)}: ${textIn(outcome)}`,
+  PullRequestPublished: ({ number, url, how }) => `  pull request #${textIn(number)} ${textIn(how)}: ${textIn(url)}`,
+  PullRequestFailed: ({ reason }) => `  no pull request${because(reason)}`,
+  PullRequestClosed: ({ number, outcome }) => `  pull request #${textIn(number)}: ${textIn(outcome)}`,
   MergeRequested: ({ method, branch }) => `  merging ${textIn(branch)} (${textIn(method)})`,
   MergeFinished: ({ outcome, merge_sha, reason }) =>
     `  merge: ${textIn(outcome)}${merge_sha === null ? because(reason) : ` as ${textIn(merge_sha).slice(0, 12)}`}`,

@@ -94,7 +94,7 @@ async function mergeTrees(repository: string, ours: string, theirs: string): Pro
   };
 }
 
-async function treeOf(repository: string, commit: string): Promise<string | null> {
+export async function treeOf(repository: string, commit: string): Promise<string | null> {
   const tree = await gitText(['rev-parse', '--verify', `${commit}^{tree}`], { cwd: repository });
   return tree.ok ? tree.value : null;
 }

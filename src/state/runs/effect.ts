@@ -1,6 +1,6 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { AgentError, HandlerName } from '../../protocol/run-plan.ts';
-import type { CheckPlan, MergeMethod } from '../workflow/workflow-event.ts';
+import type { CheckPlan, MergeMethod, PullPlace } from '../workflow/workflow-event.ts';
 
 /** Whom a command or a timer is for. */
 export type Subject =
@@ -92,7 +92,41 @@ export type Effect =
       readonly method: MergeMethod;
       readonly checks: readonly CheckPlan[];
       readonly message: string;
+      readonly pull?: PullPlace;
     }
+  | {
+      readonly kind: 'publish-pull';
+      readonly key: string;
+      readonly pullId: string;
+      readonly taskId: string;
+      readonly place: PullPlace;
+      readonly branch: string;
+      readonly head: string;
+      /** Empty: the repository's main branch. */
+      readonly into: string;
+      readonly title: string;
+      readonly body: string;
+      readonly draft: boolean;
+    }
+  | {
+      readonly kind: 'close-pull';
+      readonly key: string;
+      readonly pullId: string;
+      readonly taskId: string;
+      readonly repository: string;
+      readonly number: number;
+      readonly comment: string;
+    }
+  /** What GitHub runs is asked for, in case it could not tell us. */
+  | {
+      readonly kind: 'watch-checks';
+      readonly key: string;
+      readonly taskId: string;
+      readonly head: string;
+      readonly names: readonly string[];
+    }
+  /** The end of a workflow is sealed: from then on what led to it cannot be told otherwise. */
+  | { readonly kind: 'seal'; readonly key: string; /** The entry that is to be covered. */ readonly seq: number }
   | {
       readonly kind: 'notify';
       readonly key: string;

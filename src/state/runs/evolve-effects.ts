@@ -1,4 +1,4 @@
-import type { Event } from '../event.ts';
+import type { Event, EventOf } from '../event.ts';
 import type { Effect } from './effect.ts';
 import type { Runs } from './runs.ts';
 
@@ -14,10 +14,17 @@ export const keyOf = {
   notification: (id: string) => `notification:${id}`,
   checks: (id: string) => `checks:${id}`,
   merge: (id: string) => `merge:${id}`,
+  publish: (id: string) => `publish:${id}`,
+  close: (id: string) => `close:${id}`,
+  watch: (taskId: string) => `watch:${taskId}`,
+  seal: 'seal',
 } as const;
 
 /** What is owed after this entry, and what is no longer. */
-export function evolveEffects({ effects, agents }: Pick<Runs, 'effects' | 'agents'>, event: Event): void {
+export function evolveEffects(
+  { effects, agents }: Pick<Runs, 'effects' | 'agents'>,
+  event: Event & { readonly seq: number },
+): void {
   const wanted = effectOf(event);
   // The run of an agent whose process has gone can be ended; there is nothing to kill.
   const ends = wanted?.kind === 'kill-agent' || wanted?.kind === 'stop-agent';
@@ -26,7 +33,7 @@ export function evolveEffects({ effects, agents }: Pick<Runs, 'effects' | 'agent
   for (const key of settledBy(effects, event)) effects.delete(key);
 }
 
-function effectOf({ type, data }: Event): Effect | undefined {
+function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect | undefined {
   switch (type) {
     case 'AgentRequested':
       return { kind: 'start-agent', key: keyOf.start(data.agent_id, 1), agentId: data.agent_id, start: 1 };
@@ -75,9 +82,35 @@ function effectOf({ type, data }: Event): Effect | undefined {
       const { merge_id: mergeId, task_id: taskId, handoff: _, ...rest } = data;
       return { kind: 'merge', key: keyOf.merge(mergeId), mergeId, taskId, ...rest };
     }
+    case 'PullRequestRequested': {
+      const { pull_id: pullId, task_id: taskId, repository, remote, ...rest } = data;
+      return {
+        kind: 'publish-pull',
+        key: keyOf.publish(pullId),
+        pullId,
+        taskId,
+        place: { repository, remote },
+        ...rest,
+      };
+    }
+    case 'PullRequestPublished': {
+      const { task_id: taskId, head, watch: names } = data;
+      return names.length === 0 ? undefined : { kind: 'watch-checks', key: keyOf.watch(taskId), taskId, head, names };
+    }
+    case 'PullRequestCloseRequested': {
+      const { pull_id: pullId, task_id: taskId, ...rest } = data;
+      return { kind: 'close-pull', key: keyOf.close(pullId), pullId, taskId, ...rest };
+    }
+    case 'PhaseMoved':
+      return isClosing(data) ? { kind: 'seal', key: keyOf.seal, seq } : undefined;
     default:
       return undefined;
   }
+}
+
+/** The last word of a workflow: it was completed, and nobody has anything to do about it any more. */
+function isClosing({ from, to, next_role }: EventOf<'PhaseMoved'>['data']): boolean {
+  return from === 'COMPLETED' && to === 'COMPLETED' && next_role === null;
 }
 
 function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event): readonly string[] {
@@ -108,11 +141,22 @@ function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event):
     case 'NotificationSent':
       return [keyOf.notification(data.notification_id)];
     case 'ChecksFinished':
-      return [keyOf.checks(data.checks_id)];
+      return [keyOf.checks(data.checks_id), keyOf.watch(data.task_id)];
     case 'ChecksRequested':
       return otherChecksOf(effects, data.task_id, data.checks_id);
     case 'MergeFinished':
       return [keyOf.merge(data.merge_id)];
+    case 'PullRequestRequested':
+      return [keyOf.watch(data.task_id), ...otherPullsOf(effects, data.task_id, data.pull_id)];
+    case 'PullRequestPublished':
+    case 'PullRequestFailed':
+      return [keyOf.publish(data.pull_id)];
+    case 'PullRequestCloseRequested':
+      return otherPullsOf(effects, data.task_id, data.pull_id);
+    case 'PullRequestClosed':
+      return [keyOf.close(data.pull_id)];
+    case 'LedgerSealed':
+      return keysWhere(effects, (effect) => effect.kind === 'seal' && effect.seq <= data.size);
     default:
       return [];
   }
@@ -123,6 +167,17 @@ function otherChecksOf(effects: ReadonlyMap<string, Effect>, taskId: string, che
   return keysWhere(
     effects,
     (effect) => effect.kind === 'run-checks' && effect.taskId === taskId && effect.checksId !== checksId,
+  );
+}
+
+/** What was wanted of a pull request before is no longer: it is published anew, or closed. */
+function otherPullsOf(effects: ReadonlyMap<string, Effect>, taskId: string, pullId: string): string[] {
+  return keysWhere(
+    effects,
+    (effect) =>
+      (effect.kind === 'publish-pull' || effect.kind === 'close-pull') &&
+      effect.taskId === taskId &&
+      effect.pullId !== pullId,
   );
 }
 

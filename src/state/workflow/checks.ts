@@ -55,6 +55,8 @@ function outcomeOf({ plans, outcomes }: Checks, name: string, outcome: CheckOutc
 /** Where somebody has moved the task meanwhile, its checks are a matter of record only. */
 function afterChecks(task: Task, outcome: CheckOutcome, { name, output, handoffId }: FinishCheck): Event[] {
   if (task.phase !== 'CI_PENDING') return [];
+  // The review begins when there is something to look at.
+  if (outcome === 'passed' && task.flow.pull?.isWanted === true) return [];
   if (outcome === 'passed') return [moveTo(task, 'READY_FOR_REVIEW', 'all required checks passed')];
   const handoff = toFixer(task, 'ci-gate', [{ type: name, text: output ?? '' }], handoffId);
   return [event('HandoffDelivered', handoff), moveTo(task, 'IMPLEMENTATION', `check failed: ${name}`, 'fixer')];

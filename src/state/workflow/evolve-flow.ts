@@ -1,6 +1,7 @@
 import type { Event, EventOf } from '../event.ts';
 import type { Task } from '../task.ts';
 import { findingsIn } from './findings.ts';
+import { evolvePull } from './evolve-pull.ts';
 import { NO_FLOW, type Flow } from './flow.ts';
 
 /** (flow, entry) → flow. `before` is the task as it was: what a session did is known by the claim that it had then. */
@@ -46,6 +47,12 @@ export function evolveFlow(
         ? { ...flow, checks: { ...checks, outcome: recorded.data.outcome } }
         : flow;
     }
+    case 'PullRequestRequested':
+    case 'PullRequestPublished':
+    case 'PullRequestFailed':
+    case 'PullRequestCloseRequested':
+    case 'PullRequestClosed':
+      return { ...flow, pull: evolvePull(flow.pull, recorded) };
     case 'MergeRequested': {
       const { merge_id: id, head, handoff } = recorded.data;
       return { ...flow, merge: { id, head, handoff } };
@@ -62,7 +69,10 @@ export function evolveFlow(
 /** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
 function startAgain(flow: Flow): Flow {
   const { mode, startedAt, issue, commits, reviews, branch, place, authors, head, checks, merge, movedAt } = flow;
-  return { ...NO_FLOW, mode, startedAt, issue, commits, reviews, branch, place, authors, head, checks, merge, movedAt };
+  // What was merged stays merged: the work that is to be done again gets a pull request of its own.
+  const pull = flow.mergeSha === null ? flow.pull : null;
+  const kept = { mode, startedAt, issue, commits, reviews, branch, place, authors, head, checks, pull, merge, movedAt };
+  return { ...NO_FLOW, ...kept };
 }
 
 /** Whoever changes the work does not approve it. */

@@ -1,4 +1,4 @@
-import type { CheckOutcome, CheckPlan, HandoffRef, WorkflowMode } from './workflow-event.ts';
+import type { CheckOutcome, CheckPlan, HandoffRef, PullPlace, WorkflowMode } from './workflow-event.ts';
 
 /** How a task stands in its workflow: what no session holds, because it is there between them. */
 export interface Flow {
@@ -33,6 +33,7 @@ export interface Flow {
   /** How often a recoverable error was tried again, since something last went well. */
   readonly retries: number;
   readonly checks: Checks | null;
+  readonly pull: Pull | null;
   readonly merge: { readonly id: string; readonly head: string; readonly handoff: HandoffRef | null } | null;
   /** The entry that brought it into its phase. */
   readonly movedAt: number;
@@ -46,6 +47,22 @@ export interface Place {
   /** Where the newest session began. */
   readonly base: string;
   readonly port: number | null;
+}
+
+/** The task's pull request at GitHub. */
+export interface Pull extends PullPlace {
+  /** The newest request for it. */
+  readonly id: string;
+  /** The commit it is to have. */
+  readonly head: string;
+  /** The commit that was last pushed; null before the first time. */
+  readonly published: string | null;
+  readonly number: number | null;
+  readonly url: string | null;
+  /** It is on its way to GitHub: asked for, and not yet heard of. */
+  readonly isWanted: boolean;
+  /** Baton closes it, or has closed it, and may open it again. */
+  readonly isClosed: boolean;
 }
 
 export interface Checks {
@@ -73,6 +90,7 @@ export const NO_FLOW: Flow = {
   findings: {},
   retries: 0,
   checks: null,
+  pull: null,
   merge: null,
   movedAt: 0,
   mergeSha: null,

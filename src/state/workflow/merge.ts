@@ -10,7 +10,7 @@ import { writebacks, type HeldHandoff, type Task } from '../task.ts';
 import { noSuchTask } from '../create-task.ts';
 import { WRITEBACK_REQUIRED } from '../writeback.ts';
 import { toFixer, withMerge } from './gate-handoffs.ts';
-import type { MergeMethod, WorkflowEvents } from './workflow-event.ts';
+import type { MergeMethod, PullPlace, WorkflowEvents } from './workflow-event.ts';
 
 export interface RequestMerge {
   readonly id: string;
@@ -77,11 +77,16 @@ export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: s
         method,
         checks,
         message,
+        ...(rules.pulls === undefined || task.flow.pull === null ? {} : { pull: placeOf(task.flow.pull) }),
         handoff,
       }),
     ],
     null,
   );
+}
+
+function placeOf({ repository, remote }: PullPlace): PullPlace {
+  return { repository, remote };
 }
 
 /** How a merge went. */
@@ -101,6 +106,26 @@ export function decideFinishMerge(state: State, command: FinishMerge): Outcome<n
   const output = result.output === null ? null : lastOf(result.output);
   const finished = event('MergeFinished', { ...result, output, merge_id: mergeId, task_id: task.id, head: merge.head });
   return decided([finished, ...afterMerge(task, merge.handoff, command, newId)], null);
+}
+
+/** It cannot even be tried. */
+export function refuseMerge(
+  task: Task,
+  { id, head, handoff }: NonNullable<Task['flow']['merge']>,
+  reason: string,
+): Event[] {
+  const nothing = { base: null, merge_sha: null, files: [], output: null };
+  const finished = event('MergeFinished', {
+    merge_id: id,
+    task_id: task.id,
+    head,
+    outcome: 'refused',
+    reason,
+    ...nothing,
+  });
+  const dropped = handoff === null ? [] : [drop(handoff, reason)];
+  const isMoved = task.phase !== 'READY_FOR_MERGE';
+  return [finished, ...dropped, ...(isMoved ? [] : [moveTo(task, 'BLOCKED', `merge refused: ${reason}`)])];
 }
 
 function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerge, newId: string): Event[] {

@@ -61,6 +61,21 @@ export const finishMerge = (
   },
 });
 
+export const publishPull = (pullId: string, number = 7): Command => ({
+  kind: 'publish-pull',
+  command: { pullId, number, url: `https://github.com/owner/name/pull/${number}`, how: 'opened' },
+});
+
+export const failPull = (pullId: string, reason = 'no network'): Command => ({
+  kind: 'fail-pull',
+  command: { pullId, reason },
+});
+
+export const closePull = (pullId: string, number: number): Command => ({
+  kind: 'close-pull',
+  command: { pullId, number, outcome: 'closed', reason: null },
+});
+
 export const startWorkflow = (title: string, mode: 'autonomous' | 'semi' | 'supervised' = 'autonomous'): Command => ({
   kind: 'start-workflow',
   command: { title, mode },

@@ -1,7 +1,7 @@
 import { parseHandoff } from '../../protocol/handoff/index.ts';
 import type { Task } from '../task.ts';
 
-/** Where an issue and its pull request are: at GitHub where a handoff said so, else at this Baton. */
+/** Where an issue and its pull request are: the one that Baton opened, else what a handoff said, else at this Baton. */
 export interface Addresses {
   readonly issue_url: string;
   readonly issue_number: string;
@@ -22,7 +22,7 @@ export function addressesOf({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): A
   return {
     issue_url: text('issue_url', `${HERE}/${id}`),
     issue_number: String(n),
-    pr_url: text('pr_url', `${HERE}/${id}/pull`),
-    pr_number: text('pr_number', String(n)),
+    pr_url: flow.pull?.url ?? text('pr_url', `${HERE}/${id}/pull`),
+    pr_number: flow.pull?.number?.toString() ?? text('pr_number', String(n)),
   };
 }

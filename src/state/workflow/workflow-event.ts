@@ -84,6 +84,8 @@ export interface WorkflowEvents {
     readonly method: MergeMethod;
     readonly checks: readonly CheckPlan[];
     readonly message: string;
+    /** Where it is a pull request: GitHub merges it. */
+    readonly pull?: PullPlace;
     /** What is delivered once it is merged: the validator's handoff to the closer. */
     readonly handoff: HandoffRef | null;
   };
@@ -100,6 +102,44 @@ export interface WorkflowEvents {
     readonly output: string | null;
   };
 
+  /** The task's branch is to be at GitHub with this head, and its pull request open: opened where there is none, brought up to date where there is. */
+  PullRequestRequested: PullPlace & {
+    readonly pull_id: string;
+    readonly task_id: string;
+    readonly branch: string;
+    readonly head: string;
+    /** Empty: the repository's main branch. */
+    readonly into: string;
+    readonly title: string;
+    readonly body: string;
+    readonly draft: boolean;
+  };
+  PullRequestPublished: {
+    readonly pull_id: string;
+    readonly task_id: string;
+    readonly number: number;
+    readonly url: string;
+    readonly head: string;
+    readonly how: 'opened' | 'found' | 'updated' | 'reopened';
+    /** The required checks of this head that GitHub runs, and that are asked for until they have ended. */
+    readonly watch: readonly string[];
+  };
+  PullRequestFailed: { readonly pull_id: string; readonly task_id: string; readonly reason: string };
+  /** The task was cancelled: nobody is to merge it at GitHub either. */
+  PullRequestCloseRequested: {
+    readonly pull_id: string;
+    readonly task_id: string;
+    readonly repository: string;
+    readonly number: number;
+    readonly comment: string;
+  };
+  PullRequestClosed: {
+    readonly pull_id: string;
+    readonly task_id: string;
+    readonly number: number;
+    readonly outcome: 'closed' | 'merged' | 'failed';
+    readonly reason: string | null;
+  };
   /** Nobody may claim the task until a person has said so: a checkpoint of the mode it runs in. */
   TaskHeld: { readonly task_id: string; readonly decision_id: string; readonly stage: string };
   TaskFreed: { readonly task_id: string };
@@ -107,6 +147,14 @@ export interface WorkflowEvents {
   WorkflowStarted: { readonly task_id: string; readonly mode: WorkflowMode };
   /** A delivery of a webhook that was taken into account, so that a second one is not. */
   WebhookReceived: { readonly delivery_id: string; readonly source: 'github'; readonly event: string };
+}
+
+/** Where the pull requests of a project are. */
+export interface PullPlace {
+  /** `owner/name`, with its host before it where that is not github.com. */
+  readonly repository: string;
+  /** The git remote that branches are pushed to. */
+  readonly remote: string;
 }
 
 export interface CheckPlan {

@@ -1,0 +1,30 @@
+import { event, type Event, type EventOf } from '../state/event.ts';
+import { firstOf } from '../state/runs/last-of.ts';
+import type { Task } from '../state/task.ts';
+import { notifyAttention } from './notify.ts';
+import type { World } from './world.ts';
+
+/**
+ * It is merged, and yet something is wrong with what came of it: at GitHub somebody else's commit can come onto the main branch between
+ * the last check and the merge. Nothing can be taken back, so people hear of it at once.
+ */
+export function onMerged(world: World, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
+  const { outcome, reason, merge_sha } = data;
+  if (outcome !== 'merged' || reason === null) return [];
+  const decision_id = world.newId();
+  const title = `The main branch needs attention: ${task.id} was merged onto another commit than was checked`;
+  const context = `${task.title}\nMerged as ${merge_sha ?? ''}. ${reason}`;
+  return [
+    event('DecisionOpened', {
+      decision_id,
+      source: 'merge',
+      title,
+      context: firstOf(context),
+      options: [{ label: 'I have seen to it', action: 'dismiss', recommended: true }],
+      agent_id: null,
+      pipeline_id: null,
+      task_id: task.id,
+    }),
+    notifyAttention(world, title, context, decision_id),
+  ];
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import * as say from '../state/say.cases.ts';
+import { SHA, system } from '../state/say.cases.ts';
+import { evolve } from '../state/state.ts';
+import * as flow from '../state/workflow/say.cases.ts';
+import { WorkflowPlay } from './workflow.cases.ts';
+
+const PULLS = { pulls: { repository: 'owner/name', remote: 'origin', draft: false } };
+const NEXT = 'b'.repeat(40);
+
+/** As the sessions of a workflow are: each has a worktree of the task's branch. */
+class PullPlay extends WorkflowPlay {
+  override claim(role: string, holder = role): ReturnType<WorkflowPlay['claim']> {
+    const caller = super.claim(role, holder);
+    return (this.say(flow.prepare(this.id, this.task.epoch), system), caller);
+  }
+
+  toGate(head = SHA): this {
+    return this.turn('issue-manager').turn('prep').turn('implementer', { head });
+  }
+
+  publish(): this {
+    return this.say(flow.publishPull(this.the('publish-pull').pullId));
+  }
+}
+
+describe('a task that comes to CI, where there are pull requests', () => {
+  it('is published at the head that is checked, and reviewed when both are done, in either order', () => {
+    const checked = new PullPlay(PULLS).toGate();
+    expect(checked.the('publish-pull')).toMatchObject({
+      head: SHA,
+      branch: 'feature/a',
+      title: 'W-00001: Add a thing',
+    });
+    expect(checked.check().stands()).toEqual(['CI_PENDING', 'reviewer']);
+    expect(checked.publish().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+    expect(new PullPlay(PULLS).toGate().publish().check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+    const unchecked = new PullPlay({ ...PULLS, ciGate: false, checks: [] }).toGate();
+    expect(unchecked.stands()).toEqual(['CI_PENDING', 'reviewer']);
+    expect(unchecked.publish().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+    checked.checkReplay();
+  });
+
+  it('has one pull request; what was wanted of it before is not done any more', () => {
+    const play = new PullPlay(PULLS).toGate();
+    const first = play.the('publish-pull').pullId;
+    play.check('failed').turn('fixer', { head: NEXT });
+    expect(play.the('publish-pull')).toMatchObject({ head: NEXT });
+    play.say(flow.publishPull(first));
+    expect(play.types(), 'nobody waits for the first head').toEqual([]);
+    play.publish().check();
+    expect(play.task.flow.pull).toMatchObject({ number: 7, published: NEXT, isWanted: false });
+    expect(play.stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+  });
+
+  it('is asked about at GitHub where GitHub runs the checks, until they have ended', () => {
+    const play = new PullPlay({ ...PULLS, checks: [{ name: 'unit', run: 'npm test' }, { name: 'build' }] }).toGate();
+    play.publish();
+    expect(play.the('watch-checks')).toMatchObject({ head: SHA, names: ['build'] });
+    play.check();
+    expect(play.stands()).toEqual(['CI_PENDING', 'reviewer']);
+    play.say(flow.finishCheck(play.newest('ChecksRequested').checks_id, 'build', 'passed'));
+    expect([play.stands(), play.owed('watch-checks')]).toEqual([['READY_FOR_REVIEW', 'reviewer'], []]);
+  });
+
+  it('is blocked with a question where it cannot be published, and tried again from there', () => {
+    const play = new PullPlay(PULLS).toGate().check();
+    play.say(flow.failPull(play.the('publish-pull').pullId, 'gh is not logged in'));
+    expect(play.stands()[0]).toBe('BLOCKED');
+    expect(play.decision().context).toContain('no pull request: gh is not logged in');
+    play.resolve(1);
+    expect(play.stands()[0]).toBe('CI_PENDING');
+    expect(play.publish().check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+    const fixing = new PullPlay(PULLS).toGate().check('failed');
+    fixing.say(flow.failPull(fixing.the('publish-pull').pullId));
+    expect(fixing.stands(), 'whoever mends it is not kept from it').toEqual(['IMPLEMENTATION', 'fixer']);
+  });
+});
+
+describe('the merge of a pull request', () => {
+  const toMerge = (): PullPlay => new PullPlay(PULLS).toGate().publish().check().turn('reviewer');
+
+  it('is GitHub’s, and its addresses go into the handoffs', () => {
+    const play = toMerge().turn('validator');
+    expect(play.the('merge').pull).toEqual({ repository: 'owner/name', remote: 'origin' });
+    play.merge('conflict');
+    expect(play.newest('HandoffDelivered').xml).toContain('https://github.com/owner/name/pull/7');
+    expect(new WorkflowPlay().toMerge().turn('validator').the('merge').pull).toBeUndefined();
+  });
+
+  it('makes people look where what came of it is broken, and is done all the same', () => {
+    const play = toMerge().turn('validator');
+    const done = {
+      outcome: 'merged',
+      merge_sha: NEXT,
+      base: SHA,
+      reason: 'check failed on the merged tree: unit',
+    } as const;
+    const { mergeId, method } = play.the('merge');
+    play.say({ kind: 'finish-merge', command: { mergeId, method, ...done, files: [], output: null, newId: 'h1' } });
+    expect(play.stands()).toEqual(['COMPLETED', 'closer']);
+    expect(play.decision()).toMatchObject({ source: 'merge', taskId: play.id });
+    expect(toMerge().turn('validator').merge('merged', NEXT).count('DecisionOpened')).toBe(0);
+  });
+});
+
+describe('a task that is cancelled', () => {
+  const cancel = { kind: 'operate-task', command: { id: 'W-00001', action: 'cancel', reason: 'enough' } } as const;
+
+  it('closes its pull request, and opens it again when it comes back', () => {
+    const play = new PullPlay(PULLS).toGate().publish().check().order(cancel);
+    expect(play.the('close-pull')).toMatchObject({ number: 7, comment: 'The task W-00001 was cancelled: enough' });
+    play.say(flow.closePull(play.the('close-pull').pullId, 7));
+    play.order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
+    expect(play.the('publish-pull')).toMatchObject({ head: SHA });
+    expect(play.publish().task.flow.pull).toMatchObject({ isClosed: false });
+    // Also where it was not even closed yet.
+    play.order(cancel).order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
+    expect([play.owed('close-pull'), play.owed('publish-pull').length]).toEqual([[], 1]);
+  });
+
+  it('does not publish what was on its way', () => {
+    const play = new PullPlay(PULLS).toGate().order(cancel);
+    expect([play.owed('publish-pull'), play.owed('close-pull')]).toEqual([[], []]);
+    play.order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
+    expect(play.owed('publish-pull')).toHaveLength(1);
+  });
+});
+
+describe('the seal at the end', () => {
+  it('is owed from the last word of a workflow until it covers that', () => {
+    const play = new WorkflowPlay().toMerge().turn('validator').merge('merged', NEXT);
+    expect(play.owed('seal')).toEqual([]);
+    const closer = play.claim('closer');
+    const way = { from: 'closer-agent', senderRole: 'closer', to: null, phase: 'COMPLETED', nextRole: null } as const;
+    play.say(say.handoff({ taskId: play.id, ...way }), closer).say(play.exit(), closer);
+    const { seq } = play.the('seal');
+    expect(play.entries[seq - 1]).toMatchObject({ type: 'PhaseMoved', data: { to: 'COMPLETED', next_role: null } });
+    const seal = (size: number) =>
+      evolve(play.state, {
+        type: 'LedgerSealed',
+        data: { size, root: '', checkpoint: '' },
+        seq: play.state.seq + 1,
+        at: '',
+        actor: 'system:workflow',
+      });
+    seal(seq - 1);
+    expect(play.owed('seal'), 'a seal of what was before').toHaveLength(1);
+    seal(seq);
+    expect(play.owed('seal')).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import { event, type Event } from '../state/event.ts';
+import type { Task } from '../state/task.ts';
+import { renderPullBody } from '../state/workflow/pull-body.ts';
+import type { World } from './world.ts';
+
+/**
+ * Where the project has pull requests, each task that comes to CI has one: its branch goes to GitHub at the commit that is checked. One
+ * that was closed because the task was cancelled is opened again with it.
+ */
+export function publish(world: World, task: Task): Event[] {
+  const { pulls, merge } = world.rules;
+  const { place, pull } = task.flow;
+  const head = task.phase === 'CI_PENDING' ? task.flow.head : pull?.published;
+  if (!wantsPull(world, task) || pulls === undefined || place === null || !head) return [];
+  const { repository, remote, draft } = pulls;
+  return [
+    event('PullRequestRequested', {
+      pull_id: world.newId(),
+      task_id: task.id,
+      repository,
+      remote,
+      branch: place.branch,
+      head,
+      into: merge?.into ?? '',
+      title: `${task.id}: ${task.title}`,
+      body: renderPullBody(task),
+      draft,
+    }),
+  ];
+}
+
+/** Only branches that Baton made are pushed: a task that somebody works on by hand, on main perhaps, is theirs to publish. */
+export function wantsPull({ rules }: World, { phase, flow }: Task): boolean {
+  if (rules.pulls === undefined || flow.place === null || flow.head === null) return false;
+  const isBack = flow.pull?.isClosed === true && (phase === 'READY_FOR_REVIEW' || phase === 'READY_FOR_MERGE');
+  return phase === 'CI_PENDING' || isBack;
+}
+
+/** The task was cancelled: what is open at GitHub is closed, with the reason. */
+export function withdraw({ newId }: World, task: Task, reason: string): Event[] {
+  const { pull } = task.flow;
+  if (!reason.startsWith('cancelled: ') || pull === null) return [];
+  const about = { task_id: task.id };
+  const given = pull.isWanted ? [event('PullRequestFailed', { ...about, pull_id: pull.id, reason })] : [];
+  if (pull.number === null || pull.isClosed) return given;
+  const { repository, number } = pull;
+  const comment = `The task ${task.id} was ${reason}`;
+  return [...given, event('PullRequestCloseRequested', { ...about, pull_id: newId(), repository, number, comment })];
+}

@@ -1,0 +1,111 @@
+import { findProgram } from '../notify/run-program.ts';
+import { problem, type Problem } from '../protocol/problem.ts';
+import { runGh, type ApiContext, type ApiRequest, type Ran } from './run-gh.ts';
+
+/** What GitHub was asked and could do, or what went wrong. */
+export type GithubResult<T> = { readonly ok: true; readonly value: T } | GithubFailure;
+
+export interface GithubFailure {
+  readonly ok: false;
+  readonly problem: Problem;
+  /** What GitHub answered; undefined where it was not reached. */
+  readonly status?: number;
+  /** It may work the next time: no network, a fault at GitHub, a limit that will be lifted. */
+  readonly isPassing: boolean;
+}
+
+/** One call of the API, by `gh api`: it knows who the user is, and how to reach their GitHub. */
+export async function callApi(request: ApiRequest, context: ApiContext): Promise<GithubResult<unknown>> {
+  const program = findProgram('gh', context.env);
+  if (program === undefined) {
+    return failed('github/no-gh', 'gh, the program of GitHub, is not on the PATH of the daemon', NO_GH_HINT);
+  }
+  const ran = await runGh(program, request, context);
+  const answer = ANSWER.exec(ran.out);
+  if (answer === null) return unanswered(ran, request);
+  const [head, status = ''] = answer;
+  return readAnswer(Number(status), head, ran.out.slice(head.length), request);
+}
+
+const NO_GH_HINT =
+  'Install it (https://cli.github.com), log in (gh auth login), and restart the daemon: baton down. Or set `pull_requests = false` under [github] in baton.toml.';
+
+/** The status line ends in a line feed, each header in a carriage return and one, and an empty line comes before the body. */
+const ANSWER = /^HTTP\/\S+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n/;
+
+function readAnswer(status: number, head: string, text: string, request: ApiRequest): GithubResult<unknown> {
+  let body: unknown;
+  try {
+    body = text.trim() === '' ? null : JSON.parse(text);
+  } catch {
+    return failed('github/unreachable', `GitHub answered ${status} with something that is not JSON`, RETRY, {
+      status,
+      isPassing: true,
+    });
+  }
+  const said = messageIn(body);
+  // GraphQL says what went wrong with a status that says all is well.
+  if (status < 300 && request.path === 'graphql' && said !== undefined)
+    return failed('github/refused', `GitHub refused: ${said}`, LOOK, { status });
+  if (status < 300) return { ok: true, value: body };
+  const what = `${request.method} ${request.path.split('?', 1)[0] ?? ''}: ${status}${said === undefined ? '' : ` ${said}`}`;
+  if (status === 401) return failed('github/not-logged-in', `GitHub does not know us: ${what}`, LOG_IN, { status });
+  if (status === 429 || (status === 403 && isLimit(said ?? '', head)))
+    return failed('github/rate-limited', `GitHub lets us ask no more for now: ${what}`, RETRY, {
+      status,
+      isPassing: true,
+    });
+  if (status >= 500)
+    return failed('github/unreachable', `GitHub has a fault: ${what}`, RETRY, { status, isPassing: true });
+  return failed('github/refused', `GitHub refused: ${what}`, LOOK, { status });
+}
+
+function isLimit(said: string, head: string): boolean {
+  return /rate limit/i.test(said) || /^x-ratelimit-remaining: 0\r?$/im.test(head);
+}
+
+const LOG_IN =
+  'Log in: gh auth login (where a token of the environment is wrong: correct it, then baton down). Or do without pull requests: `pull_requests = false` under [github] in baton.toml.';
+const RETRY = 'Try again later: baton decision list. See https://www.githubstatus.com.';
+const LOOK = 'See what may be done there: gh auth status, and the settings of the repository.';
+
+function unanswered({ code, err }: Ran, { host }: ApiRequest): GithubFailure {
+  const said = err.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
+  if (code === NOT_LOGGED_IN || /gh auth login|GH_TOKEN|authentication token/i.test(err)) {
+    return failed('github/not-logged-in', `gh is not logged in to ${host}${said === '' ? '' : `: ${said}`}`, LOG_IN);
+  }
+  const why = said === '' ? `gh ended with ${code ?? 'a signal'}` : said;
+  return failed('github/unreachable', `GitHub cannot be reached: ${why}`, 'Check the network: gh api user', {
+    isPassing: true,
+  });
+}
+
+const NOT_LOGGED_IN = 4;
+
+/** What GitHub says about a refusal, with the details that matter most. */
+function messageIn(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  const { message, errors } = body as { message?: unknown; errors?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const details = Array.isArray(errors) ? errors.map((each) => detailIn(each)).filter((each) => each !== '') : [];
+  if (typeof message !== 'string' && details.length === 0) return undefined;
+  return [typeof message === 'string' ? message : '', ...details]
+    .filter((each) => each !== '')
+    .join(': ')
+    .slice(0, 500);
+}
+
+function detailIn(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (typeof error !== 'object' || error === null) return '';
+  const { message } = error as { message?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return typeof message === 'string' ? message : '';
+}
+
+export function failed(
+  code: string,
+  message: string,
+  hint: string,
+  { status, isPassing = false }: { readonly status?: number; readonly isPassing?: boolean } = {},
+): GithubFailure {
+  return { ok: false, problem: problem(code, message, hint), isPassing, ...(status === undefined ? {} : { status }) };
+}

@@ -1,0 +1,49 @@
+import { callApi, type GithubResult } from './call-api.ts';
+import type { ApiContext } from './run-gh.ts';
+import { outcomeOf } from './conclusion.ts';
+import { fieldOf, textIn } from './pulls.ts';
+import type { GithubRepository } from './remote-url.ts';
+
+/** A check, or a workflow, of one commit that has ended. */
+export interface EndedCheck {
+  readonly name: string;
+  readonly outcome: ReturnType<typeof outcomeOf>;
+  readonly url: string | null;
+}
+
+/**
+ * What has ended of the checks and workflows of a commit. Of several runs under one name the newest counts, and while it runs, none does;
+ * a workflow counts before a check that has its name.
+ */
+export async function readEndedChecks(
+  { host, owner, name }: GithubRepository,
+  sha: string,
+  context: ApiContext,
+): Promise<GithubResult<readonly EndedCheck[]>> {
+  const all = new Map<string, Run>();
+  for (const [path, list] of [
+    [`commits/${sha}/check-runs?filter=latest&per_page=100`, 'check_runs'],
+    [`actions/runs?head_sha=${sha}&per_page=100`, 'workflow_runs'],
+  ] as const) {
+    const answer = await callApi({ host, method: 'GET', path: `repos/${owner}/${name}/${path}` }, context);
+    if (!answer.ok) return answer;
+    const runs = runsIn(fieldOf(answer.value, list), sha).toSorted((a, b) => a.id - b.id);
+    for (const run of runs) all.set(run.name, run);
+  }
+  const ended = [...all.values()].filter(({ isEnded }) => isEnded);
+  return { ok: true, value: ended.map(({ name: check, outcome, url }) => ({ name: check, outcome, url })) };
+}
+
+interface Run extends EndedCheck {
+  readonly id: number;
+  readonly isEnded: boolean;
+}
+
+function runsIn(list: unknown, sha: string): Run[] {
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((run) => {
+    const [name, id] = [textIn(run, 'name'), fieldOf(run, 'id')];
+    if (name === null || typeof id !== 'number' || fieldOf(run, 'head_sha') !== sha) return [];
+    const outcome = outcomeOf(fieldOf(run, 'conclusion'));
+    return [{ name, id, isEnded: fieldOf(run, 'status') === 'completed', outcome, url: textIn(run, 'html_url') }];
+  });
+}

@@ -1,0 +1,68 @@
+import { git, gitLines, gitText } from '../git/run-git.ts';
+import { findProgram } from '../notify/run-program.ts';
+import { GITHUB, parseRemoteUrl, parseRepository, renderRepository, type GithubRepository } from './remote-url.ts';
+
+/** What `[github]` of a runbook says. */
+export interface GithubSettings {
+  /** Undefined: where there is a remote at GitHub, and `gh`. */
+  readonly pullRequests: boolean | undefined;
+  readonly repository: string | undefined;
+  readonly remote: string | undefined;
+  readonly draft: boolean;
+}
+
+/** Where the pull requests of a project are. */
+export interface PullRequests {
+  readonly repository: string;
+  readonly remote: string;
+  readonly draft: boolean;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Whether a project has pull requests: it says so, or it has a remote at GitHub (or at the host of `GH_HOST`) and `gh` is there. A project
+ * that asks for them gets them, or hears why not; one that does not ask, and lacks something, merges here as ever.
+ */
+export async function findGithub(
+  path: string,
+  { pullRequests, repository, remote, draft }: GithubSettings,
+  env: Environment,
+): Promise<PullRequests | undefined> {
+  const isAsked = pullRequests === true || repository !== undefined;
+  if (pullRequests === false || (!isAsked && findProgram('gh', env) === undefined)) return undefined;
+  const remotes = await readRemotes(path);
+  const hosts = new Set([GITHUB, env['GH_HOST']?.toLowerCase()]);
+  const isFit = ({ name, at }: Remote): boolean =>
+    (remote === undefined || name === remote) && at !== undefined && hosts.has(at.host);
+  const found = remotes.find((each) => each.name === 'origin' && isFit(each)) ?? remotes.find(isFit);
+  if (repository !== undefined) {
+    const named = parseRepository(repository);
+    const name = remote ?? found?.name ?? 'origin';
+    return named === undefined ? undefined : { repository: renderRepository(named), remote: name, draft };
+  }
+  if (found?.at !== undefined) return { repository: renderRepository(found.at), remote: found.name, draft };
+  // Asked for, and nowhere to be found: whoever publishes says so.
+  return isAsked ? { repository: '', remote: remote ?? 'origin', draft } : undefined;
+}
+
+/** Whose branch it is, where that is not the owner of the repository: a fork. */
+export async function findHeadOwner(path: string, remote: string, { owner }: GithubRepository): Promise<string> {
+  const url = await gitText(['remote', 'get-url', '--push', '--', remote], { cwd: path });
+  return (url.ok ? parseRemoteUrl(url.value)?.owner : undefined) ?? owner;
+}
+
+interface Remote {
+  readonly name: string;
+  readonly at: GithubRepository | undefined;
+}
+
+async function readRemotes(path: string): Promise<readonly Remote[]> {
+  const names = await gitLines(['remote'], { cwd: path });
+  const remotes: Remote[] = [];
+  for (const name of names.ok ? names.value : []) {
+    const url = await git(['remote', 'get-url', '--', name], { cwd: path, answers: [2] });
+    remotes.push({ name, at: url.ok ? parseRemoteUrl(url.value.stdout.trim()) : undefined });
+  }
+  return remotes;
+}

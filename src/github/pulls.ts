@@ -1,0 +1,172 @@
+import { callApi, failed, type GithubResult } from './call-api.ts';
+import type { ApiContext, ApiRequest } from './run-gh.ts';
+import { parseRepository, type GithubRepository } from './remote-url.ts';
+
+export interface Pull {
+  readonly number: number;
+  readonly url: string;
+  readonly isOpen: boolean;
+  readonly isMerged: boolean;
+  readonly isDraft: boolean;
+  /** The commit it has at GitHub. */
+  readonly head: string;
+  /** The branch it goes into. */
+  readonly base: string;
+  readonly body: string;
+  /** Of the merge, once it is merged. */
+  readonly mergeSha: string | null;
+  readonly mergedBy: string | null;
+  readonly nodeId: string;
+}
+
+export interface NewPull {
+  readonly branch: string;
+  /** Whose branch it is: another than the repository's owner where it is a fork. */
+  readonly owner: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  readonly isDraft: boolean;
+}
+
+export interface MergeOrder {
+  /** The commit that was checked and reviewed: GitHub merges this one or none. */
+  readonly head: string;
+  readonly method: 'squash' | 'merge' | 'rebase';
+  readonly title: string;
+  readonly message: string;
+}
+
+/** The pull requests of one repository. */
+export class Pulls {
+  readonly repository: GithubRepository;
+  readonly #context: ApiContext;
+
+  constructor(repository: GithubRepository, context: ApiContext) {
+    this.repository = repository;
+    this.#context = context;
+  }
+
+  async read(number: number): Promise<GithubResult<Pull>> {
+    return readPull(await this.#call('GET', `pulls/${number}`));
+  }
+
+  /** The open one of a branch: there is at most one for each base. */
+  async findOpen({
+    branch,
+    owner,
+    base,
+  }: Pick<NewPull, 'branch' | 'owner' | 'base'>): Promise<GithubResult<Pull | undefined>> {
+    const query = new URLSearchParams({ state: 'open', head: `${owner}:${branch}`, base, per_page: '10' });
+    const listed = await this.#call('GET', `pulls?${query.toString()}`);
+    if (!listed.ok) return listed;
+    const [first] = Array.isArray(listed.value) ? (listed.value as unknown[]) : [];
+    // GitHub leaves some fields out of lists.
+    const number = first === undefined ? undefined : numberIn(first);
+    return number === undefined ? { ok: true, value: undefined } : this.read(number);
+  }
+
+  async open({ branch, owner, base, title, body, isDraft }: NewPull): Promise<GithubResult<Pull>> {
+    const head = owner === this.repository.owner ? branch : `${owner}:${branch}`;
+    const opened = await this.#call('POST', 'pulls', { title, head, base, body, draft: isDraft });
+    // Not every plan has drafts: then it is an ordinary one.
+    if (!opened.ok && isDraft && /draft/i.test(opened.problem.message)) {
+      return this.open({ branch, owner, base, title, body, isDraft: false });
+    }
+    return readPull(opened);
+  }
+
+  async change(
+    number: number,
+    what: { readonly body?: string; readonly state?: 'open' | 'closed' },
+  ): Promise<GithubResult<Pull>> {
+    return readPull(await this.#call('PATCH', `pulls/${number}`, what));
+  }
+
+  async comment(number: number, body: string): Promise<GithubResult<unknown>> {
+    return this.#call('POST', `issues/${number}/comments`, { body });
+  }
+
+  /** REST cannot take a draft's mark off. */
+  async markReady({ nodeId: id }: Pull): Promise<GithubResult<unknown>> {
+    const query =
+      'mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }';
+    return callApi(
+      { host: this.repository.host, method: 'POST', path: 'graphql', body: { query, variables: { id } } },
+      this.#context,
+    );
+  }
+
+  /** The commit on the base branch. A head that is another by now is refused with status 409. */
+  async merge(number: number, { head, method, title, message }: MergeOrder): Promise<GithubResult<string>> {
+    const words = method === 'rebase' ? {} : { commit_title: title, commit_message: message };
+    const merged = await this.#call('PUT', `pulls/${number}/merge`, { sha: head, merge_method: method, ...words });
+    if (!merged.ok) return merged;
+    const sha = textIn(merged.value, 'sha');
+    return sha === null ? odd() : { ok: true, value: sha };
+  }
+
+  async #call(method: ApiRequest['method'], path: string, body?: ApiRequest['body']): Promise<GithubResult<unknown>> {
+    const { host, owner, name } = this.repository;
+    const request = { host, method, path: `repos/${owner}/${name}/${path}`, ...(body === undefined ? {} : { body }) };
+    return callApi(request, this.#context);
+  }
+}
+
+/** The pull requests of a repository as the ledger writes it. */
+export function openPulls(repository: string, context: ApiContext): GithubResult<Pulls> {
+  const parsed = parseRepository(repository);
+  if (parsed !== undefined) return { ok: true, value: new Pulls(parsed, context) };
+  const message = 'pull requests are asked for, and no remote of this repository is at GitHub';
+  return failed('github/no-repository', message, 'Name it in baton.toml: [github] repository = "owner/name"');
+}
+
+function readPull(answer: GithubResult<unknown>): GithubResult<Pull> {
+  if (!answer.ok) return answer;
+  const { value } = answer;
+  const number = numberIn(value);
+  const [head, base] = [textIn(fieldOf(value, 'head'), 'sha'), textIn(fieldOf(value, 'base'), 'ref')];
+  if (number === undefined || head === null || base === null) return odd();
+  const isMerged = fieldOf(value, 'merged') === true;
+  return {
+    ok: true,
+    value: {
+      number,
+      url: textIn(value, 'html_url') ?? '',
+      isOpen: fieldOf(value, 'state') === 'open',
+      isMerged,
+      isDraft: fieldOf(value, 'draft') === true,
+      head,
+      base,
+      body: textIn(value, 'body') ?? '',
+      // Before the merge it names a trial of it.
+      mergeSha: isMerged ? textIn(value, 'merge_commit_sha') : null,
+      mergedBy: textIn(fieldOf(value, 'merged_by'), 'login'),
+      nodeId: textIn(value, 'node_id') ?? '',
+    },
+  };
+}
+
+function odd(): GithubResult<never> {
+  return failed(
+    'github/odd-answer',
+    'GitHub answered with something else than was asked for',
+    'Update gh, and try again.',
+  );
+}
+
+function numberIn(value: unknown): number | undefined {
+  const number = fieldOf(value, 'number');
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}
+
+export function textIn(value: unknown, name: string): string | null {
+  const text = fieldOf(value, name);
+  return typeof text === 'string' ? text : null;
+}
+
+export function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+}

@@ -1,0 +1,35 @@
+import { readCommandArgs, type CommandArgs } from './command-args.ts';
+import { withLibrary } from './library.ts';
+import type { Runbook } from './runbook.ts';
+
+/** The built-in workflow, which Baton ships: `baton run issue "TITLE"`. */
+export const ISSUE = 'issue';
+
+/** It is that, unless the project has something else of that name. */
+export function isIssue({ agents, commands, pipelines }: Runbook, name: string): boolean {
+  return name === ISSUE && ![agents, commands, pipelines].some((definitions) => definitions.has(ISSUE));
+}
+
+export function issueArgs(): CommandArgs {
+  const args = readCommandArgs('<title> [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]');
+  if ('what' in args) throw new Error(args.what);
+  return args;
+}
+
+export interface Player {
+  readonly role: string;
+  readonly agent: string;
+  readonly run: string;
+}
+
+/** Who plays which role, in the order of their turns; several may, and whoever is first does. */
+export function issuePlayers(runbook: Runbook): readonly Player[] {
+  const { agents, workers } = withLibrary(runbook);
+  const players = [...workers.values()].flatMap(({ roles = [], run }) => {
+    const agent = run.kind === 'agent' ? agents.get(run.agent) : undefined;
+    const what = run.kind === 'pipeline' ? `pipeline ${run.pipeline}` : run.kind === 'shell' ? run.command : '';
+    return roles.map((role) => ({ role, agent: agent?.name ?? run.kind, run: agent?.run ?? what }));
+  });
+  const turns = runbook.workflow.roles.filter(({ name }) => name !== 'ci-gate').map(({ name }) => name);
+  return turns.flatMap((role) => players.filter((player) => player.role === role));
+}

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import { emptyTask } from '../say.cases.ts';
+import { NO_FLOW } from './flow.ts';
+import { PULL_MARKS, renderPullBody, replaceOwnPart } from './pull-body.ts';
+
+const handed = (message: HandoffMessage) => {
+  const about = { handoff_id: 'h', task_id: 'A', from: '', to: null, phase: null, next_role: null };
+  return { ...emptyTask, id: 'A', flow: { ...NO_FLOW, handoff: { ...about, xml: renderHandoff(message) } } };
+};
+
+const opened = (summary: string): HandoffMessage => ({
+  kind: 'handoff',
+  from: 'implementer-agent',
+  to: 'reviewer-agent',
+  issue_url: 'https://example.org/1',
+  issue_number: '1',
+  pr_url: 'https://example.org/2',
+  pr_number: '2',
+  branch: 'feature/a',
+  summary,
+  files_changed: 3,
+  tests_added: 2,
+  coverage: '93 %',
+  commits: [],
+});
+
+describe('the text of a pull request', () => {
+  it('is what the implementer says, and then what the fixer mended', () => {
+    expect(renderPullBody(handed(opened('It reads durations.')))).toContain(
+      'It reads durations.\n\nFiles changed: 3. Tests added: 2. Coverage: 93 %.',
+    );
+    const mended = handed({
+      kind: 'handoff',
+      from: 'fixer-agent',
+      to: 'reviewer-agent',
+      pr_url: 'https://example.org/2',
+      pr_number: '2',
+      issue_number: '1',
+      fixes_applied: [{ location: 'a.ts:1', text: 'no more' }],
+      commits_added: 1,
+    });
+    expect(renderPullBody(mended)).toContain('Mended in the last round:\n- `a.ts:1`: no more');
+    expect(renderPullBody({ ...emptyTask, id: 'A' })).toContain('the task `A`');
+  });
+
+  it('calls nobody, closes nothing, and does not end our part', () => {
+    const body = renderPullBody(handed(opened(`Thanks @ada, closes #12 ${PULL_MARKS.end} mail a@b.org`)));
+    expect(body).not.toMatch(/@ada|#12/);
+    expect(body).toContain('mail a@b.org');
+    expect(body.indexOf(PULL_MARKS.end)).toBe(body.length - PULL_MARKS.end.length);
+  });
+
+  it('leaves what people wrote as it is, however often it is put in', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (before, after) => {
+        fc.pre(!`${before}${after}`.includes('<!--'));
+        const own = (words: string): string => `${PULL_MARKS.begin}\n${words}\n${PULL_MARKS.end}`;
+        const body = replaceOwnPart(`${before}${own('old')}${after}`, own('new'));
+        expect(body).toBe(`${before}${own('new')}${after}`);
+        const added = replaceOwnPart(before, own('new'));
+        expect(replaceOwnPart(added, own('new'))).toBe(added);
+      }),
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Read at once: some tests clear the environment of everything that is Baton's. */
+const REAL = process.env['BATON_TEST_GH'];
+const STAND_IN = join(import.meta.dirname, 'gh-stand-in.ts');
+
+/** A `gh` that knows no other GitHub than the one behind a socket, with a token made of nothing. */
+export class GhFolder {
+  readonly socket: string;
+  readonly #bin: string;
+  readonly #config: string;
+
+  constructor(folder: string) {
+    this.socket = join(folder, 'github.sock');
+    this.#bin = join(folder, 'bin');
+    this.#config = join(folder, 'gh');
+    for (const each of [this.#bin, this.#config]) mkdirSync(each, { recursive: true });
+    writeFileSync(join(this.#config, 'config.yml'), `http_unix_socket: ${this.socket}\n`);
+    if (REAL !== undefined) symlinkSync(REAL, join(this.#bin, 'gh'));
+    else this.install(`exec '${process.execPath}' --disable-warning=ExperimentalWarning '${STAND_IN}' "$@"`);
+  }
+
+  get env(): Record<string, string> {
+    const path = [this.#bin, ...othersIn(process.env['PATH'] ?? '')].join(delimiter);
+    return { PATH: path, GH_TOKEN: 'fake-token', GH_CONFIG_DIR: this.#config };
+  }
+
+  /** A program in its place. */
+  install(script: string): void {
+    this.remove();
+    writeFileSync(join(this.#bin, 'gh'), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(this.#bin, 'gh'), 0o755);
+  }
+
+  remove(): void {
+    rmSync(join(this.#bin, 'gh'), { force: true });
+  }
+}
+
+/** Whoever runs the tests may have a `gh` of their own, and be logged in with it. */
+function othersIn(path: string): string[] {
+  return path.split(delimiter).filter((folder) => !existsSync(join(folder, 'gh')));
+}

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PublishedBranch } from './published-branch.ts';
+
+let scene: PublishedBranch;
+beforeEach(async () => {
+  scene = await new PublishedBranch().begin();
+  scene.commit('2\n');
+});
+afterEach(() => scene.end());
+
+const MS = { timeout: 60_000 };
+const PUT = /^PUT .*\/merge$/;
+
+describe('a pull request that is merged', MS, () => {
+  it.each(['squash', 'merge'] as const)('%s: GitHub does it, and main is followed here', async (method) => {
+    await scene.requestAndPublish(true);
+    const before = scene.git('rev-parse', 'main');
+    expect(scene.pull.draft).toBe(true);
+    const ended = await scene.merge(method);
+    const sha = scene.pull.merge_commit_sha;
+    expect(ended).toEqual({ outcome: 'merged', base: before, merge_sha: sha });
+    expect(scene.git('rev-parse', 'main')).toBe(sha);
+    expect(scene.git('log', '-1', '--format=%s%n%b', 'main')).toContain('task: A — do it (#41)\nBaton-Task: A');
+    expect(scene.github.said.find(({ method: verb }) => verb === 'PUT')?.body).toMatchObject({
+      sha: scene.pull.head,
+      merge_method: method,
+    });
+  });
+
+  it('is merged once where nobody heard the answer', async () => {
+    await scene.requestAndPublish();
+    scene.github.afterwards = ({ method }) => method === 'PUT';
+    expect(await scene.merge()).toMatchObject({ outcome: 'merged', merge_sha: scene.pull.merge_commit_sha });
+    expect(scene.github.count(PUT)).toBe(1);
+  });
+
+  it('is made anew where main moved, and asked for again where GitHub is not ready yet', async () => {
+    await scene.requestAndPublish();
+    const answers = [
+      [405, { message: 'Base branch was modified. Review and try the merge again.' }] as const,
+      [405, { message: 'Pull Request is not mergeable' }] as const,
+    ];
+    scene.github.fault = ({ method }) => (method === 'PUT' ? answers.shift() : undefined);
+    expect(await scene.merge()).toMatchObject({ outcome: 'merged' });
+    expect(scene.github.count(PUT)).toBe(3);
+  });
+
+  it('leaves a main branch here that has commits of its own as it is', async () => {
+    await scene.requestAndPublish();
+    scene.git('switch', '--quiet', 'main');
+    const own = scene.scratch.commit(scene.repo, { mine: '1' });
+    scene.git('switch', '--quiet', 'feature/a');
+    expect(await scene.merge()).toMatchObject({ outcome: 'merged' });
+    expect(scene.git('rev-parse', 'main')).toBe(own);
+    expect(scene.git('rev-parse', 'origin/main')).toBe(scene.pull.merge_commit_sha);
+  });
+});
+
+describe('a pull request that cannot be merged', MS, () => {
+  it('is the fixer’s where it conflicts, with the files', async () => {
+    await scene.requestAndPublish();
+    const onto = scene.github.pushByHand('main', 'a', 'another\n');
+    expect(await scene.merge()).toEqual({ outcome: 'conflict', base: onto, reason: 'conflict', files: ['a'] });
+    expect(scene.github.count(PUT)).toBe(0);
+  });
+
+  it('is a question where somebody has pushed to it, closed it, or merged another head', async () => {
+    await scene.requestAndPublish();
+    const head = scene.git('rev-parse', 'feature/a');
+    scene.github.pushByHand('feature/a', 'theirs', 'work');
+    const moved = await scene.merge();
+    expect(moved?.reason).toMatch(/somebody has pushed to it/);
+    scene.github.mergeByHand(scene.pull);
+    expect((await scene.merge())?.reason).toMatch(/was merged at GitHub by octocat/);
+    Object.assign(scene.pull, { merge_commit_sha: null, head });
+    expect((await scene.merge())?.reason).toMatch(/was closed at GitHub/);
+    expect(scene.github.count(PUT)).toBe(0);
+  });
+
+  it('waits while it is not at GitHub yet, and is refused where it never came there', async () => {
+    scene.request();
+    expect(await scene.merge()).toBeUndefined();
+    await scene.publish();
+    scene.commit('3\n');
+    expect((await scene.merge())?.reason).toMatch(/is not at GitHub/);
+  });
+
+  it('is refused in GitHub’s words, at once', async () => {
+    await scene.requestAndPublish();
+    scene.github.fault = ({ method }) =>
+      method === 'PUT' ? [405, { message: 'Required status check "ci" is expected.' }] : undefined;
+    expect((await scene.merge())?.reason).toContain('Required status check "ci" is expected.');
+    expect(scene.github.count(PUT)).toBe(1);
+  });
+});

@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { closePull } from '../../src/effects/close-pull.ts';
+import type { GithubWorld } from '../../src/effects/github.ts';
+import { Locks } from '../../src/effects/locks.ts';
+import { mergePull } from '../../src/effects/merge-pull.ts';
+import { publishPull } from '../../src/effects/publish-pull.ts';
+import { watchChecks } from '../../src/effects/watch-checks.ts';
+import type { World } from '../../src/effects/world.ts';
+import { Scratch } from '../../src/git/scratch.cases.ts';
+import type { Caller } from '../../src/state/caller.ts';
+import type { Command } from '../../src/state/decide.ts';
+import { create, operator, system } from '../../src/state/say.cases.ts';
+import { decide } from '../../src/state/decide.ts';
+import { event, type Event } from '../../src/state/event.ts';
+import { emptyState, evolve } from '../../src/state/state.ts';
+import { FakeGithub, type FakePull } from './fake-github.ts';
+import { GhFolder } from './gh-folder.ts';
+
+const RULES = { ciGate: true, mergeGate: true };
+const BRANCH = 'feature/a';
+
+/** One task with one branch, and what its effects do to it: real git, a real state, the fake GitHub. */
+export class PublishedBranch {
+  readonly scratch = new Scratch();
+  readonly repo: string = this.scratch.repository('repo');
+  readonly gh = new GhFolder(this.scratch.folder);
+  readonly github: FakeGithub;
+  readonly state = emptyState();
+  readonly told: Command[] = [];
+  env: Record<string, string> = this.gh.env;
+  readonly #places = new Locks();
+  #requests = 0;
+
+  constructor() {
+    const bare = join(this.scratch.folder, 'remote.git');
+    this.scratch.commit(this.repo, { a: '1\n' }, 'base');
+    this.git('init', '--quiet', '--bare', '--initial-branch=main', bare);
+    this.git('remote', 'add', 'origin', bare);
+    this.git('push', '--quiet', 'origin', 'main');
+    this.git('switch', '--quiet', '--create', BRANCH);
+    this.github = new FakeGithub(bare);
+    this.say(create('A'), operator);
+  }
+
+  async begin(): Promise<this> {
+    await this.github.listen(this.gh.socket);
+    return this;
+  }
+
+  async end(): Promise<void> {
+    await this.github.close();
+    this.scratch.remove();
+  }
+
+  git(...args: string[]): string {
+    return this.scratch.git(this.repo, ...args);
+  }
+
+  commit(text: string): string {
+    return this.scratch.commit(this.repo, { a: text }, text.trim());
+  }
+
+  get pull(): FakePull {
+    const [only, ...others] = this.github.pulls;
+    if (only === undefined || others.length > 0) throw new Error(`${this.github.pulls.length} pull requests`);
+    return only;
+  }
+
+  say(command: Command, caller: Caller = system): void {
+    const outcome = decide(this.state, command, caller, RULES);
+    if (!outcome.ok) throw new Error(outcome.refusal.message);
+    for (const each of outcome.events) this.#record(each);
+  }
+
+  #record(recorded: Event): void {
+    evolve(this.state, { ...recorded, seq: this.state.seq + 1, at: '', actor: 'system:test' });
+  }
+
+  /** The branch as it is now is wanted at GitHub. */
+  request(draft = false, body = '<!-- baton -->\n\nwords\n\n<!-- /baton -->'): void {
+    this.#requests += 1;
+    const head = this.git('rev-parse', BRANCH);
+    const place = { repository: 'owner/sample', remote: 'origin', branch: BRANCH, head, into: 'main' };
+    const about = { pull_id: `x${this.#requests}`, task_id: 'A', title: 'A: do it', body, draft };
+    this.#record(event('PullRequestRequested', { ...place, ...about }));
+  }
+
+  /** Does what is owed, and gives back how it went; it is on record only where `isRecorded`. */
+  async publish(isRecorded = true): Promise<Command | undefined> {
+    const effect = [...this.state.effects.values()].find(({ kind }) => kind === 'publish-pull');
+    if (effect?.kind !== 'publish-pull') throw new Error('nothing is owed');
+    const [command] = await publishPull(effect, this.#world(), new AbortController().signal);
+    if (command !== undefined && isRecorded) this.say(command);
+    return command;
+  }
+
+  async requestAndPublish(draft = false): Promise<Command | undefined> {
+    this.request(draft);
+    return this.publish();
+  }
+
+  async close(): Promise<Command | undefined> {
+    const { repository, number } = { repository: 'owner/sample', number: this.pull.number };
+    this.#record(
+      event('PullRequestCloseRequested', {
+        pull_id: 'c1',
+        task_id: 'A',
+        repository,
+        number,
+        comment: 'cancelled: enough',
+      }),
+    );
+    const effect = this.state.effects.get('close:c1');
+    if (effect?.kind !== 'close-pull') throw new Error('nothing is owed');
+    const [command] = await closePull(effect, this.#world(), new AbortController().signal);
+    if (command !== undefined) this.say(command);
+    return command;
+  }
+
+  /** Asks for the merge of the branch as it is now, without checks of our own. */
+  async merge(method: 'squash' | 'merge' | 'rebase' = 'squash') {
+    const head = this.git('rev-parse', BRANCH);
+    const pull = { repository: 'owner/sample', remote: 'origin' };
+    const words = { message: 'task: A — do it\n\nBaton-Task: A\n', into: 'main', branch: BRANCH, checks: [], method };
+    const effect = { kind: 'merge', key: 'merge:m1', mergeId: 'm1', taskId: 'A', head, pull, ...words } as const;
+    // Without checks, a merge touches nothing else of the daemon.
+    const world = { ...this.#world(), stateDir: this.scratch.folder } as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return mergePull(effect, world, new AbortController().signal);
+  }
+
+  async watch(...names: string[]): Promise<void> {
+    const head = this.git('rev-parse', BRANCH);
+    const effect = { kind: 'watch-checks', key: 'watch:A', taskId: 'A', head, names } as const;
+    await watchChecks(effect, this.#world(), new AbortController().signal);
+  }
+
+  /** GitHub is to check the branch as it is now. */
+  requestChecks(...names: string[]): void {
+    const head = this.git('rev-parse', BRANCH);
+    this.#record(
+      event('ChecksRequested', { checks_id: 'k1', task_id: 'A', head, checks: names.map((name) => ({ name })) }),
+    );
+  }
+
+  #world(): GithubWorld {
+    return {
+      path: this.repo,
+      env: this.env,
+      places: this.#places,
+      read: async (look) => look(this.state),
+      tell: async (command) => {
+        this.told.push(command);
+        this.say(command);
+        return {};
+      },
+      log: { info: () => undefined, error: () => undefined },
+    };
+  }
+}
