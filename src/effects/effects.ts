@@ -181,7 +181,10 @@ const LONGEST_RETRY_MS = 60_000;
 /** How long the end of the daemon waits for what is being done; all of it can be taken up again. */
 const CLOSE_MS = 2000;
 
-/** An agent that is being started hears nothing yet. */
-function isDue(effect: Effect, state: State): boolean {
-  return effect.kind !== 'send-message' || state.agents.get(effect.agentId)?.process !== 'wanted';
+/** An agent that is being started hears nothing yet; one that waits for a budget is neither started nor set to work. */
+function isDue(effect: Effect, { agents, decisions }: State): boolean {
+  if (effect.kind !== 'send-message' && effect.kind !== 'start-agent') return true;
+  const agent = agents.get(effect.agentId);
+  if (decisions.get(agent?.parked ?? '')?.source === 'budget') return false;
+  return effect.kind === 'start-agent' || agent?.process !== 'wanted';
 }

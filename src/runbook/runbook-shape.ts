@@ -2,6 +2,7 @@ import { jsonSchemaOf } from '../protocol/json-schema.ts';
 import { PHASES } from '../protocol/phase.ts';
 import type { ObjectShape, Shape, ValueOf } from '../protocol/shape.ts';
 import { agentShape } from './agent-shape.ts';
+import { pricesShape } from './budget-shape.ts';
 import { command, count, definitions, duration, reference, runnable } from './fields.ts';
 import { limitsShape } from './limits-shape.ts';
 import { pipelineShape } from './pipeline-shape.ts';
@@ -166,6 +167,7 @@ export const runbookShape = {
     notify: notifyShape,
     workspace: workspaceShape,
     limits: limitsShape,
+    prices: pricesShape,
   },
 } as const satisfies ObjectShape;
 

@@ -1,5 +1,6 @@
 import type { Subject } from '../subject.ts';
 import { checkAgents } from './agents.ts';
+import { checkBudgets } from './budgets.ts';
 import { checkCommands } from './commands.ts';
 import { checkHandlers } from './handlers.ts';
 import { checkLists } from './lists.ts';
@@ -15,6 +16,7 @@ export const RULES: readonly ((subject: Subject) => void)[] = [
   checkReferences,
   checkRoles,
   checkAgents,
+  checkBudgets,
   checkHandlers,
   checkSteps,
   checkNesting,

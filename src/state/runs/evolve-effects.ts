@@ -33,8 +33,8 @@ function effectOf({ type, data }: Event): Effect | undefined {
       return { kind: 'start-agent', key: keyOf.start(agentId, start), agentId, start };
     }
     case 'MessageRequested': {
-      const { message_id: messageId, agent_id: agentId, text } = data;
-      return { kind: 'send-message', key: keyOf.message(messageId), agentId, messageId, text };
+      const { message_id: messageId, agent_id: agentId, text, wakes = false } = data;
+      return { kind: 'send-message', key: keyOf.message(messageId), agentId, messageId, text, wakes };
     }
     case 'AgentKillRequested': {
       const { agent_id: agentId, reason } = data;

@@ -7,6 +7,7 @@ import type {
   StopAction,
   WorkerPlan,
 } from '../../protocol/run-plan.ts';
+import type { BudgetScope, Measure } from './budget.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from './decision.ts';
 import type { Subject, TimerPurpose } from './effect.ts';
 
@@ -124,7 +125,13 @@ export interface RunEvents {
   /** The end of the run, as far as others are concerned; its process may still have to leave. */
   AgentEnded: { readonly agent_id: string; readonly outcome: RunOutcome; readonly reason: string | null };
   AgentKillRequested: { readonly agent_id: string; readonly reason: string };
-  MessageRequested: { readonly message_id: string; readonly agent_id: string; readonly text: string };
+  MessageRequested: {
+    readonly message_id: string;
+    readonly agent_id: string;
+    readonly text: string;
+    /** Only for one whose turn is over: who is in the middle of one goes on by itself. */
+    readonly wakes?: boolean;
+  };
   MessageDelivered: {
     readonly message_id: string;
     readonly agent_id: string;
@@ -170,6 +177,8 @@ export interface RunEvents {
     readonly agent_id: string | null;
     readonly pipeline_id: string | null;
     readonly task_id: string | null;
+    /** Of a budget. */
+    readonly scope?: BudgetScope;
   };
   /** Who chose is the entry's actor, and when is its time. */
   DecisionResolved: {
@@ -181,9 +190,18 @@ export interface RunEvents {
   /** What it asked about has settled itself. */
   DecisionWithdrawn: { readonly decision_id: string; readonly reason: string };
 
+  /** Most of a budget is used: people are told, once. */
+  BudgetWarned: BudgetSeen;
+  /** Money is limited, and nobody knows what the model costs. */
+  BudgetUnpriced: { readonly scope: BudgetScope; readonly model: string | null };
+  /** All of it is used: whoever draws on it is parked until the decision. */
+  BudgetReached: BudgetSeen & { readonly decision_id: string };
+  /** By how often its own amount it is raised now. */
+  BudgetRaised: { readonly scope: BudgetScope; readonly raises: number };
+
   NotificationRequested: {
     readonly notification_id: string;
-    readonly kind: 'attention' | 'done' | 'failed';
+    readonly kind: 'attention' | 'warning' | 'done' | 'failed';
     readonly title: string;
     readonly message: string;
     readonly decision_id: string | null;
@@ -193,6 +211,14 @@ export interface RunEvents {
     readonly sent: readonly string[];
     readonly failed: readonly { readonly channel: string; readonly reason: string }[];
   };
+}
+
+/** Tokens, thousandths of a cent, or milliseconds. */
+interface BudgetSeen {
+  readonly scope: BudgetScope;
+  readonly measure: Measure;
+  readonly used: number;
+  readonly limit: number;
 }
 
 export type RunOutcome = 'done' | 'failed' | 'cancelled';

@@ -1,0 +1,41 @@
+import { renderDollars } from '../protocol/price.ts';
+import type { BudgetScope, BudgetUse, Measure } from '../state/runs/budget.ts';
+import type { State } from '../state/state.ts';
+
+/** As people call what a budget is for. */
+export function nameOfScope({ agents, pipelines }: State, { kind, id }: BudgetScope): string {
+  if (kind === 'agent') return `agent ${agents.get(id)?.plan.name ?? id}`;
+  if (kind === 'pipeline') return `pipeline ${pipelines.get(id)?.name ?? id}`;
+  return `${kind} ${id}`;
+}
+
+/** `210,000 of 200,000 tokens`. */
+export function describeUse({ measure, used, limit }: BudgetUse): string {
+  return `${amount(measure, used, false)} of ${amount(measure, limit)}`;
+}
+
+export function amount(measure: Measure, value: number, withUnit = true): string {
+  if (measure === 'cost') return renderDollars(value);
+  if (measure === 'time') return renderTime(value);
+  return `${String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',')}${withUnit ? ' tokens' : ''}`;
+}
+
+/** `1h 30m`, `45s`: the two largest units. */
+export function renderTime(ms: number): string {
+  if (ms < 1000) return `${ms}ms`;
+  const parts = UNITS.reduce<{ readonly left: number; readonly words: readonly string[] }>(
+    ({ left, words }, [unit, size]) => {
+      const count = Math.floor(left / size);
+      return { left: left - count * size, words: count === 0 ? words : [...words, `${count}${unit}`] };
+    },
+    { left: ms, words: [] },
+  );
+  return parts.words.slice(0, 2).join(' ');
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
