@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
 import type { Recorded } from '../state/event.ts';
 import type { Effect } from '../state/runs/effect.ts';
+import { isHeld } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { abandonChecks } from './check-commit.ts';
@@ -182,9 +183,9 @@ const LONGEST_RETRY_MS = 60_000;
 const CLOSE_MS = 2000;
 
 /** An agent that is being started hears nothing yet; one that waits for a budget is neither started nor set to work. */
-function isDue(effect: Effect, { agents, decisions }: State): boolean {
+function isDue(effect: Effect, state: State): boolean {
   if (effect.kind !== 'send-message' && effect.kind !== 'start-agent') return true;
-  const agent = agents.get(effect.agentId);
-  if (decisions.get(agent?.parked ?? '')?.source === 'budget') return false;
+  const agent = state.agents.get(effect.agentId);
+  if (isHeld(state, agent)) return false;
   return effect.kind === 'start-agent' || agent?.process !== 'wanted';
 }

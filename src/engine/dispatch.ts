@@ -56,7 +56,7 @@ function findWork(
   isAffordable: (task: Task) => boolean = () => true,
 ): readonly Task[] {
   if (free <= 0) return [];
-  const fit = (task: Task): boolean => 
+  const fit = (task: Task): boolean =>
     !taken.has(task.id) && fits(worker, task) && mayTake(worker, task, rules) && isAffordable(task);
   const closing = ready.closing(state, MOST_CLOSING).filter(fit).slice(0, free);
   if (closing.length === free) return closing;

@@ -103,7 +103,9 @@ function carryOut(world: World, agent: AgentRun, { handler, plan, error = null, 
       return [event('CommandRequested', { command_id: newId(), subject, command, timeout_ms })];
     }
     case 'wait':
-      return [event('TimerSet', { timer_id: newId(), due: untilReset(world, agent, plan, resetAt), purpose: resetOf(agent) })];
+      return [
+        event('TimerSet', { timer_id: newId(), due: untilReset(world, agent, plan, resetAt), purpose: resetOf(agent) }),
+      ];
     default:
       return [];
   }

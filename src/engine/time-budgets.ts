@@ -1,6 +1,14 @@
 import type { Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { agentsIn, budgetKey, budgetOf, openWorkMs, scopesOf, spentIn, type BudgetScope } from '../state/runs/budget.ts';
+import {
+  agentsIn,
+  budgetKey,
+  budgetOf,
+  openWorkMs,
+  scopesOf,
+  spentIn,
+  type BudgetScope,
+} from '../state/runs/budget.ts';
 import { clockOf, dayOf } from '../state/runs/spent.ts';
 import { callOff, later, setTimer } from './pending.ts';
 import { watchBudget, WARN_AT } from './watch-budgets.ts';
@@ -18,7 +26,14 @@ export function onBudgetTimer(world: World, scope: BudgetScope): Event[] {
   if (scope.kind === 'day' && scope.id !== today) return timeBudget(world, { kind: 'day', id: today });
   const followed = watchBudget(world, scope);
   // Who is warned now is looked at again when it is used up.
-  return [...followed, ...timeBudget(world, scope, followed.some(({ type }) => type === 'BudgetWarned'))];
+  return [
+    ...followed,
+    ...timeBudget(
+      world,
+      scope,
+      followed.some(({ type }) => type === 'BudgetWarned'),
+    ),
+  ];
 }
 
 /** On the end of a run: nobody looks at its time any more. */

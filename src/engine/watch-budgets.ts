@@ -67,10 +67,7 @@ function warnUnpriced(world: World, scope: BudgetScope): Event[] {
   const what = model === null ? 'its model' : `model ${model}`;
   const message = `The client names no price, and [prices] of the runbook has none for ${what}. Its tokens are counted, its cost is not.`;
   const about = { notification_id: newId(), title, message, decision_id: null };
-  return [
-    event('BudgetUnpriced', { scope, model }),
-    event('NotificationRequested', { kind: 'warning', ...about }),
-  ];
+  return [event('BudgetUnpriced', { scope, model }), event('NotificationRequested', { kind: 'warning', ...about })];
 }
 
 /** Its last words may still come in when nobody needs to be told of it any more. */

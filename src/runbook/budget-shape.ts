@@ -41,8 +41,12 @@ export function buildBudget({ tokens, cost, time }: BudgetValue): BudgetPlan {
 export const pricesShape = {
   kind: 'map',
   optional: true,
-  about: 'What a million tokens of a model costs, for clients that name no price; `*` at the end of a name is any rest.',
-  names: { pattern: '^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}\\*?$', expected: 'the name of a model, or its beginning and *' },
+  about:
+    'What a million tokens of a model costs, for clients that name no price; `*` at the end of a name is any rest.',
+  names: {
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}\\*?$',
+    expected: 'the name of a model, or its beginning and *',
+  },
   max: 200,
   of: {
     kind: 'object',

@@ -3,7 +3,7 @@ import type { Control, Standing } from './contract.ts';
 
 export interface Controls {
   readonly stand: (standing: Standing) => void;
-  readonly send: (text: string, permission: Permission | undefined) => Promise<boolean>;
+  readonly send: (text: string, permission: Permission | undefined, wakes: boolean) => Promise<boolean>;
   readonly kill: (reason: string) => Promise<void>;
 }
 
@@ -12,8 +12,8 @@ export type Controlled = { readonly ok: true } | { readonly ok: false; readonly 
 /** What the daemon wants of us. A message is brought once: a repeat of its id is answered as the first was. */
 export function createControl({ stand, send, kill }: Controls): (body: Buffer) => Promise<Controlled> {
   const sent = new Map<string, Promise<Controlled>>();
-  const bring = async (text: string, permission: Permission | undefined): Promise<Controlled> =>
-    (await send(text, permission)) ? OK : { ok: false, error: 'the agent does not listen any more' };
+  const bring = async ({ text, permission, wakes }: Message): Promise<Controlled> =>
+    (await send(text, permission, wakes === true)) ? OK : { ok: false, error: 'the agent does not listen any more' };
   return async (body) => {
     const control = parseControl(body);
     switch (control?.kind) {
@@ -28,13 +28,15 @@ export function createControl({ stand, send, kill }: Controls): (body: Buffer) =
       case 'send': {
         const first = sent.get(control.message_id);
         if (first !== undefined) return first;
-        const now = bring(control.text, control.permission);
+        const now = bring(control);
         sent.set(control.message_id, now);
         return now;
       }
     }
   };
 }
+
+type Message = Extract<Control, { kind: 'send' }>;
 
 const OK: Controlled = { ok: true };
 
@@ -49,7 +51,8 @@ function parseControl(body: Buffer): Control | undefined {
     if (!isMessage || typeof value.text !== 'string') return undefined;
     const permission = 'permission' in value ? value.permission : undefined;
     const decided = permission === 'allow' || permission === 'deny' ? ({ permission } as const) : {};
-    return { kind: 'send', message_id: String(value.message_id), text: value.text, ...decided };
+    const wakes = 'wakes' in value && value.wakes === true ? ({ wakes: true } as const) : {};
+    return { kind: 'send', message_id: String(value.message_id), text: value.text, ...decided, ...wakes };
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import type { Rooms } from './door.ts';
 import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
 import { Hearing } from './hearing.ts';
+import { Holds } from './holds.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
 import { Permissions, type Permission } from './permissions.ts';
@@ -29,6 +30,7 @@ export class Counterpart implements Rooms {
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
   readonly #permissions = new Permissions();
+  readonly #holds = new Holds();
   /** What it was told while it could not listen: it hears that when it next tries to stop. */
   readonly #held: string[] = [];
   readonly #answering = new Set<Promise<unknown>>();
@@ -39,6 +41,8 @@ export class Counterpart implements Rooms {
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
+  /** It was told something, and has not ended its turn since. */
+  #isInTurn = false;
   /** It was told something that no stop has followed yet. */
   #isTold = false;
   /** Nothing more is said to it: it may leave, and does. */
@@ -55,7 +59,8 @@ export class Counterpart implements Rooms {
       launch,
       files,
       tail,
-      report: async (report) => this.report(report),
+      // The answer says how the agent stands after it: a budget may be used up.
+      report: async (report) => this.#heard(report),
       onProgress: () => this.#guard.progress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
     });
@@ -80,6 +85,7 @@ export class Counterpart implements Rooms {
     void this.report({ kind: 'started', start, supervisor, process: own });
     if (kind === 'agent') void this.#askStanding();
     if (prompt !== null) void child.tell(prompt);
+    this.#isInTurn = prompt !== null;
     this.#idle = new IdleTimer(idle_ms, () => this.#onSilence());
     if (renew_ms !== null) this.#timers.push(setInterval(() => void this.#renew(), renew_ms));
     if (timeout_ms !== null && timeout_ms <= LONGEST_MS)
@@ -136,6 +142,7 @@ export class Counterpart implements Rooms {
   async hook(name: string, body: Buffer): Promise<object> {
     this.#idle?.touch();
     if (name === 'stop') return this.#answer(this.#stop(body));
+    if (name === 'pre-tool-use') return this.#answer(this.#beforeTool());
     if (name === 'permission-request') return this.#askPermission(body);
     const said = readHook(name, body);
     if (said.kind === 'progress') this.#guard.progress();
@@ -167,7 +174,7 @@ export class Counterpart implements Rooms {
 
   readonly #control = createControl({
     stand: (standing) => this.#stand(standing),
-    send: async (text, permission) => this.#tell(text, permission),
+    send: async (text, permission, wakes) => (wakes && this.#goesOn()) || this.#tell(text, permission),
     kill: async () => this.end(),
   });
 
@@ -180,10 +187,29 @@ export class Counterpart implements Rooms {
     }
   }
 
+  async #heard(report: AgentReport): Promise<Answer> {
+    const answer = await this.#guard.report(report);
+    if (!this.#guard.isHeld) this.#holds.release();
+    return answer;
+  }
+
+  /** Held while a budget is used up: what the client has begun waits in its hand, and nothing is lost. */
+  async #beforeTool(): Promise<object> {
+    await this.#hearing.reportUsedNow();
+    return this.#guard.isHeld ? this.#holds.hold() : {};
+  }
+
+  /** It needs no word: its tool call was held, or its turn is still under way. One that was allowed to stop is not. */
+  #goesOn(): boolean {
+    return this.#holds.release() || (this.#isInTurn && !this.#guard.mayLeave && !this.#isLeaving);
+  }
+
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
   async #stop(body: Buffer): Promise<object> {
     const told = this.#held.splice(0).join('\n\n');
     if (told !== '') return { decision: 'block', reason: told };
+    // What it has used decides whether it may go on.
+    await this.#hearing.reportUsed();
     const output = await this.#guard.stop(body);
     this.#isTold = false;
     // A client that has one turn a process is on its way out.
@@ -193,6 +219,8 @@ export class Counterpart implements Rooms {
 
   /** Held until a person has decided; the client waits for it as long as that takes. */
   async #askPermission(body: Buffer): Promise<object> {
+    // Whoever waits for a budget is not heard with another question.
+    if (this.#guard.isHeld) await this.#answer(this.#holds.hold());
     const said = readHook('permission-request', body);
     const answered = this.#permissions.ask();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
@@ -209,6 +237,7 @@ export class Counterpart implements Rooms {
     if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#guard.told();
     this.#isTold = true;
+    this.#isInTurn = true;
     this.#hearing.told();
     this.#idle?.touch();
     if (this.#launch.input !== 'once') return (await this.#child?.tell(text)) ?? false;
@@ -227,6 +256,7 @@ export class Counterpart implements Rooms {
    * an error that ended the turn. Clients that have one turn a process leave by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
+    this.#isInTurn = false;
     await this.#settlePrinted(undefined);
     await this.#hearing.turnEnded(!this.#isTold);
     if (this.#isTold || this.#launch.input === 'once') return;
@@ -268,6 +298,7 @@ export class Counterpart implements Rooms {
 
   #stand(standing: Standing): void {
     this.#guard.stand(standing, this.#hasKeptSignal());
+    if (!this.#guard.isHeld) this.#holds.release();
   }
 
   #hasKeptSignal(): boolean {

@@ -101,9 +101,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     case 'TimerSet':
       return data.purpose.kind === 'reset' ? { ...agent, limited: true } : agent;
     case 'TimerFired':
-      return data.purpose.kind === 'reset'
-        ? { ...agent, limited: false, tries: withoutErrors(agent.tries) }
-        : agent;
+      return data.purpose.kind === 'reset' ? { ...agent, limited: false, tries: withoutErrors(agent.tries) } : agent;
     case 'TimerCancelled':
       // Only that of a limit gets here.
       return { ...agent, limited: false };

@@ -20,5 +20,13 @@ export interface Runs {
 }
 
 export function emptyRuns(newMap: <V>() => Map<string, V>): Runs {
-  return { agents: newMap(), pipelines: newMap(), decisions: newMap(), effects: newMap(), workers: newMap(), accounts: newMap(), budgets: newMap() };
+  return {
+    agents: newMap(),
+    pipelines: newMap(),
+    decisions: newMap(),
+    effects: newMap(),
+    workers: newMap(),
+    accounts: newMap(),
+    budgets: newMap(),
+  };
 }
