@@ -1,5 +1,6 @@
 import type { Event } from '../state/event.ts';
-import { budgetKey, isSpent, useOf, type BudgetScope } from '../state/runs/budget.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { budgetKey, isSpent, useOf } from '../state/runs/budget.ts';
 import { dayOf } from '../state/runs/spent.ts';
 import type { Task } from '../state/task.ts';
 import { askAbout } from './reach-budget.ts';

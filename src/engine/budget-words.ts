@@ -1,5 +1,6 @@
 import { renderDollars } from '../protocol/price.ts';
-import type { BudgetScope, BudgetUse, Measure } from '../state/runs/budget.ts';
+import type { BudgetScope, Measure } from '../state/runs/budget-scope.ts';
+import type { BudgetUse } from '../state/runs/budget.ts';
 import type { State } from '../state/state.ts';
 
 /** As people call what a budget is for. */

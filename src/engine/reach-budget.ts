@@ -1,6 +1,7 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { budgetKey, type BudgetScope, type BudgetUse } from '../state/runs/budget.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { budgetKey, type BudgetUse } from '../state/runs/budget.ts';
 import type { DecisionOption } from '../state/runs/decision.ts';
 import { nextDayMs } from '../state/runs/spent.ts';
 import { amount, describeUse, nameOfScope } from './budget-words.ts';

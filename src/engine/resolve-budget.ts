@@ -1,7 +1,8 @@
 import { moveTo } from '../state/end-claim.ts';
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { budgetKey, useOf, type BudgetScope } from '../state/runs/budget.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { budgetKey, useOf } from '../state/runs/budget.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
 import { endAgent } from './end-agent.ts';
 import { raisesFor } from './reach-budget.ts';

@@ -1,14 +1,7 @@
 import type { Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import {
-  agentsIn,
-  budgetKey,
-  budgetOf,
-  openWorkMs,
-  scopesOf,
-  spentIn,
-  type BudgetScope,
-} from '../state/runs/budget.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { agentsIn, budgetKey, budgetOf, openWorkMs, scopesOf, spentIn } from '../state/runs/budget.ts';
 import { clockOf, dayOf } from '../state/runs/spent.ts';
 import { callOff, later, setTimer } from './pending.ts';
 import { watchBudget, WARN_AT } from './watch-budgets.ts';

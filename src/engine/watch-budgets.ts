@@ -1,5 +1,6 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import {
   agentsIn,
   budgetKey,
@@ -8,7 +9,6 @@ import {
   scopesOf,
   spentIn,
   useOf,
-  type BudgetScope,
   type BudgetUse,
 } from '../state/runs/budget.ts';
 import { describeUse, nameOfScope } from './budget-words.ts';

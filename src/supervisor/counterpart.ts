@@ -195,7 +195,7 @@ export class Counterpart implements Rooms {
 
   /** Held while a budget is used up: what the client has begun waits in its hand, and nothing is lost. */
   async #beforeTool(): Promise<object> {
-    await this.#hearing.reportUsedNow();
+    await this.#hearing.reportTokens(false);
     return this.#guard.isHeld ? this.#holds.hold() : {};
   }
 
@@ -209,7 +209,7 @@ export class Counterpart implements Rooms {
     const told = this.#held.splice(0).join('\n\n');
     if (told !== '') return { decision: 'block', reason: told };
     // What it has used decides whether it may go on.
-    await this.#hearing.reportUsed();
+    await this.#hearing.reportTokens(true);
     const output = await this.#guard.stop(body);
     this.#isTold = false;
     // A client that has one turn a process is on its way out.

@@ -73,9 +73,10 @@ export class Hearing {
     this.#paceMs = answer.ok ? PACE_MS : PACE_AWAY_MS;
   }
 
-  /** The same, unless it was told a moment ago. */
-  async reportUsedNow(): Promise<void> {
-    if (Date.now() >= this.#usedAt + this.#paceMs) await this.reportUsed();
+  /** The same, where it has used something. In the middle of its work it is not told again and again. */
+  async reportTokens(isUrgent: boolean): Promise<void> {
+    const isDue = isUrgent || Date.now() >= this.#usedAt + this.#paceMs;
+    if (this.#meter.hasUsed && isDue) await this.reportUsed();
   }
 
   /** A turn may take an hour, and a budget must not wait for its end. */

@@ -24,10 +24,12 @@ export class UsageMeter {
   readonly #path: string;
   #kept: Kept;
   #told: string | undefined;
+  #toldTokens: number;
 
   constructor(path: string) {
     this.#path = path;
     this.#kept = read(path);
+    this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
   }
 
   model(model: string): void {
@@ -53,6 +55,11 @@ export class UsageMeter {
     this.#kept = { ...this.#kept, turns: this.#kept.turns + 1 };
   }
 
+  /** It has used something that nobody was told of. */
+  get hasUsed(): boolean {
+    return tokensOf(totalOf(this.#kept.tally)) !== this.#toldTokens;
+  }
+
   /** What is to be told; undefined where nothing has changed since it was told last. */
   take(): Used | undefined {
     const { turns, waiting, model, conversation } = this.#kept;
@@ -76,6 +83,7 @@ export class UsageMeter {
     const text = JSON.stringify(used);
     if (text === this.#told) return undefined;
     this.#told = text;
+    this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
     writeWhole(this.#path, JSON.stringify(this.#kept));
     return used;
   }

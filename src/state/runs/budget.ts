@@ -2,32 +2,10 @@ import type { BudgetPlan } from '../../protocol/run-plan.ts';
 import type { Rules } from '../rules.ts';
 import { accountKey, pipelinesAround } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
+import { MEASURES, type BudgetScope, type Measure } from './budget-scope.ts';
 import { planOf } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
 import { clockOf, dayOf, NOTHING_SPENT, spentByAgent, tokensIn, type Spent } from './spent.ts';
-
-/** Whose spending a budget limits: one run of an agent or a pipeline, a task over all its sessions, or a day (UTC) of the project. */
-export interface BudgetScope {
-  readonly kind: 'agent' | 'pipeline' | 'task' | 'day';
-  readonly id: string;
-}
-
-/** What has happened to a budget. One that nobody was told of has none. */
-export interface BudgetRecord {
-  readonly scope: BudgetScope;
-  /** By how often its own amount it was raised. */
-  readonly raises: number;
-  readonly isWarned: boolean;
-  /** People know that its cost cannot be watched. */
-  readonly isUnpriced: boolean;
-  /** The question about it, the newest. */
-  readonly decisionId: string | null;
-  /** Of a day: a person has decided that there is no more, and workers do not ask again. */
-  readonly isClosed: boolean;
-}
-
-export const MEASURES = ['tokens', 'cost', 'time'] as const;
-export type Measure = (typeof MEASURES)[number];
 
 /** How far a budget is used, by the measure that is furthest. */
 export interface BudgetUse {

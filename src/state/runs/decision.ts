@@ -1,4 +1,4 @@
-import type { BudgetScope } from './budget.ts';
+import type { BudgetScope } from './budget-scope.ts';
 
 /** A question to a person. */
 export interface Decision {

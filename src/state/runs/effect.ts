@@ -1,6 +1,6 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { AgentError, HandlerName } from '../../protocol/run-plan.ts';
-import type { BudgetScope } from './budget.ts';
+import type { BudgetScope } from './budget-scope.ts';
 import type { CheckPlan, MergeMethod } from '../workflow/workflow-event.ts';
 
 /** Whom a command or a timer is for. */

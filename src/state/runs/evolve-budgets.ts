@@ -1,5 +1,6 @@
 import type { Recorded } from '../event.ts';
-import { budgetKey, type BudgetRecord, type BudgetScope } from './budget.ts';
+import type { BudgetRecord, BudgetScope } from './budget-scope.ts';
+import { budgetKey } from './budget.ts';
 import type { Runs } from './runs.ts';
 
 /** (budgets, entry) → budgets. What is over is forgotten with its run; of days the newest is kept. */

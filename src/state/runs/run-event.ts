@@ -7,7 +7,7 @@ import type {
   StopAction,
   WorkerPlan,
 } from '../../protocol/run-plan.ts';
-import type { BudgetScope, Measure } from './budget.ts';
+import type { BudgetScope, Measure } from './budget-scope.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from './decision.ts';
 import type { Subject, TimerPurpose } from './effect.ts';
 

@@ -1,5 +1,5 @@
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
-import type { BudgetRecord } from './budget.ts';
+import type { BudgetRecord } from './budget-scope.ts';
 import type { Spent } from './spent.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { Decision } from './decision.ts';

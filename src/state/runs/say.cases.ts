@@ -36,7 +36,7 @@ export function pipelinePlan(
   };
 }
 
-interface PlanParts extends Partial<Pick<PipelinePlan, 'vars' | 'notify'>> {
+interface PlanParts extends Partial<Pick<PipelinePlan, 'vars' | 'notify' | 'budget'>> {
   readonly agents?: readonly AgentPlan[];
   readonly inside?: readonly PipelinePlan[];
 }
