@@ -189,12 +189,18 @@ export class Counterpart implements Rooms {
 
   async #heard(report: AgentReport): Promise<Answer> {
     const answer = await this.#guard.report(report);
-    if (!this.#guard.isHeld) this.#holds.release();
+    this.#letGoOn();
     return answer;
+  }
+
+  #letGoOn(): void {
+    if (!this.#guard.isOwned) this.#holds.drop();
+    else if (!this.#guard.isHeld) this.#holds.release();
   }
 
   /** Held while a budget is used up: what the client has begun waits in its hand, and nothing is lost. */
   async #beforeTool(): Promise<object> {
+    this.#isInTurn = true;
     await this.#hearing.reportTokens(false);
     return this.#guard.isHeld ? this.#holds.hold() : {};
   }
@@ -261,7 +267,7 @@ export class Counterpart implements Rooms {
     await this.#hearing.turnEnded(!this.#isTold);
     if (this.#isTold || this.#launch.input === 'once') return;
     if (isError) await this.#hearing.reportError();
-    else if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#letLeave();
+    else if (this.#guard.mayLeave || this.#guard.hasSignalled || !this.#guard.isOwned) this.#letLeave();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
   }
 
@@ -298,7 +304,7 @@ export class Counterpart implements Rooms {
 
   #stand(standing: Standing): void {
     this.#guard.stand(standing, this.#hasKeptSignal());
-    if (!this.#guard.isHeld) this.#holds.release();
+    this.#letGoOn();
   }
 
   #hasKeptSignal(): boolean {

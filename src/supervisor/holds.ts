@@ -25,8 +25,17 @@ export class Holds {
 
   /** True where somebody had waited: it goes on by itself. */
   release(): boolean {
+    return this.#answer({});
+  }
+
+  /** Nobody waits for the agent any more: what it has begun is not done. */
+  drop(): void {
+    this.#answer(END_OF_TURN);
+  }
+
+  #answer(what: object): boolean {
     const isWaiting = this.#waiting.size > 0;
-    for (const answer of this.#waiting) answer({});
+    for (const answer of this.#waiting) answer(what);
     return isWaiting;
   }
 }

@@ -49,6 +49,11 @@ export class StopGuard {
     return this.#standing.is_parked;
   }
 
+  /** Somebody waits for it. */
+  get isOwned(): boolean {
+    return this.#standing.is_owned;
+  }
+
   /** It waits for a budget: no tool is used until it may go on. */
   get isHeld(): boolean {
     return this.#standing.is_held === true;
