@@ -1,4 +1,5 @@
 import { renderDollars } from '../protocol/price.ts';
+import { renderTime } from '../protocol/render-time.ts';
 import type { BudgetScope, Measure } from '../state/runs/budget-scope.ts';
 import type { BudgetUse } from '../state/runs/budget.ts';
 import type { State } from '../state/state.ts';
@@ -20,23 +21,3 @@ export function amount(measure: Measure, value: number, withUnit = true): string
   if (measure === 'time') return renderTime(value);
   return `${String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',')}${withUnit ? ' tokens' : ''}`;
 }
-
-/** `1h 30m`, `45s`: the two largest units. */
-export function renderTime(ms: number): string {
-  if (ms < 1000) return `${ms}ms`;
-  const parts = UNITS.reduce<{ readonly left: number; readonly words: readonly string[] }>(
-    ({ left, words }, [unit, size]) => {
-      const count = Math.floor(left / size);
-      return { left: left - count * size, words: count === 0 ? words : [...words, `${count}${unit}`] };
-    },
-    { left: ms, words: [] },
-  );
-  return parts.words.slice(0, 2).join(' ');
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-] as const;

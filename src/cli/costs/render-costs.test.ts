@@ -15,10 +15,10 @@ describe('the table of costs', () => {
     const other = { name: null, ...nothing, ...times, output_tokens: 7, unpriced_tokens: 7, budget: null };
     const total = { ...nothing, ...times, input_tokens: 12_345, output_tokens: 7, cost_millicents: 125_000 };
     expect(renderCosts({ by: 'agent', rows: [coder, other], total }).split('\n')).toEqual([
-      'agent  in      out  cached  cost    worked   waited   tokens waiting  budget',
-      'coder  12,345  0    0       $1.25   1:02:03  0:01:00  0               50 % ($1.25 of $2.50)',
-      '-      0       7    0       $0.00+  1:02:03  0:01:00  0',
-      'total  12,345  7    0       $1.25   1:02:03  0:01:00  0',
+      'agent  in      out  cached  cost    worked  waited  tokens waiting  budget',
+      'coder  12,345  0    0       $1.25   1h 2m   1m      0               50 % ($1.25 of $2.50)',
+      '-      0       7    0       $0.00+  1h 2m   1m      0',
+      'total  12,345  7    0       $1.25   1h 2m   1m      0',
       '',
       '+ More than that: the client names no price for some of the tokens, and neither does [prices] of the runbook.',
       '',
@@ -34,7 +34,7 @@ describe('the table of costs', () => {
     });
     const shown = renderCosts({ by: 'task', rows: [row('tokens'), row('time')], total: nothing });
     expect(shown).toContain('90 % (90,000 of 100,000 tokens)');
-    expect(shown).toContain('90 % (0:01:30 of 0:01:40)');
+    expect(shown).toContain('90 % (1m 30s of 1m 40s)');
     expect(shown).not.toContain('\u001B');
   });
 });

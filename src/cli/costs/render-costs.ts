@@ -1,4 +1,5 @@
 import { renderDollars } from '../../protocol/price.ts';
+import { renderTime } from '../../protocol/render-time.ts';
 import { fieldsIn, listIn, textIn, type Fields } from '../run/read-fields.ts';
 import { table } from '../run/table.ts';
 
@@ -54,9 +55,6 @@ function count(value: number): string {
   return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** `1:02:03`: hours, minutes, seconds. */
 function time(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  return parts.map((part, i) => (i === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
+  return renderTime(Math.round(ms / 1000) * 1000);
 }
