@@ -201,6 +201,7 @@ export class Counterpart implements Rooms {
   /** Held while a budget is used up: what the client has begun waits in its hand, and nothing is lost. */
   async #beforeTool(): Promise<object> {
     this.#isInTurn = true;
+    await heardOutput();
     await this.#hearing.reportTokens(false);
     return this.#guard.isHeld ? this.#holds.hold() : {};
   }
@@ -215,6 +216,7 @@ export class Counterpart implements Rooms {
     const told = this.#held.splice(0).join('\n\n');
     if (told !== '') return { decision: 'block', reason: told };
     // What it has used decides whether it may go on.
+    await heardOutput();
     await this.#hearing.reportTokens(true);
     const output = await this.#guard.stop(body);
     this.#isTold = false;
@@ -314,3 +316,12 @@ export class Counterpart implements Rooms {
 
 /** The longest that a timer can wait; whoever allows more has set no limit. */
 const LONGEST_MS = 2_147_483_647;
+
+/** What it printed before it asked lies in its pipe, and may come up behind the question. */
+async function heardOutput(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}

@@ -5,7 +5,8 @@ export function checkBudgets(subject: Subject): void {
   for (const [path, budget] of budgetsOf(subject)) {
     if (Object.keys(budget).length > 0) continue;
     const message = `${path.join('.')} limits nothing`;
-    subject.report('runbook/empty-budget', path, message, 'Give it tokens = 200000, cost = "$2.50" or time = "2h".');
+    const hint = 'Give it tokens = 200000, cost = "$2.50" or time = "2h".';
+    subject.report('runbook/empty-budget', path, message, hint, subject.placeOfName(path));
   }
 }
 
