@@ -49,8 +49,13 @@ async function refresh() {
   if (isAsking) return;
   isAsking = true;
   try {
-    const [status, { tasks }] = await Promise.all([call('status_get'), call('task_list', { limit: 200 })]);
+    const [status, { tasks }, costs] = await Promise.all([
+      call('status_get'),
+      call('task_list', { limit: 200 }),
+      call('costs_get', { by: 'day' }),
+    ]);
     show(status, tasks);
+    fill('costs', costs.rows.slice(-7).toReversed(), costItem);
   } catch (error) {
     // No news must not pass for good news.
     say(`The daemon is away: ${error.message}. What you see may be old.`, true);
@@ -75,6 +80,13 @@ function show(status, tasks) {
     row([id, phase, next_role ?? '', claim?.holder ?? '', title]),
   );
   element('tasks').tBodies[0].replaceChildren(...rows);
+}
+
+/** A cost with a + is more than that: nobody knows the price of some of the tokens. */
+function costItem({ name, input_tokens, output_tokens, cached_tokens, cost_millicents, unpriced_tokens, budget }) {
+  const tokens = (input_tokens + output_tokens + cached_tokens).toLocaleString('en');
+  const cost = `$${(cost_millicents / 100_000).toFixed(2)}${unpriced_tokens > 0 ? '+' : ''}`;
+  return item(`${name} ${cost}`, `${tokens} tokens${budget === null ? '' : `, ${budget.percent} % of the budget`}`);
 }
 
 function decisionItem(decision) {
