@@ -19,7 +19,7 @@ export interface HttpHook {
  */
 export function claudeSettings(): ClaudeSettings {
   const hooks = Object.entries(EVENTS).map(([event, path]) => [event, [{ hooks: [httpHook(path)] }]] as const);
-  return { disableAllHooks: false, hooks: Object.fromEntries(hooks) };
+  return { disableAllHooks: false, hooks: { ...Object.fromEntries(hooks), PreToolUse: [BEFORE_TOOLS] } };
 }
 
 /** What the supervisor listens for. */
@@ -29,6 +29,9 @@ const EVENTS = {
   Notification: 'notification',
   PostToolUse: 'post-tool-use',
 } as const;
+
+/** Held while a budget is used up; the supervisor ends that long before the client would. */
+const BEFORE_TOOLS = { hooks: [{ ...httpHook('pre-tool-use'), timeout: 600 }] };
 
 export function httpHook(path: string): HttpHook {
   return {

@@ -1,4 +1,5 @@
 import * as agent from './agent-operations.ts';
+import { costsGet } from './cost-operations.ts';
 import * as decision from './decision-operations.ts';
 import * as exchange from './exchange-operations.ts';
 import type { Operation } from './operation.ts';
@@ -10,7 +11,7 @@ import * as workflow from './workflow-operations.ts';
 import * as worktree from './worktree-operations.ts';
 import * as writeback from './writeback-operations.ts';
 
-const ROOMS = [task, exchange, writeback, agent, run, project, decision, supervisor, workflow, worktree];
+const ROOMS = [{ costsGet }, task, exchange, writeback, agent, run, project, decision, supervisor, workflow, worktree];
 
 /** Every operation, by its name. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(

@@ -20,6 +20,11 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...HANDOVER_COMMANDS,
   ...RUN_COMMANDS,
   {
+    name: 'costs',
+    summary: 'Show what was used: tokens, money and time, and how far each budget is used',
+    load: async () => (await import('./costs/costs.ts')).costs,
+  },
+  {
     name: 'worktree list',
     summary: 'List the worktrees, who works there, and what each holds',
     load: async () => (await import('./worktree/worktrees.ts')).worktreeList,

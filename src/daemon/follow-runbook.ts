@@ -13,7 +13,7 @@ import type { Project } from './project.ts';
 /** The rules of a project, as its runbook has them. */
 export function rulesOf(runbook: Runbook | undefined): Rules {
   if (runbook === undefined) return { ciGate: false, mergeGate: false };
-  const { ci, merge, limits, sameAgentMayReview } = runbook;
+  const { ci, merge, limits, sameAgentMayReview, prices } = runbook;
   const checks = ci.required.map(({ name, run, timeoutMs }) => ({
     name,
     ...(run === undefined ? {} : { run }),
@@ -29,6 +29,11 @@ export function rulesOf(runbook: Runbook | undefined): Rules {
     reviewRounds: limits.reviewRounds,
     sameAgentMayReview,
     stallMs: limits.stallMs,
+    budgets: {
+      ...(limits.taskBudget === undefined ? {} : { task: limits.taskBudget }),
+      ...(limits.dayBudget === undefined ? {} : { day: limits.dayBudget }),
+    },
+    prices,
   };
 }
 

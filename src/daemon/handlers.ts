@@ -2,6 +2,7 @@ import { AGENT_HANDLERS } from './agent-handlers.ts';
 import { AGENT_REPORT_HANDLERS } from './agent-report-handlers.ts';
 import { AGENT_RUN_HANDLERS } from './agent-run-handlers.ts';
 import { briefHandler } from './brief-handler.ts';
+import { costsHandler } from './costs-handler.ts';
 import { DECISION_HANDLERS } from './decision-handlers.ts';
 import { exitHandler } from './exit-handler.ts';
 import type { Handler } from './handler.ts';
@@ -35,6 +36,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...WORKFLOW_HANDLERS,
     ...WORKTREE_HANDLERS,
     status_get: statusHandler,
+    costs_get: costsHandler,
     project_brief: projectBriefHandler,
     task_brief: briefHandler,
     task_import: importHandler,

@@ -134,7 +134,7 @@ function channelsFor(
   return openChannels(settings, say === undefined ? { env } : { env, say });
 }
 
-type About = 'attention' | 'done' | 'failed';
+type About = 'attention' | 'warning' | 'done' | 'failed';
 
 function fillIn(text: string, env: ProjectWorldOptions['env'], log: Log): string | undefined {
   const rendered = renderTemplate(text, { env }, { quote: 'none' });

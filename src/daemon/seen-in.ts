@@ -45,7 +45,9 @@ function readSeen(input: Input): AgentSeen | undefined {
       const { conversation_id = null, model = null, input_tokens = 0, output_tokens = 0, cached_tokens = 0 } = input;
       const { cost_millicents = null, turns = 0, waiting_tokens = 0 } = input;
       const tokens = { input_tokens, output_tokens, cached_tokens, waiting_tokens };
-      return { kind, conversation_id, model, ...tokens, cost_millicents, turns };
+      const { open_input_tokens: openIn = 0, open_output_tokens: openOut = 0, open_cached_tokens: cached = 0 } = input;
+      const open = { input: openIn, output: openOut, cached };
+      return { kind, conversation_id, model, ...tokens, cost_millicents, turns, open };
     }
     case 'errored': {
       const { error, message = '', reset_at = null } = input;

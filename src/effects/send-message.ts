@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 /** Says something to an agent, through its supervisor, which brings each message once however often it is sent. */
 export async function sendMessage(
-  { agentId, messageId, text }: Extract<Effect, { kind: 'send-message' }>,
+  { agentId, messageId, text, wakes }: Extract<Effect, { kind: 'send-message' }>,
   world: World,
 ): Promise<readonly Command[]> {
   const found = await world.read((state) => {
@@ -24,7 +24,13 @@ export async function sendMessage(
   });
   if (found === undefined) return [];
   const { permission, text: words } = found;
-  const said = { kind: 'send', message_id: messageId, text: words, ...(permission && { permission }) } as const;
+  const said = {
+    kind: 'send',
+    message_id: messageId,
+    text: words,
+    ...(permission && { permission }),
+    ...(wakes && { wakes }),
+  } as const;
   const answer = await controlAgent({ agentId, start: found.start }, said, world, world.times.controlMs);
   const reason = answer.ok ? null : answer.reason;
   return [{ kind: 'deliver-message', command: { messageId, ok: answer.ok, reason } }];

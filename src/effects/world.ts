@@ -39,7 +39,7 @@ export interface World {
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;
   /** The ways to reach a person about this. */
-  readonly channels: (about: 'attention' | 'done' | 'failed') => readonly Channel[];
+  readonly channels: (about: 'attention' | 'warning' | 'done' | 'failed') => readonly Channel[];
   /** Tells git which claim may write where this task is worked on. */
   readonly fence: (taskId: string) => Promise<void>;
   /** Whether exit signals count in this project. */

@@ -3,7 +3,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionSource } from '../state/runs/decision.ts';
 import { handlerPlanOf } from './handler-plan.ts';
 import { callOff, handlerOf, messagesTo, pendingOf, timersOf } from './pending.ts';
-import { ownerOf, setGoing } from './resolve-decision.ts';
+import { ownerOf, setGoing } from './set-going.ts';
 import { timeStep } from './run-step.ts';
 import { resumeAgent } from './tell.ts';
 import type { World } from './world.ts';

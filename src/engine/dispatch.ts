@@ -6,6 +6,7 @@ import type { PipelineRunPlan } from '../state/runs/start-run.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
+import { budgetGate } from './budget-gate.ts';
 import type { World } from './world.ts';
 
 /** Workers claim what is ready and fits them, most urgent first, as many as they may run at once. */
@@ -15,9 +16,13 @@ export function dispatch(world: World, starting: AgentPlan[]): Event[] {
   const taken = new Set<string>();
   const events: Event[] = [];
   const workers = [...state.workers.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const gate = budgetGate(world);
+  if (gate.isDaySpent) {
+    const isWanted = workers.some((worker) => findWork(world, worker, taken, freeOf(state, worker)).length > 0);
+    return isWanted ? gate.askForDay() : [];
+  }
   for (const worker of workers) {
-    const free = worker.concurrency - countRuns(state, worker.name);
-    for (const task of findWork(world, worker, taken, free)) {
+    for (const task of findWork(world, worker, taken, freeOf(state, worker), gate.mayTake)) {
       const agent = agentOf(worker);
       if (agent !== undefined && !hasRoom(state, agent, world.rules, starting)) break;
       const claimed = take(world, worker, task);
@@ -27,7 +32,11 @@ export function dispatch(world: World, starting: AgentPlan[]): Event[] {
       events.push(...claimed);
     }
   }
-  return events;
+  return [...gate.askForTasks(), ...events];
+}
+
+function freeOf(state: State, { name, concurrency }: WorkerPlan): number {
+  return concurrency - countRuns(state, name);
 }
 
 function countRuns({ agents, pipelines }: State, worker: string): number {
@@ -44,9 +53,11 @@ function findWork(
   worker: WorkerPlan,
   taken: ReadonlySet<string>,
   free: number,
+  isAffordable: (task: Task) => boolean = () => true,
 ): readonly Task[] {
   if (free <= 0) return [];
-  const fit = (task: Task): boolean => !taken.has(task.id) && fits(worker, task) && mayTake(worker, task, rules);
+  const fit = (task: Task): boolean =>
+    !taken.has(task.id) && fits(worker, task) && mayTake(worker, task, rules) && isAffordable(task);
   const closing = ready.closing(state, MOST_CLOSING).filter(fit).slice(0, free);
   if (closing.length === free) return closing;
   for (let look = 64; ; look *= 8) {

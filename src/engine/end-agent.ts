@@ -15,7 +15,8 @@ export function endAgent({ state }: World, agent: AgentRun, outcome: RunOutcome,
   const pending = pendingOf(state, agent.id).filter((each) => handlerOf(each) !== undefined);
   const asked = state.decisions.get(agent.parked ?? '');
   const withdrawn =
-    asked?.result === null
+    // A budget's question is for others, too.
+    asked?.result === null && asked.agentId === agent.id
       ? [event('DecisionWithdrawn', { decision_id: asked.id, reason: `the run has ended: ${outcome}` })]
       : [];
   const why = reason === null ? null : firstOf(reason);

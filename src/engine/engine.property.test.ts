@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from './event-types.cases.ts';
+import { budgets } from './plans.cases.ts';
 import { Play } from './play.cases.ts';
 import { SPEECHES, settle, type Speech } from './speech.cases.ts';
+import type { Effect } from '../state/runs/effect.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { statusOfPipeline } from '../state/runs/steer-pipeline.ts';
 
@@ -12,7 +14,13 @@ const numRuns = Number(process.env['BATON_ENGINE_RUNS'] ?? 200);
 
 const stories = fc.array(fc.oneof(...SPEECHES), { maxLength: 60, size: 'max' });
 const rules = fc.record(
-  { maxAgents: fc.constantFrom(1, 3), ciGate: fc.boolean(), leaveMs: fc.constant(100) },
+  {
+    maxAgents: fc.constantFrom(1, 3),
+    ciGate: fc.boolean(),
+    leaveMs: fc.constant(100),
+    budgets: fc.record({ task: budgets, day: budgets }, { requiredKeys: [] }),
+    prices: fc.constant([{ model: 'known*', input: 1_000_000, output: 2_000_000, cached: 100_000 }]),
+  },
   { requiredKeys: ['ciGate'] },
 );
 
@@ -43,7 +51,7 @@ function crash(play: Play): void {
 /** The world does its worst: every agent dies, every timer fires, every other command fails. */
 function driveToRest(play: Play): void {
   for (let round = 0; round < 20_000; round += 1) {
-    const [effect] = play.state.effects.values();
+    const effect = [...play.state.effects.values()].find((each) => !isEndless(each));
     const agent = [...play.state.agents.values()].find(({ process }) => process === 'running');
     const how = effect?.kind === 'start-agent' || round % 2 === 0 ? 'well' : 'late';
     if (effect !== undefined) play.say(settle(play, effect, how));
@@ -51,6 +59,11 @@ function driveToRest(play: Play): void {
     else return;
   }
   throw new Error(`it never comes to rest\n${play.story().slice(-5000)}`);
+}
+
+/** There is always another day, and an agent that never dies uses the time of each. */
+function isEndless(effect: Effect): boolean {
+  return effect.kind === 'wait' && (effect.purpose.kind === 'day' || effect.purpose.kind === 'budget');
 }
 
 describe('whatever is said, by whomever, in whatever order', () => {

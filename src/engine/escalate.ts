@@ -23,13 +23,11 @@ export interface Escalation {
 export function escalate(world: World, agent: AgentRun, escalation: Escalation): Event[] {
   const { state, newId } = world;
   const { source, reason, message, details } = escalation;
-  const run = agent.owner === null ? undefined : state.pipelines.get(agent.owner.pipelineId);
-  if (agent.outcome !== null || agent.parked !== null || run?.step?.status === 'waiting') return [];
-  if (agent.owner !== null && run?.step?.agentId !== agent.id) return [];
+  if (!mayPark(world, agent)) return [];
+  const run = state.pipelines.get(agent.owner?.pipelineId ?? '');
   const decision_id = newId();
   const title =
     run === undefined ? `Agent needs attention: ${agent.plan.name}` : `Pipeline needs attention: ${run.name}`;
-  const pending = pendingOf(state, agent.id).filter((each) => handlerOf(each) !== undefined);
   const opened = event('DecisionOpened', {
     decision_id,
     source,
@@ -40,6 +38,15 @@ export function escalate(world: World, agent: AgentRun, escalation: Escalation):
     pipeline_id: run?.id ?? null,
     task_id: agent.task?.task_id ?? null,
   });
+  return [opened, notifyAttention(world, title, message, decision_id), ...parkAgent(world, agent, decision_id, reason)];
+}
+
+/** The agent, and the step that waits for it, wait for a decision; what was put off for it is called off. */
+export function parkAgent(world: World, agent: AgentRun, decision_id: string, reason: string): Event[] {
+  if (!mayPark(world, agent)) return [];
+  const { state } = world;
+  const run = state.pipelines.get(agent.owner?.pipelineId ?? '');
+  const pending = pendingOf(state, agent.id).filter((each) => handlerOf(each) !== undefined);
   const waits =
     run === undefined || run.step === null
       ? []
@@ -47,13 +54,15 @@ export function escalate(world: World, agent: AgentRun, escalation: Escalation):
           ...callOff(timersOf(state, run.id)),
           event('StepWaiting', { pipeline_id: run.id, step: run.step.name, reason, decision_id }),
         ];
-  return [
-    ...callOff(pending),
-    opened,
-    notifyAttention(world, title, message, decision_id),
-    ...waits,
-    event('AgentParked', { agent_id: agent.id, decision_id, reason }),
-  ];
+  return [...callOff(pending), ...waits, event('AgentParked', { agent_id: agent.id, decision_id, reason })];
+}
+
+/** One that is over, waits already, or that nobody waits for is left alone. */
+function mayPark({ state }: World, { id, owner, outcome, parked }: AgentRun): boolean {
+  if (outcome !== null || parked !== null) return false;
+  if (owner === null) return true;
+  const step = state.pipelines.get(owner.pipelineId)?.step;
+  return step?.agentId === id && step.status !== 'waiting';
 }
 
 const LABELS: Readonly<Record<DecisionAction, string>> = {

@@ -44,4 +44,8 @@ export const EVENT_TYPES = Object.keys({
   DecisionWithdrawn: 0,
   NotificationRequested: 0,
   NotificationSent: 0,
+  BudgetWarned: 0,
+  BudgetUnpriced: 0,
+  BudgetReached: 0,
+  BudgetRaised: 0,
 } satisfies Record<keyof RunEvents, 0>);

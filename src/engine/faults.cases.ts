@@ -93,8 +93,13 @@ function findInPipelines(state: State): string | undefined {
       if (child !== undefined && child.outcome !== null) return `pipeline ${id}: waits for a pipeline that is over`;
       continue;
     }
+    const asked = decisions.get(step.decisionId ?? '');
     const open = [...decisions.values()].filter((each) => each.pipelineId === id && each.result === null);
-    if (open.length !== 1 || open[0]?.id !== step.decisionId) return `pipeline ${id}: ${open.length} open decisions`;
+    // The question about a budget may be about more than this one.
+    const isBudget =
+      asked?.source === 'budget' && asked.result === null && open.every((each) => each.source === 'budget');
+    if (!isBudget && (open.length !== 1 || open[0]?.id !== step.decisionId))
+      return `pipeline ${id}: ${open.length} open decisions`;
     if (agents.get(step.agentId ?? '')?.parked !== step.decisionId) return `pipeline ${id}: waits, its agent does not`;
   }
   return undefined;

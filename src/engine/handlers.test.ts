@@ -194,11 +194,11 @@ describe('every default', () => {
     },
   );
 
-  it('waits five minutes where nobody says when the limit is lifted', () => {
+  it('waits a minute where nobody says when the limit is lifted', () => {
     const play = atWork('pipeline', {});
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
-    expect(play.the('wait').due).toBe('2026-01-01T00:05:00.000Z');
+    expect(play.the('wait').due).toBe('2026-01-01T00:01:00.000Z');
   });
 });
 

@@ -2,8 +2,8 @@ import { event, type Event, type EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { handlerPlanOf } from './handler-plan.ts';
 import { messagesTo } from './pending.ts';
-import { fireHandler, GO_ON, isAtWork } from './run-handler.ts';
-import { resumeAgent, tell } from './tell.ts';
+import { fireHandler, isAtWork } from './run-handler.ts';
+import { GO_ON, resumeAgent, tell } from './tell.ts';
 import type { World } from './world.ts';
 
 /** On `AgentErrored`: the API does not let it go on. */

@@ -1,8 +1,11 @@
 import type { Event, EventOf } from '../state/event.ts';
-import { planOf } from '../state/runs/pipeline-run.ts';
+import { planOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import type { RunOutcome } from '../state/runs/run-event.ts';
 import { finishStep } from './finish-step.ts';
 import { followClaim } from './follow-claim.ts';
 import { notifyEnd } from './notify.ts';
+import { withdrawBudget } from './resolve-budget.ts';
+import { endTimeBudget } from './time-budgets.ts';
 import type { World } from './world.ts';
 
 /** On `PipelineFinished`: the step that it was goes on, or those who asked for it hear of it, and its claim ends. */
@@ -10,9 +13,19 @@ export function onPipelineEnd(world: World, data: EventOf<'PipelineFinished'>['d
   const { pipeline_id, outcome, reason } = data;
   const run = world.state.pipelines.get(pipeline_id);
   if (run === undefined) return [];
+  return [...endBudget(world, run), ...goOn(world, run, outcome, reason)];
+}
+
+function endBudget(world: World, run: PipelineRun): Event[] {
+  if (planOf(run)?.budget === undefined) return [];
+  const scope = { kind: 'pipeline', id: run.id } as const;
+  return [...withdrawBudget(world, scope), ...endTimeBudget(world, scope)];
+}
+
+function goOn(world: World, run: PipelineRun, outcome: RunOutcome, reason: string | null): Event[] {
   if (run.parent !== null) {
     const above = world.state.pipelines.get(run.parent.pipelineId);
-    if (above?.step?.childId !== pipeline_id) return [];
+    if (above?.step?.childId !== run.id) return [];
     return finishStep(world, above, { outcome, reason, output: null });
   }
   // A worker's pipeline that failed leaves a blocked task behind: that needs somebody, unless the runbook says otherwise.

@@ -5,10 +5,12 @@ import { enterStep } from './enter-step.ts';
 import { handlerPlanOf } from './handler-plan.ts';
 import { onLeaveTimer } from './leave.ts';
 import { onReset } from './on-error.ts';
+import { onNewDay } from './resolve-budget.ts';
 import { act, isAtWork } from './run-handler.ts';
 import { afterError } from './retry-error.ts';
 import { onStall } from './stall.ts';
 import { stopStep } from './stop-step.ts';
+import { onBudgetTimer, timeBudgets } from './time-budgets.ts';
 import type { World } from './world.ts';
 
 /** On `TimerFired`: what was put off is done, unless it has become pointless meanwhile. */
@@ -21,7 +23,7 @@ export function onTimer(world: World, { purpose }: EventOf<'TimerFired'>['data']
     }
     case 'reset': {
       const agent = state.agents.get(purpose.agent_id);
-      return agent === undefined ? [] : onReset(world, agent);
+      return agent === undefined ? [] : [...onReset(world, agent), ...timeBudgets(world, agent)];
     }
     case 'leave':
       return onLeaveTimer(world, purpose.agent_id);
@@ -29,6 +31,10 @@ export function onTimer(world: World, { purpose }: EventOf<'TimerFired'>['data']
       return onStall(world, state.tasks.get(purpose.task_id), purpose.phase, purpose.since);
     case 'unblock':
       return afterError(state.tasks.get(purpose.task_id), purpose.since);
+    case 'budget':
+      return onBudgetTimer(world, purpose.scope);
+    case 'day':
+      return onNewDay(world, purpose.day);
     case 'step':
       return afterTimeout(world, purpose);
     case 'retry': {

@@ -7,6 +7,7 @@ import {
   PROMPT_ACTIONS,
   STOP_ACTIONS,
   type AgentPlan,
+  type BudgetPlan,
   type HandlerAction,
   type HandlerPlan,
   type PipelinePlan,
@@ -34,6 +35,18 @@ function handler<A extends HandlerAction>(actions: readonly A[]): fc.Arbitrary<H
   );
 }
 
+/** Small enough to be used up in a story. */
+export const budgets: fc.Arbitrary<BudgetPlan> = fc
+  .record(
+    {
+      tokens: maybe(fc.constantFrom(5, 50)),
+      cost_millicents: maybe(fc.constantFrom(10, 100)),
+      time_ms: maybe(fc.constantFrom(1000, 100_000)),
+    },
+    { noNullPrototype: true },
+  )
+  .map((plan): BudgetPlan => withoutHoles(plan));
+
 const agent = (name: string): fc.Arbitrary<AgentPlan> =>
   fc
     .record(
@@ -47,6 +60,7 @@ const agent = (name: string): fc.Arbitrary<AgentPlan> =>
         on_error: maybe(handler(ERROR_ACTIONS).map((any) => withoutHoles({ any }))),
         max_concurrency: maybe(fc.constantFrom(1, 2)),
         requires: fc.constantFrom([], ['exit' as const], undefined),
+        budget: maybe(budgets),
       },
       { noNullPrototype: true },
     )
@@ -96,10 +110,11 @@ function pipeline(name: string, steps: readonly string[], inner: boolean): fc.Ar
         vars: fc.constant({}),
         steps: fc.tuple(...steps.map((each) => step(each, steps, inner))),
         notify: fc.boolean(),
+        budget: maybe(budgets),
       },
       { noNullPrototype: true },
     )
-    .map((plan): PipelinePlan => plan);
+    .map((plan): PipelinePlan => withoutHoles(plan));
 }
 
 const main = fc

@@ -11,6 +11,7 @@ import type { Effect } from '../state/runs/effect.ts';
 import { pipelineStatus, type PipelineRun, type PipelineStatus } from '../state/runs/pipeline-run.ts';
 import { operator, system } from '../state/say.cases.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
+import { findInBudgets } from './budget-faults.cases.ts';
 import { findFault, ledgerReader } from './faults.cases.ts';
 import { reactUntilQuiet } from './react-until-quiet.ts';
 import { react } from './react.ts';
@@ -78,7 +79,8 @@ export class Play {
       (event) => this.#record(event, 'system:engine'),
     );
     this.last = this.entries.slice(known);
-    const fault = findFault(this.state) ?? this.#findInLedger(this.last);
+    const fault =
+      findFault(this.state) ?? findInBudgets(this.state, this.rules, this.at) ?? this.#findInLedger(this.last);
     if (fault !== undefined) throw new Error(`${fault}\n${this.story()}`);
     return outcome;
   }

@@ -32,6 +32,8 @@ import { reviewRounds } from './review-rounds.ts';
 import { timePhase } from './stall.ts';
 import { beginStep, runStep } from './run-step.ts';
 import { cancelPipeline } from './stop-step.ts';
+import { endTimeBudget, timeBudgets } from './time-budgets.ts';
+import { watchBudgets } from './watch-budgets.ts';
 import type { Tools, World } from './world.ts';
 
 /**
@@ -41,13 +43,18 @@ import type { Tools, World } from './world.ts';
 export function react(state: State, recorded: Recorded, tools: Tools): readonly Event[] {
   const world: World = { ...tools, state };
   const followed = once(follow(world, recorded));
-  if (!MAKES_ROOM.has(recorded.type)) return followed;
+  if (!MAKES_ROOM.has(recorded.type) && !isNewDay(recorded)) return followed;
   // What is about to be held must not be claimed first: being held makes room in its turn.
   if (followed.some(({ type }) => type === 'TaskHeld')) return followed;
   // Its move belongs to it: whether the task is held there is decided first, and the move makes the room.
   if (isYetToMove(world, recorded)) return followed;
   // A run that ends because its claim did makes its own room when it has ended; until then it must not be given more work.
   return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillRoom(world)];
+}
+
+/** What a day's budget held back may begin. */
+function isNewDay({ type, data }: Recorded): boolean {
+  return type === 'TimerFired' && data.purpose.kind === 'day';
 }
 
 function isYetToMove({ state }: World, { type, data, seq }: Recorded): boolean {
@@ -84,6 +91,7 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'AgentEnded',
   'AgentParked',
   'PipelineFinished',
+  'BudgetRaised',
   'TaskHeld',
   'TaskFreed',
   'MergeFinished',
@@ -133,6 +141,13 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
       return ofAgent((agent) => onStop(world, agent), data.agent_id);
     case 'AgentPrompted':
       return ofAgent((agent) => onPrompt(world, agent, data.prompt), data.agent_id);
+    case 'SessionUsed':
+    case 'AgentRequested':
+      return ofAgent((agent) => watchBudgets(world, agent), data.agent_id);
+    case 'AgentStarted':
+      return ofAgent((agent) => timeBudgets(world, agent), data.agent_id);
+    case 'AgentUnparked':
+      return ofAgent((agent) => [...watchBudgets(world, agent), ...timeBudgets(world, agent)], data.agent_id);
     case 'AgentErrored':
       return ofAgent((agent) => onError(world, agent, data), data.agent_id);
     case 'AgentExited':
@@ -144,7 +159,10 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
     case 'AgentAttachRequested':
       return ofAgent((agent) => onAttach(world, agent), data.agent_id);
     case 'AgentEnded':
-      return ofAgent((agent) => afterAgent(world, agent, data), data.agent_id);
+      return ofAgent(
+        (agent) => [...endTimeBudget(world, { kind: 'agent', id: agent.id }), ...afterAgent(world, agent, data)],
+        data.agent_id,
+      );
     case 'MessageDelivered':
       return data.ok ? [] : ofAgent((agent) => onUndelivered(world, agent, data.reason), data.agent_id);
     case 'DecisionResolved':

@@ -1,13 +1,13 @@
 import { moveTo } from '../state/end-claim.ts';
 import { event, type Event, type EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import { endAgent } from './end-agent.ts';
 import { enterStep } from './enter-step.ts';
 import { freeTask } from './hold-task.ts';
-import { GO_ON, NUDGE } from './run-handler.ts';
-import { timeStep } from './run-step.ts';
-import { tell } from './tell.ts';
+import { onBudgetDecision } from './resolve-budget.ts';
+import { NUDGE } from './run-handler.ts';
+import { because, ownerOf, setGoing } from './set-going.ts';
+import { GO_ON, tell } from './tell.ts';
 import type { World } from './world.ts';
 
 /** On `DecisionResolved`: what the person chose happens. */
@@ -16,6 +16,7 @@ export function onDecision(
   { decision_id, action, message }: EventOf<'DecisionResolved'>['data'],
 ): Event[] {
   const decision = world.state.decisions.get(decision_id);
+  if (decision?.source === 'budget') return onBudgetDecision(world, decision, action, message);
   const agent = world.state.agents.get(decision?.agentId ?? '');
   const task = world.state.tasks.get(decision?.taskId ?? '');
   if (task?.flow.held?.decisionId === decision_id) return freeTask(task, action, message);
@@ -43,13 +44,6 @@ export function onDecision(
   }
 }
 
-export function setGoing(world: World, agent: AgentRun): Event[] {
-  const run = ownerOf(world, agent);
-  const unparked = event('AgentUnparked', { agent_id: agent.id });
-  if (run === undefined || run.step === null) return [unparked];
-  return [unparked, event('StepResumed', { pipeline_id: run.id, step: run.step.name }), ...timeStep(world, run)];
-}
-
 /** The same work by a new agent, in a new conversation: what the old one did stays where it is. */
 function startAnew(world: World, agent: AgentRun, reason: string): Event[] {
   const run = ownerOf(world, agent);
@@ -66,19 +60,9 @@ function startAnew(world: World, agent: AgentRun, reason: string): Event[] {
   return [...ended, finished, ...enterStep(run, run.step.name, false)];
 }
 
-/** The pipeline whose step this agent runs. */
-export function ownerOf({ state }: World, { owner, id }: AgentRun): PipelineRun | undefined {
-  const run = owner === null ? undefined : state.pipelines.get(owner.pipelineId);
-  return run?.step?.agentId === id ? run : undefined;
-}
-
 function unblock({ state }: World, taskId: string): Event[] {
   const task = state.tasks.get(taskId);
   return task === undefined || task.blocked === null
     ? []
     : [moveTo(task, task.blocked.from, 'unblocked by a decision')];
-}
-
-function because(action: string, message: string | null): string {
-  return message === null ? `decision: ${action}` : `decision: ${action}: ${message}`;
 }

@@ -5,7 +5,7 @@ import type { DecisionSource } from '../state/runs/decision.ts';
 import { endAgent } from './end-agent.ts';
 import { escalate } from './escalate.ts';
 import { handlerOf, later, pendingOf } from './pending.ts';
-import { resumeAgent, tell } from './tell.ts';
+import { GO_ON, resumeAgent, tell } from './tell.ts';
 import type { World } from './world.ts';
 
 /** A handler that has a reason to act. */
@@ -38,6 +38,8 @@ export function isAtWork(agent: AgentRun): boolean {
 /** Acts now, or after the cooldown; when its attempts are used up it calls for a person. */
 export function nextAttempt(world: World, agent: AgentRun, firing: Firing): Event[] {
   const { plan, handler } = firing;
+  // To wait is to let time pass: nothing is put off before it.
+  if (plan.action === 'wait') return waitForReset(world, agent, firing);
   const { count, at } = agent.tries[handler] ?? { count: 0, at: world.at };
   const attempts = plan.attempts ?? 1;
   if (attempts !== 'forever' && count >= attempts) return exhausted(world, agent, firing, count);
@@ -46,6 +48,16 @@ export function nextAttempt(world: World, agent: AgentRun, firing: Firing): Even
   const purpose = { kind: 'handler', agent_id: agent.id, handler, error: firing.error ?? null } as const;
   return [event('TimerSet', { timer_id: world.newId(), due, purpose })];
 }
+
+/** Limits come again and again: how often an agent waits for one is counted over its life, whatever lifted the last. */
+function waitForReset(world: World, agent: AgentRun, firing: Firing): Event[] {
+  const { attempts = WAITS } = firing.plan;
+  if (attempts !== 'forever' && agent.waits >= attempts) return exhausted(world, agent, firing, agent.waits);
+  return act(world, agent, firing);
+}
+
+/** One retry budget for all limits of a run, where the runbook names no `attempts`. */
+const WAITS = 10;
 
 function exhausted(world: World, agent: AgentRun, firing: Firing, count: number): Event[] {
   const { handler, plan, message, details = null } = firing;
@@ -66,7 +78,7 @@ export function act(world: World, agent: AgentRun, firing: Firing): Event[] {
       message: plan.message ?? message,
       details,
     });
-  const attempt = (agent.tries[handler]?.count ?? 0) + 1;
+  const attempt = (action === 'wait' ? agent.waits : (agent.tries[handler]?.count ?? 0)) + 1;
   return [event('HandlerTried', { agent_id: agent.id, handler, attempt, action }), ...carryOut(world, agent, firing)];
 }
 
@@ -93,21 +105,26 @@ function carryOut(world: World, agent: AgentRun, { handler, plan, error = null, 
       return [event('CommandRequested', { command_id: newId(), subject, command, timeout_ms })];
     }
     case 'wait':
-      return [event('TimerSet', { timer_id: newId(), due: untilReset(world, plan, resetAt), purpose: resetOf(agent) })];
+      return [
+        event('TimerSet', { timer_id: newId(), due: untilReset(world, agent, plan, resetAt), purpose: resetOf(agent) }),
+      ];
     default:
       return [];
   }
 }
 
 export const NUDGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
-export const GO_ON = 'Go on where you were.';
 
-/** Where nobody says when a limit is lifted. */
-const RESET_MS = 300_000;
+/** Where nobody says when a limit is lifted: the first wait, and the longest. Each wait is twice as long as the one before. */
+const FIRST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 3_600_000;
 
-function untilReset({ at }: World, { cooldown_ms: ms = RESET_MS }: HandlerPlan, resetAt: string | null): string {
+/** A time that has passed says nothing: whoever was told it has been refused all the same. */
+function untilReset({ at }: World, { waits }: AgentRun, plan: HandlerPlan, resetAt: string | null): string {
   const reset = Date.parse(resetAt ?? '');
-  return Number.isNaN(reset) ? later(at, ms) : new Date(Math.max(reset, Date.parse(at))).toISOString();
+  if (reset > Date.parse(at)) return new Date(reset).toISOString();
+  const { cooldown_ms: first = FIRST_WAIT_MS } = plan;
+  return later(at, Math.min(Math.max(first, LONGEST_WAIT_MS), first * 2 ** Math.min(waits, 30)));
 }
 
 function resetOf({ id: agent_id }: AgentRun) {

@@ -47,6 +47,19 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
       }, i),
     ),
   ),
+  ...Array.from({ length: 3 }, () =>
+    fc
+      .tuple(index, fc.nat({ max: 20 }), fc.constantFrom('known-1', 'other', null))
+      .map(([i, tokens, model]) =>
+        about(
+          (agent) => [
+            runs.used(agent, tokens, { model, ...(i % 3 === 0 ? { cost_millicents: 2 * i } : {}) }),
+            runs.supervisor(agent.id),
+          ],
+          i,
+        ),
+      ),
+  ),
   fc
     .tuple(index, fc.constantFrom('complete' as const, 'complete' as const, 'escalate' as const, 'continue' as const))
     .map(([i, kind]) =>

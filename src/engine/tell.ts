@@ -8,6 +8,20 @@ export function tell(world: World, agent: AgentRun, text: string): Event {
   return event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text });
 }
 
+/**
+ * Sets one going that was held: with a word from the person who did, or without any where it is in the middle of its work. One that is yet to
+ * be started needs neither.
+ */
+export function wake(world: World, agent: AgentRun, text: string | null): Event[] {
+  if (agent.process === 'gone') return [resumeAgent(agent, text ?? GO_ON, false)];
+  if (text !== null) return [tell(world, agent, text)];
+  if (agent.process === 'wanted') return [];
+  const message = { message_id: world.newId(), agent_id: agent.id, text: GO_ON, wakes: true };
+  return [event('MessageRequested', message)];
+}
+
+export const GO_ON = 'Go on where you were.';
+
 export function resumeAgent({ id: agent_id, start }: AgentRun, message: string | null, append: boolean): Event {
   return event('AgentResumeRequested', { agent_id, start: start + 1, message, append });
 }

@@ -7,7 +7,7 @@ export interface Channel {
 export interface Notification {
   /** The same in every repeat. */
   readonly id: string;
-  readonly kind: 'attention' | 'done' | 'failed';
+  readonly kind: 'attention' | 'warning' | 'done' | 'failed';
   readonly title: string;
   readonly message: string;
   /** Where to look. */

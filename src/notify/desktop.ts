@@ -95,6 +95,7 @@ const MACOS: readonly Way[] = [
 /** What needs a person stays on the screen until it is seen. */
 const URGENCY = {
   attention: { number: 2, name: 'critical' },
+  warning: { number: 1, name: 'normal' },
   failed: { number: 1, name: 'normal' },
   done: { number: 0, name: 'low' },
 } as const;

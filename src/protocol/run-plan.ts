@@ -80,10 +80,13 @@ export interface HandlerPlan<A extends HandlerAction = HandlerAction> {
 
 export type Attempts = number | 'forever';
 
+/** What may be used before a person is asked. */
 export interface BudgetPlan {
+  /** In, out and cached, all together. */
   readonly tokens?: number;
   /** Thousandths of a cent: the ledger holds whole numbers. */
   readonly cost_millicents?: number;
+  /** Time at work; what is spent waiting for people and limits does not count. */
   readonly time_ms?: number;
 }
 
@@ -92,6 +95,8 @@ export interface PipelinePlan {
   /** Variables and their defaults; null where one must be given. */
   readonly vars: Readonly<Record<string, string | null>>;
   readonly steps: readonly StepPlan[];
+  /** Of everything that runs in it. */
+  readonly budget?: BudgetPlan;
   readonly notify?: boolean;
 }
 

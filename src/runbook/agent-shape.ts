@@ -1,5 +1,6 @@
 import { REQUIREMENTS } from '../protocol/run-plan.ts';
 import type { ObjectShape } from '../protocol/shape.ts';
+import { budgetShape } from './budget-shape.ts';
 import { command, count, duration, environment, reference } from './fields.ts';
 import { HANDLER_SHAPES } from './handler-shape.ts';
 
@@ -29,22 +30,7 @@ export const agentShape = {
     model: { kind: 'text', notEmpty: true, optional: true, about: 'The model, by the name the client knows.' },
     ...HANDLER_SHAPES,
     max_concurrency: { ...count, optional: true, about: 'How many of this agent may run at once.' },
-    budget: {
-      kind: 'object',
-      optional: true,
-      about: 'What a run may use before a person is asked.',
-      fields: {
-        tokens: { kind: 'number', whole: true, min: 1, max: 1e12, optional: true, about: 'Tokens, in and out.' },
-        cost: {
-          kind: 'text',
-          optional: true,
-          pattern: '^\\$[0-9]{1,6}(\\.[0-9]{1,5})?$',
-          expected: 'dollars such as $2.50',
-          about: 'Money, as in "$2.50".',
-        },
-        time: { ...duration, optional: true, about: 'Time at work, as in "2h".' },
-      },
-    },
+    budget: { ...budgetShape, optional: true, about: 'What a run of it may use before a person is asked.' },
     timeout: { ...duration, optional: true, about: 'How long a run may take, as in "2h".' },
     requires: {
       kind: 'list',

@@ -37,6 +37,15 @@ function handler(actions: readonly (keyof typeof OPTIONS_OF)[]): fc.Arbitrary<un
   return fc.oneof(...forms);
 }
 
+const budget = fc.record(
+  {
+    tokens: fc.integer({ min: 1, max: 1e9 }),
+    cost: fc.constantFrom('$1', '$2.50', '$0.00001', '3.5'),
+    time: duration,
+  },
+  { requiredKeys: ['tokens'], noNullPrototype: true },
+);
+
 const agent = fc.record(
   {
     run: fc.constantFrom('claude', 'codex', 'scripted', 'builtin:prep', './agent.sh --fast'),
@@ -58,11 +67,7 @@ const agent = fc.record(
     ),
     on_prompt: handler(PROMPT_ACTIONS),
     max_concurrency: fc.integer({ min: 1, max: 100 }),
-    budget: maybe<unknown>({
-      tokens: fc.integer({ min: 1, max: 1e9 }),
-      cost: fc.constantFrom('$1', '$2.50', '$0.00001'),
-      time: duration,
-    }),
+    budget,
     timeout: duration,
     requires: fc.subarray(['exit', 'result', 'handoff', 'thought_record']),
   },
@@ -91,11 +96,14 @@ const step = fc.record(
   { requiredKeys: ['run'], noNullPrototype: true },
 );
 
-const outer = fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), fc.boolean()).map(([steps, notify]) => ({
-  vars: { title: { required: true }, base: 'main' },
-  steps: steps.map((each, i) => ({ name: `step${i}`, ...each })),
-  notify,
-}));
+const outer = fc
+  .tuple(fc.array(step, { minLength: 1, maxLength: 4 }), fc.boolean(), budget)
+  .map(([steps, notify, of]) => ({
+    budget: of,
+    vars: { title: { required: true }, base: 'main' },
+    steps: steps.map((each, i) => ({ name: `step${i}`, ...each })),
+    notify,
+  }));
 
 const inner = fc
   .constantFrom<unknown>(['title'], { title: '' })
@@ -138,7 +146,7 @@ export const validRunbook: fc.Arbitrary<object> = fc.record(
       desktop: fc.boolean(),
       terminal: fc.boolean(),
       webhook: fc.constant('https://example.com/hook'),
-      on: fc.subarray(['attention', 'done', 'failed']),
+      on: fc.subarray(['attention', 'warning', 'done', 'failed']),
     }),
     limits: maybe<unknown>({
       claim_expiry: fc.constant('30m'),
@@ -148,6 +156,12 @@ export const validRunbook: fc.Arbitrary<object> = fc.record(
       kill_after: duration,
       log_bytes: fc.integer({ min: 1024, max: 1e6 }),
       stall: fc.oneof(duration, maybe({ REVIEW: duration, DRAFT: duration })),
+      task_budget: budget,
+      day_budget: budget,
+    }),
+    prices: fc.constant({
+      'gpt-5*': { input: '$1.25', output: '$10', cached: '$0.125' },
+      other: { input: '1', output: '2' },
     }),
   },
   { requiredKeys: ['agents', 'pipelines'], noNullPrototype: true },

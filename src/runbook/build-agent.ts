@@ -1,5 +1,6 @@
-import type { AgentPlan, BudgetPlan, ErrorAction, HandlerAction, HandlerPlan } from '../protocol/run-plan.ts';
-import { durationMs, millicents } from './duration.ts';
+import type { AgentPlan, ErrorAction, HandlerAction, HandlerPlan } from '../protocol/run-plan.ts';
+import { buildBudget } from './budget-shape.ts';
+import { durationMs } from './duration.ts';
 import type { AgentValue } from './runbook-shape.ts';
 
 export function buildAgent(name: string, value: AgentValue): AgentPlan {
@@ -53,12 +54,4 @@ export function errorHandlers(
   value: NonNullable<AgentValue['on_error']>,
 ): (readonly [string, HandlerValue<ErrorAction>])[] {
   return typeof value === 'string' || 'action' in value ? [['any', value]] : Object.entries(value);
-}
-
-function buildBudget({ tokens, cost, time }: NonNullable<AgentValue['budget']>): BudgetPlan {
-  return {
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(cost === undefined ? {} : { cost_millicents: millicents(cost) }),
-    ...(time === undefined ? {} : { time_ms: durationMs(time) }),
-  };
 }

@@ -1,5 +1,6 @@
 import { PHASES } from '../protocol/phase.ts';
 import type { ValueOf } from '../protocol/shape.ts';
+import { buildBudget } from './budget-shape.ts';
 import { durationMs } from './duration.ts';
 import type { limitsShape } from './limits-shape.ts';
 import type { RunLimits } from './runbook.ts';
@@ -20,6 +21,8 @@ export const DEFAULT_LIMITS: RunLimits = {
   noGitCommit: false,
   noNewDeps: false,
   stallMs: {},
+  taskBudget: undefined,
+  dayBudget: undefined,
 };
 
 export function buildLimits(value: LimitsValue): RunLimits {
@@ -38,6 +41,8 @@ export function buildLimits(value: LimitsValue): RunLimits {
     noGitCommit: value.no_git_commit ?? false,
     noNewDeps: value.no_new_deps ?? false,
     stallMs: stallOf(value.stall),
+    taskBudget: value.task_budget && buildBudget(value.task_budget),
+    dayBudget: value.day_budget && buildBudget(value.day_budget),
   };
 }
 

@@ -1,10 +1,17 @@
 import type { FailPlan, PipelinePlan, StepPlan } from '../protocol/run-plan.ts';
+import { buildBudget } from './budget-shape.ts';
 import { durationMs } from './duration.ts';
 import type { Runnable } from './runbook.ts';
 import type { PipelineValue, RunnableValue } from './runbook-shape.ts';
 
-export function buildPipeline(name: string, { vars, steps, notify }: PipelineValue): PipelinePlan {
-  return { name, vars: buildVariables(vars), steps: steps.map(buildStep), ...(notify === undefined ? {} : { notify }) };
+export function buildPipeline(name: string, { vars, steps, budget, notify }: PipelineValue): PipelinePlan {
+  return {
+    name,
+    vars: buildVariables(vars),
+    steps: steps.map(buildStep),
+    ...(budget === undefined ? {} : { budget: buildBudget(budget) }),
+    ...(notify === undefined ? {} : { notify }),
+  };
 }
 
 /** Names and defaults; null where one must be given. */

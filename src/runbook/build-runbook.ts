@@ -2,6 +2,7 @@ import { EDGES, ROLES } from '../protocol/handoff/edges.ts';
 import { extendWorkflow, type Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Parsed } from '../protocol/problem.ts';
 import { buildAgent } from './build-agent.ts';
+import { buildPrices } from './budget-shape.ts';
 import { buildGithub } from './github-shape.ts';
 import { buildLimits } from './build-limits.ts';
 import { buildPipeline, buildRunnable } from './build-pipeline.ts';
@@ -42,6 +43,7 @@ export function buildRunbook(value: RunbookValue): Runbook {
     },
     workspace: buildWorkspace(value.workspace ?? {}),
     limits: buildLimits(value.limits ?? {}),
+    prices: buildPrices(value.prices ?? {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { EitherShape, Shape } from '../protocol/shape.ts';
+import { budgetShape } from './budget-shape.ts';
 import { count, duration } from './fields.ts';
 
 const inPhase = { ...duration, optional: true } as const satisfies Shape;
@@ -53,5 +54,15 @@ export const limitsShape = {
     no_git_commit: { kind: 'flag', optional: true, about: 'Sessions must not commit; false.' },
     no_new_deps: { kind: 'flag', optional: true, about: 'Sessions must not add dependencies; false.' },
     stall,
+    task_budget: {
+      ...budgetShape,
+      optional: true,
+      about: 'What all sessions of one task may use before a person is asked.',
+    },
+    day_budget: {
+      ...budgetShape,
+      optional: true,
+      about: 'What all agents of the project may use in a day (UTC) before a person is asked.',
+    },
   },
 } as const satisfies Shape;

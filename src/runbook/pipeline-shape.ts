@@ -1,4 +1,5 @@
 import type { ObjectShape } from '../protocol/shape.ts';
+import { budgetShape } from './budget-shape.ts';
 import { duration, NAMES, pause, reference, runnable, variables } from './fields.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
 
@@ -62,6 +63,11 @@ export const pipelineShape = {
   fields: {
     vars: variables,
     steps: { kind: 'list', of: step, min: 1, max: RUNBOOK_LIMITS.steps, about: 'The steps, in order; at least one.' },
+    budget: {
+      ...budgetShape,
+      optional: true,
+      about: 'What a run of it, with all agents and pipelines inside it, may use before a person is asked.',
+    },
     notify: { kind: 'flag', optional: true, about: 'Whether people are told how it ended.' },
   },
 } as const satisfies ObjectShape;

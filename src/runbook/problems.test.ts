@@ -56,6 +56,20 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     agent({ budget: { cost: '‸2.50 EUR' } }),
   ],
   [
+    'a budget that limits nothing',
+    'runbook/empty-budget',
+    'agents.a.budget limits nothing',
+    'Give it tokens = 200000, cost = "$2.50" or time = "2h".',
+    agent({ '‸budget': {} }),
+  ],
+  [
+    'a price that is not money',
+    'invalid-value',
+    'Invalid prices.gpt-5.input: free (expected dollars such as $2.50)',
+    'A million tokens in, as in "$3".',
+    { prices: { 'gpt-5': { input: '‸free', output: '$1' } } },
+  ],
+  [
     'a name with a space',
     'invalid-value',
     'Invalid name: my agent (expected a letter, then letters, digits, _ and -, at most 64)',

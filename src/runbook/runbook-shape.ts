@@ -2,6 +2,7 @@ import { jsonSchemaOf } from '../protocol/json-schema.ts';
 import { PHASES } from '../protocol/phase.ts';
 import type { ObjectShape, Shape, ValueOf } from '../protocol/shape.ts';
 import { agentShape } from './agent-shape.ts';
+import { pricesShape } from './budget-shape.ts';
 import { command, count, definitions, duration, reference, runnable } from './fields.ts';
 import { githubShape } from './github-shape.ts';
 import { limitsShape } from './limits-shape.ts';
@@ -168,6 +169,7 @@ export const runbookShape = {
     notify: notifyShape,
     workspace: workspaceShape,
     limits: limitsShape,
+    prices: pricesShape,
   },
 } as const satisfies ObjectShape;
 

@@ -1,7 +1,8 @@
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Phase } from '../protocol/phase.ts';
 import type { Problem } from '../protocol/problem.ts';
-import type { AgentPlan, PipelinePlan } from '../protocol/run-plan.ts';
+import type { AgentPlan, BudgetPlan, PipelinePlan } from '../protocol/run-plan.ts';
+import type { Price } from '../protocol/price.ts';
 import type { CommandArgs } from './command-args.ts';
 
 /**
@@ -30,6 +31,8 @@ export interface Runbook {
   readonly notify: Notify;
   readonly workspace: WorkspaceSettings;
   readonly limits: RunLimits;
+  /** For clients that name no price. */
+  readonly prices: readonly Price[];
 }
 
 /** What a command, a worker or a step runs. */
@@ -88,7 +91,7 @@ export interface Github {
 /** A person is asked never, at four places, or at every stage. */
 export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 
-export const NOTIFICATIONS = ['attention', 'done', 'failed'] as const;
+export const NOTIFICATIONS = ['attention', 'warning', 'done', 'failed'] as const;
 
 export interface Notify {
   readonly desktop: boolean;
@@ -133,6 +136,9 @@ export interface RunLimits extends SessionLimits {
   readonly logBytes: number;
   /** How long a task may stay in a phase before somebody is told. */
   readonly stallMs: Readonly<Partial<Record<Phase, number>>>;
+  /** What all sessions of a task, and all agents of a day, may use before a person is asked. */
+  readonly taskBudget: BudgetPlan | undefined;
+  readonly dayBudget: BudgetPlan | undefined;
 }
 
 /** A problem in a runbook knows its file; line and column are places in that file. */

@@ -181,7 +181,7 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
     case 'signal-agent':
       return decideSignalAgent(state, command, caller, rules);
     case 'report-agent':
-      return decideReportAgent(state, command, caller);
+      return decideReportAgent(state, command, caller, rules);
     case 'report-started':
       return decideReportStarted(state, command);
     case 'report-start-failed':

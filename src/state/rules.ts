@@ -1,4 +1,6 @@
 import type { Phase } from '../protocol/phase.ts';
+import type { Price } from '../protocol/price.ts';
+import type { BudgetPlan } from '../protocol/run-plan.ts';
 import type { CheckPlan, MergeMethod, PullPlace } from './workflow/workflow-event.ts';
 
 /** What the project has decided, as far as decisions about tasks depend on it. */
@@ -21,6 +23,10 @@ export interface Rules {
   readonly reviewRounds?: number;
   /** Whoever implements may also approve: the same agent, never the same session. */
   readonly sameAgentMayReview?: boolean;
+  /** What a task, and a day, may use. */
+  readonly budgets?: { readonly task?: BudgetPlan; readonly day?: BudgetPlan };
+  /** For clients that name no price. */
+  readonly prices?: readonly Price[];
   /** How long a task may stay in a phase before somebody is told. */
   readonly stallMs?: Readonly<Partial<Record<Phase, number>>>;
 }

@@ -7,14 +7,24 @@ const AT = Date.parse('2026-01-01T00:00:00Z');
 const read = (name: string) => recorded('claude', name).flatMap((line) => readClaudeLine(line, AT));
 
 describe('what Claude Code says', () => {
+  const message = (n: number) => ({
+    kind: 'usage',
+    of: 'message',
+    id: `msg_${n}`,
+    usage: { input: 100, output: 1, cacheRead: 20, cacheWrite: 0, costMillicents: null },
+  });
+
   it('reads a conversation with a block and a tool', () => {
     expect(read('blocked')).toEqual([
       { kind: 'conversation', id: '00000000-0000-4000-8000-000000000001' },
       { kind: 'model', model: 'claude-sonnet-5' },
       { kind: 'words', text: 'I am done.\n' },
+      message(1),
       { kind: 'tool-started', id: 'toolu_2', tool: 'Bash' },
+      message(2),
       { kind: 'tool-ended', id: 'toolu_2', failed: false },
       { kind: 'words', text: 'Now I am.\n' },
+      message(3),
       {
         kind: 'usage',
         of: 'turn',

@@ -6,8 +6,9 @@ import { plus } from './tally.ts';
 /** Reads a line of `claude -p --output-format stream-json --verbose`. */
 export function readClaudeLine(line: string, at: number): readonly Said[] {
   const said = parseFields(line);
-  // What a subagent says is a tool's result to the agent itself.
-  if (said === null || typeof said['parent_tool_use_id'] === 'string') return [];
+  if (said === null) return [];
+  // What a subagent says is a tool's result to the agent itself; what it uses counts.
+  if (typeof said['parent_tool_use_id'] === 'string') return said['type'] === 'assistant' ? usageOfMessage(said) : [];
   switch (said['type']) {
     case 'system':
       return readSystem(said, at);
@@ -45,7 +46,15 @@ function readSystem(said: Fields, at: number): Said[] {
 /** An API error comes as a message that the client itself wrote. Its words are not the agent's. */
 function readAssistant(said: Fields): Said[] {
   if (typeof said['error'] === 'string') return [errorSaid(said, numberOf(said['api_error_status']))];
-  return listOf(fieldsOf(said['message'])['content']).flatMap(readBlock);
+  return [...listOf(fieldsOf(said['message'])['content']).flatMap(readBlock), ...usageOfMessage(said)];
+}
+
+/** A message comes in several lines, each of which tells what it has used when it began. */
+function usageOfMessage(said: Fields): UsageSaid[] {
+  const { id, usage } = fieldsOf(said['message']);
+  const counted = fieldsOf(usage);
+  if (usage === undefined || Object.values(counted).every((value) => !Number(value))) return [];
+  return [{ kind: 'usage', of: 'message', id: textOf(id), usage: usageOf(counted) }];
 }
 
 function readBlock({ type, text, id, name }: Fields): Said[] {
@@ -90,17 +99,16 @@ export const CLAUDE_ERRORS: ReadonlyMap<string, AgentError> = new Map([
 function usageSaid(said: Fields): UsageSaid {
   const models = Object.values(fieldsOf(said['model_usage_since_last_result'])).map(fieldsOf);
   if (models.length > 0) return { kind: 'usage', of: 'turn', usage: models.map(usageOfModel).reduce(plus) };
-  const usage = fieldsOf(said['usage']);
+  return { kind: 'usage', of: 'turn', usage: usageOf(fieldsOf(said['usage'])) };
+}
+
+function usageOf(usage: Fields): Usage {
   return {
-    kind: 'usage',
-    of: 'turn',
-    usage: {
-      input: numberOf(usage['input_tokens']),
-      output: numberOf(usage['output_tokens']),
-      cacheRead: numberOf(usage['cache_read_input_tokens']),
-      cacheWrite: numberOf(usage['cache_creation_input_tokens']),
-      costMillicents: null,
-    },
+    input: numberOf(usage['input_tokens']),
+    output: numberOf(usage['output_tokens']),
+    cacheRead: numberOf(usage['cache_read_input_tokens']),
+    cacheWrite: numberOf(usage['cache_creation_input_tokens']),
+    costMillicents: null,
   };
 }
 
@@ -110,6 +118,6 @@ function usageOfModel(model: Fields): Usage {
     output: numberOf(model['outputTokens']),
     cacheRead: numberOf(model['cacheReadInputTokens']),
     cacheWrite: numberOf(model['cacheCreationInputTokens']),
-    costMillicents: Math.round(numberOf(model['costUSD']) * 100_000),
+    costMillicents: model['costUSD'] === undefined ? null : Math.round(numberOf(model['costUSD']) * 100_000),
   };
 }

@@ -18,8 +18,13 @@ export type Said =
 export interface UsageSaid {
   readonly kind: 'usage';
   readonly usage: Usage;
-  /** One turn, to be added; or the whole conversation up to here, which stands in place of what was said before. */
-  readonly of: 'turn' | 'conversation';
+  /**
+   * One turn, to be added; the whole conversation up to here, which stands in place of what was said before; or one message in a turn that is
+   * not over, which is counted once however often it is told, until the turn is told whole.
+   */
+  readonly of: 'turn' | 'conversation' | 'message';
+  /** Of a message. */
+  readonly id?: string;
 }
 
 export interface ErrorSaid {

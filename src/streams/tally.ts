@@ -4,18 +4,37 @@ import type { Usage, UsageSaid } from './said.ts';
 export interface Tally {
   readonly turns: Usage;
   readonly conversation: Usage;
+  /** The messages of a turn that is not over, by their ids. */
+  readonly open: Readonly<Record<string, Usage>>;
 }
 
 export const NOTHING_USED: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costMillicents: null };
 
-export const EMPTY_TALLY: Tally = { turns: NOTHING_USED, conversation: NOTHING_USED };
+export const EMPTY_TALLY: Tally = { turns: NOTHING_USED, conversation: NOTHING_USED, open: {} };
 
-export function tally(before: Tally, { usage, of }: UsageSaid): Tally {
-  return of === 'turn' ? { ...before, turns: plus(before.turns, usage) } : { ...before, conversation: usage };
+export function tally(before: Tally, { usage, of, id = '' }: UsageSaid): Tally {
+  switch (of) {
+    case 'turn':
+      // A message is told when it begins, its turn when it is over: the turn knows better, unless it leaves something out.
+      return { ...before, turns: plus(before.turns, most(usage, openOf(before))), open: {} };
+    case 'conversation':
+      return { ...before, conversation: usage };
+    case 'message':
+      return { ...before, open: { ...before.open, [id]: most(before.open[id] ?? NOTHING_USED, usage) } };
+  }
 }
 
-export function totalOf({ turns, conversation }: Tally): Usage {
-  return plus(turns, conversation);
+/** The turn will not be told whole any more: what its messages said is all that is known. */
+export function closeTurn(before: Tally): Tally {
+  return { ...before, turns: plus(before.turns, openOf(before)), open: {} };
+}
+
+export function openOf({ open }: Tally): Usage {
+  return Object.values(open).reduce(plus, NOTHING_USED);
+}
+
+export function totalOf(all: Tally): Usage {
+  return plus(plus(all.turns, all.conversation), openOf(all));
 }
 
 /** A price is known as soon as one part of it is. */
@@ -27,5 +46,16 @@ export function plus(a: Usage, b: Usage): Usage {
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
     costMillicents: isPriced ? (a.costMillicents ?? 0) + (b.costMillicents ?? 0) : null,
+  };
+}
+
+/** The price is that of the first: the other is part of it. */
+function most(a: Usage, b: Usage): Usage {
+  return {
+    input: Math.max(a.input, b.input),
+    output: Math.max(a.output, b.output),
+    cacheRead: Math.max(a.cacheRead, b.cacheRead),
+    cacheWrite: Math.max(a.cacheWrite, b.cacheWrite),
+    costMillicents: a.costMillicents ?? b.costMillicents,
   };
 }

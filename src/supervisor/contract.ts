@@ -136,6 +136,8 @@ export type Control =
       readonly text: string;
       /** What a person has decided, where the agent had asked for permission. */
       readonly permission?: 'allow' | 'deny';
+      /** Only for one whose turn is over: who is in the middle of one goes on by itself. */
+      readonly wakes?: boolean;
     }
   /** Answered when the whole group, and whatever escaped from it, is gone. */
   | { readonly kind: 'kill'; readonly reason: string };
@@ -145,6 +147,8 @@ export interface Standing {
   readonly has_signalled: boolean;
   readonly is_owned: boolean;
   readonly is_parked: boolean;
+  /** It is parked for a budget: what is under way may end, but nothing new is begun. */
+  readonly is_held?: boolean;
   readonly missing: readonly string[];
 }
 
@@ -177,6 +181,10 @@ export type AgentReport =
       readonly cost_millicents: number | null;
       readonly turns: number;
       readonly waiting_tokens: number;
+      /** The part of them that belongs to a turn which is not over: the client has named no price for it yet. */
+      readonly open_input_tokens: number;
+      readonly open_output_tokens: number;
+      readonly open_cached_tokens: number;
     }
   | {
       readonly kind: 'errored';

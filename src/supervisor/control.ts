@@ -4,7 +4,7 @@ import type { HeldMessage } from './held-messages.ts';
 
 export interface Controls {
   readonly stand: (standing: Standing) => void;
-  readonly send: (message: HeldMessage, permission: Permission | undefined) => Promise<boolean>;
+  readonly send: (message: HeldMessage, permission: Permission | undefined, wakes: boolean) => Promise<boolean>;
   /** Messages that the process begins with. */
   readonly told?: readonly string[];
   readonly kill: (reason: string) => Promise<void>;
@@ -15,8 +15,10 @@ export type Controlled = { readonly ok: true } | { readonly ok: false; readonly 
 /** What the daemon wants of us. A message is brought once: a repeat of its id is answered as the first was. */
 export function createControl({ stand, send, kill, told = [] }: Controls): (body: Buffer) => Promise<Controlled> {
   const sent = new Map<string, Promise<Controlled>>(told.map((id) => [id, Promise.resolve(OK)]));
-  const bring = async (message: HeldMessage, permission: Permission | undefined): Promise<Controlled> =>
-    (await send(message, permission)) ? OK : { ok: false, error: 'the agent does not listen any more' };
+  const bring = async ({ message_id: id, text, permission, wakes }: Message): Promise<Controlled> =>
+    (await send({ id, text }, permission, wakes === true))
+      ? OK
+      : { ok: false, error: 'the agent does not listen any more' };
   return async (body) => {
     const control = parseControl(body);
     switch (control?.kind) {
@@ -31,14 +33,15 @@ export function createControl({ stand, send, kill, told = [] }: Controls): (body
       case 'send': {
         const first = sent.get(control.message_id);
         if (first !== undefined) return first;
-        const { message_id: id, text, permission } = control;
-        const now = bring({ id, text }, permission);
-        sent.set(id, now);
+        const now = bring(control);
+        sent.set(control.message_id, now);
         return now;
       }
     }
   };
 }
+
+type Message = Extract<Control, { kind: 'send' }>;
 
 const OK: Controlled = { ok: true };
 
@@ -53,7 +56,8 @@ function parseControl(body: Buffer): Control | undefined {
     if (!isMessage || typeof value.text !== 'string') return undefined;
     const permission = 'permission' in value ? value.permission : undefined;
     const decided = permission === 'allow' || permission === 'deny' ? ({ permission } as const) : {};
-    return { kind: 'send', message_id: String(value.message_id), text: value.text, ...decided };
+    const wakes = 'wakes' in value && value.wakes === true ? ({ wakes: true } as const) : {};
+    return { kind: 'send', message_id: String(value.message_id), text: value.text, ...decided, ...wakes };
   } catch {
     return undefined;
   }

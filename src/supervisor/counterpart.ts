@@ -11,6 +11,7 @@ import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
 import { Hearing } from './hearing.ts';
 import { HeldMessages, type HeldMessage } from './held-messages.ts';
+import { Holds } from './holds.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
 import { Permissions, type Permission } from './permissions.ts';
@@ -32,6 +33,7 @@ export class Counterpart implements Rooms {
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
   readonly #permissions = new Permissions();
+  readonly #holds = new Holds();
   readonly #held: HeldMessages;
   readonly #control: (body: Buffer) => Promise<object>;
   readonly #answering = new Set<Promise<unknown>>();
@@ -42,6 +44,8 @@ export class Counterpart implements Rooms {
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
+  /** It was told something, and has not ended its turn since. */
+  #isInTurn = false;
   /** It was told something that no stop has followed yet. */
   #isTold = false;
   /** Nothing more is said to it: it may leave, and does. */
@@ -55,7 +59,7 @@ export class Counterpart implements Rooms {
     this.#held = new HeldMessages(files.held);
     this.#control = createControl({
       stand: (standing) => this.#stand(standing),
-      send: async (message, permission) => this.#tell(message, permission),
+      send: async (message, permission, wakes) => (wakes && this.#goesOn()) || this.#tell(message, permission),
       kill: async () => this.end(),
       told: launch.held ?? [],
     });
@@ -65,7 +69,8 @@ export class Counterpart implements Rooms {
       launch,
       files,
       tail,
-      report: async (report) => this.report(report),
+      // The answer says how the agent stands after it: a budget may be used up.
+      report: async (report) => this.#heard(report),
       onProgress: () => this.#guard.progress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
     });
@@ -90,6 +95,7 @@ export class Counterpart implements Rooms {
     void this.report({ kind: 'started', start, supervisor, process: own });
     if (kind === 'agent') void this.#askStanding();
     if (prompt !== null && child !== undefined) void this.#begin(child, prompt);
+    this.#isInTurn = prompt !== null;
     this.#idle = new IdleTimer(idle_ms, () => this.#onSilence());
     if (renew_ms !== null) this.#timers.push(setInterval(() => void this.#renew(), renew_ms));
     if (timeout_ms !== null && timeout_ms <= LONGEST_MS)
@@ -155,6 +161,7 @@ export class Counterpart implements Rooms {
     this.#idle?.touch();
     if (this.#launch.terminal === true) return this.#answer(this.#attended(name, body));
     if (name === 'stop') return this.#answer(this.#stop(body));
+    if (name === 'pre-tool-use') return this.#answer(this.#beforeTool());
     if (name === 'permission-request') return this.#askPermission(body);
     const said = readHook(name, body);
     if (said.kind === 'progress') this.#guard.progress();
@@ -209,6 +216,30 @@ export class Counterpart implements Rooms {
     return this.#hearing.hasTalked;
   }
 
+  async #heard(report: AgentReport): Promise<Answer> {
+    const answer = await this.#guard.report(report);
+    this.#letGoOn();
+    return answer;
+  }
+
+  #letGoOn(): void {
+    if (!this.#guard.isOwned) this.#holds.drop();
+    else if (!this.#guard.isHeld) this.#holds.release();
+  }
+
+  /** Held while a budget is used up: what the client has begun waits in its hand, and nothing is lost. */
+  async #beforeTool(): Promise<object> {
+    this.#isInTurn = true;
+    await heardOutput();
+    await this.#hearing.reportTokens(false);
+    return this.#guard.isHeld ? this.#holds.hold() : {};
+  }
+
+  /** It needs no word: its tool call was held, or its turn is still under way. One that was allowed to stop is not. */
+  #goesOn(): boolean {
+    return this.#holds.release() || (this.#isInTurn && !this.#guard.mayLeave && !this.#isLeaving);
+  }
+
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
   async #stop(body: Buffer): Promise<object> {
     const told = this.#held.take();
@@ -217,6 +248,9 @@ export class Counterpart implements Rooms {
       setImmediate(() => this.#held.forget(told.map(({ id }) => id)));
       return { decision: 'block', reason: told.map(({ text }) => text).join('\n\n') };
     }
+    // What it has used decides whether it may go on.
+    await heardOutput();
+    await this.#hearing.reportTokens(true);
     const output = await this.#guard.stop(body);
     this.#isTold = false;
     // A client that has one turn a process is on its way out.
@@ -232,6 +266,8 @@ export class Counterpart implements Rooms {
 
   /** Held until a person has decided; the client waits for it as long as that takes. */
   async #askPermission(body: Buffer): Promise<object> {
+    // Whoever waits for a budget is not heard with another question.
+    if (this.#guard.isHeld) await this.#answer(this.#holds.hold());
     const said = readHook('permission-request', body);
     const answered = this.#permissions.ask();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
@@ -250,6 +286,7 @@ export class Counterpart implements Rooms {
     if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#guard.told();
     this.#isTold = true;
+    this.#isInTurn = true;
     this.#hearing.told();
     this.#idle?.touch();
     if (this.#launch.input !== 'once') return (await this.#child?.tell(text)) ?? false;
@@ -269,11 +306,12 @@ export class Counterpart implements Rooms {
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
     if (this.#launch.input === 'once') this.#isLeaving = true;
+    this.#isInTurn = false;
     await this.#settlePrinted(undefined);
     await this.#hearing.turnEnded(!this.#isTold);
     if (this.#isTold || this.#launch.input === 'once') return;
     if (isError) await this.#hearing.reportError();
-    else if (this.#guard.mayLeave || this.#guard.hasSignalled) this.#letLeave();
+    else if (this.#guard.mayLeave || this.#guard.hasSignalled || !this.#guard.isOwned) this.#letLeave();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
   }
 
@@ -310,6 +348,7 @@ export class Counterpart implements Rooms {
 
   #stand(standing: Standing): void {
     this.#guard.stand(standing, this.#hasKeptSignal());
+    this.#letGoOn();
   }
 
   #hasKeptSignal(): boolean {
@@ -325,3 +364,12 @@ const NO_TERMINAL = {
 
 /** The longest that a timer can wait; whoever allows more has set no limit. */
 const LONGEST_MS = 2_147_483_647;
+
+/** What it printed before it asked lies in its pipe, and may come up behind the question. */
+async function heardOutput(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}

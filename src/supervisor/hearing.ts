@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { Answer } from '../api/answer.ts';
 import { READERS } from '../streams/reader.ts';
 import type { Said } from '../streams/said.ts';
 import { Attended } from './attended.ts';
@@ -14,7 +15,7 @@ export interface HearingOptions {
   readonly launch: Launch;
   readonly files: ReturnType<typeof filesIn>;
   readonly tail: Tail;
-  readonly report: (report: AgentReport) => Promise<unknown>;
+  readonly report: (report: AgentReport) => Promise<Answer>;
   /** It used a tool. */
   readonly onProgress: () => void;
   readonly onTurnEnd: (failed: boolean) => void;
@@ -32,6 +33,9 @@ export class Hearing {
   readonly #attended: Attended | undefined;
   #hasTalked = false;
   #kept: string | null = null;
+  #soon: NodeJS.Timeout | undefined;
+  #usedAt = 0;
+  #paceMs = PACE_MS;
 
   constructor(options: HearingOptions) {
     const { output } = options.launch;
@@ -83,7 +87,31 @@ export class Hearing {
   }
 
   async reportUsed(): Promise<void> {
-    if (this.#options.launch.kind === 'agent') await this.#tell(this.#meter.take());
+    const used = this.#options.launch.kind === 'agent' ? this.#meter.take() : undefined;
+    if (used === undefined) return;
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    this.#usedAt = Date.now();
+    const answer = await this.#options.report(used);
+    // While the daemon is away each report is a file: the newest says all.
+    this.#paceMs = answer.ok ? PACE_MS : PACE_AWAY_MS;
+  }
+
+  /** The same, where it has used something. In the middle of its work it is not told again and again. */
+  async reportTokens(isUrgent: boolean): Promise<void> {
+    const isDue = isUrgent || Date.now() >= this.#usedAt + this.#paceMs;
+    if (this.#meter.hasUsed && isDue) await this.reportUsed();
+  }
+
+  /** A turn may take an hour, and a budget must not wait for its end. */
+  #reportSoon(): void {
+    this.#soon ??= setTimeout(
+      () => {
+        this.#soon = undefined;
+        void this.reportUsed();
+      },
+      Math.max(0, this.#usedAt + this.#paceMs - Date.now()),
+    ).unref();
   }
 
   /** The process has gone: why it failed may be known only now. */
@@ -143,6 +171,7 @@ export class Hearing {
         break;
       case 'usage':
         this.#meter.add(said, this.#isWaiting);
+        if (said.of === 'message') this.#reportSoon();
         break;
       case 'error':
         this.#errors.hear(said);
@@ -165,6 +194,10 @@ export class Hearing {
     writeFileSync(this.#options.files.conversation, this.#conversation, { mode: 0o600 });
   }
 }
+
+/** How often what an agent uses is told while it works. */
+const PACE_MS = 1000;
+const PACE_AWAY_MS = 30_000;
 
 function readConversation(path: string): string | null {
   try {

@@ -49,6 +49,16 @@ export class StopGuard {
     return this.#standing.is_parked;
   }
 
+  /** Somebody waits for it. */
+  get isOwned(): boolean {
+    return this.#standing.is_owned;
+  }
+
+  /** It waits for a budget: no tool is used until it may go on. */
+  get isHeld(): boolean {
+    return this.#standing.is_held === true;
+  }
+
   /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
   stand(standing: Standing, isKept: boolean): void {
     this.#heard += 1;
@@ -98,7 +108,7 @@ export class StopGuard {
       this.wasLetGo = !attempt.hasSignalled && attempt.isOwned && !attempt.isParked;
       return output;
     }
-    if (records === 'idle') await this.#report({ kind: 'idle', why: 'stop' });
+    if (records === 'idle') await this.report({ kind: 'idle', why: 'stop' });
     if (records === 'stop') await this.#escalate();
     this.#blocks += 1;
     if (refused === undefined || records !== null) return output;
@@ -107,7 +117,7 @@ export class StopGuard {
 
   /** A person is called once. From then on the agent may rest until they answer, also where the daemon has yet to hear of it. */
   async #escalate(): Promise<void> {
-    const answer = await this.#report({ kind: 'stop' });
+    const answer = await this.report({ kind: 'stop' });
     if (answer.ok || answer.error.code === 'kept') this.#standing = { ...this.#standing, is_parked: true };
   }
 
@@ -115,7 +125,7 @@ export class StopGuard {
    * The daemon answers with how the agent stands after what followed from the report, so that its next stop, which may come at once, is
    * judged by that. What was heard meanwhile is newer.
    */
-  async #report(report: AgentReport): Promise<Answer> {
+  async report(report: AgentReport): Promise<Answer> {
     const heard = this.#heard;
     const answer = await this.#options.report(report);
     const { standing }: { standing?: unknown } = answer.ok ? Object(answer.result) : {};

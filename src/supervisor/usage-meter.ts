@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { writeWhole } from '../api/write-whole.ts';
 import type { Usage, UsageSaid } from '../streams/said.ts';
-import { EMPTY_TALLY, NOTHING_USED, plus, tally, totalOf, type Tally } from '../streams/tally.ts';
+import { closeTurn, EMPTY_TALLY, NOTHING_USED, openOf, plus, tally, totalOf, type Tally } from '../streams/tally.ts';
 import type { AgentReport } from './contract.ts';
 
 type Used = Extract<AgentReport, { kind: 'used' }>;
@@ -26,10 +26,12 @@ export class UsageMeter {
   readonly #path: string;
   #kept: Kept;
   #told: string | undefined;
+  #toldTokens: number;
 
   constructor(path: string) {
     this.#path = path;
     this.#kept = read(path);
+    this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
   }
 
   model(model: string): void {
@@ -40,7 +42,7 @@ export class UsageMeter {
   conversation(conversation: string): void {
     const { tally: before, conversation: known } = this.#kept;
     const isNew = known !== null && known !== conversation;
-    const carried = { turns: plus(before.turns, before.conversation), conversation: NOTHING_USED };
+    const carried = { ...before, turns: plus(before.turns, before.conversation), conversation: NOTHING_USED };
     this.#kept = { ...this.#kept, conversation, ...(isNew ? { tally: carried } : {}) };
   }
 
@@ -65,11 +67,17 @@ export class UsageMeter {
     this.#kept = { ...this.#kept, turns: this.#kept.turns + 1 };
   }
 
+  /** It has used something that nobody was told of. */
+  get hasUsed(): boolean {
+    return tokensOf(totalOf(this.#kept.tally)) !== this.#toldTokens;
+  }
+
   /** What is to be told; undefined where nothing has changed since it was told last. */
   take(): Used | undefined {
     const { turns, waiting, model, conversation } = this.#kept;
     if (turns === 0 && conversation === null) return undefined;
     const { input, output, cacheRead, cacheWrite, costMillicents } = totalOf(this.#kept.tally);
+    const open = openOf(this.#kept.tally);
     const used: Used = {
       kind: 'used',
       conversation_id: conversation,
@@ -80,10 +88,14 @@ export class UsageMeter {
       cost_millicents: costMillicents,
       turns,
       waiting_tokens: waiting,
+      open_input_tokens: open.input,
+      open_output_tokens: open.output,
+      open_cached_tokens: open.cacheRead + open.cacheWrite,
     };
     const text = JSON.stringify(used);
     if (text === this.#told) return undefined;
     this.#told = text;
+    this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
     writeWhole(this.#path, JSON.stringify(this.#kept));
     return used;
   }
@@ -96,7 +108,10 @@ function tokensOf({ input, output, cacheRead, cacheWrite }: Usage): number {
 function read(path: string): Kept {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return typeof value === 'object' && value !== null ? { ...NOTHING, ...value } : NOTHING;
+    if (typeof value !== 'object' || value === null) return NOTHING;
+    const kept: Kept = { ...NOTHING, ...value };
+    // The process before did not live to tell its turn whole.
+    return { ...kept, tally: closeTurn({ ...EMPTY_TALLY, ...kept.tally }) };
   } catch {
     return NOTHING;
   }

@@ -1,7 +1,7 @@
 import { stagesOf } from './stages.js';
 
 /** What was asked of the daemon, put into the page. Whatever agents wrote goes in as text, never as markup. */
-export function showBoard({ status, work, next, done, workflows }, resolve) {
+export function showBoard({ status, work, next, done, workflows, costs }, resolve) {
   fill('needs', status.needs_you, (decision) => decisionItem(decision, resolve));
   fill('work', work, (task) => taskItem(task, workflows.get(task.id)));
   fill('next', next, (task) => taskItem(task));
@@ -10,6 +10,7 @@ export function showBoard({ status, work, next, done, workflows }, resolve) {
   fill('pipelines', status.pipelines, ({ name, status: how, steps = [] }) =>
     item([name, how], steps.map((step) => `${step.name}: ${step.status}`).join(', ')),
   );
+  fill('costs', costs, costItem);
 }
 
 export function showEntries(entries) {
@@ -60,6 +61,13 @@ function decisionItem(decision, resolve) {
   });
   line.append(part('pre', decision.context), ...buttons);
   return line;
+}
+
+/** A cost with a + is more than that: nobody knows the price of some of the tokens. */
+function costItem({ name, input_tokens, output_tokens, cached_tokens, cost_millicents, unpriced_tokens, budget }) {
+  const tokens = (input_tokens + output_tokens + cached_tokens).toLocaleString('en');
+  const cost = `$${(cost_millicents / 100_000).toFixed(2)}${unpriced_tokens > 0 ? '+' : ''}`;
+  return item([name, cost], `${tokens} tokens${budget === null ? '' : `, ${budget.percent} % of the budget`}`);
 }
 
 /** `session:` and an id that nobody reads to its end. */

@@ -62,22 +62,25 @@ async function refresh() {
 const MOST_TASKS = 100;
 const MOST_WORKFLOWS = 20;
 const LATELY = 20;
+const DAYS = 7;
 
 async function look() {
   const list = async (input) => (await daemon.call('task_list', { limit: MOST_TASKS, ...input })).tasks;
   const status = await daemon.call('status_get');
   const total = Object.values(status.tasks).reduce((sum, count) => sum + count, 0);
-  const [blocked, busy, next, newest] = await Promise.all([
+  const [blocked, busy, next, newest, costs] = await Promise.all([
     list({ status: 'blocked' }),
     list({ status: 'in_progress' }),
     list({ status: 'todo' }),
     list({ after_n: Math.max(0, total - LATELY) }),
+    daemon.call('costs_get', { by: 'day' }),
   ]);
   const work = [...blocked, ...busy];
   const done = newest.filter((task) => task.status === 'done').toReversed();
   const shown = [...work, ...done].slice(0, MOST_WORKFLOWS);
   const workflows = await Promise.all(shown.map(async ({ id }) => daemon.call('workflow_get', { task_id: id })));
-  return { status, work, next, done, workflows: new Map(workflows.map((each) => [each.task_id, each])) };
+  const byTask = new Map(workflows.map((each) => [each.task_id, each]));
+  return { status, work, next, done, workflows: byTask, costs: costs.rows.slice(-DAYS).toReversed() };
 }
 
 function sayStanding({ needs_you: needs, agents }) {

@@ -9,12 +9,24 @@ export interface Mouth {
   /** A tool is used; gives the id of the call. */
   useTool(name: string, input: object): string;
   toolResult(id: string, content: string, isError: boolean): void;
+  /** The model has used so much for its next words. */
+  use(used: ScriptedUse): void;
   endTurn(result: string, isError: boolean): void;
+}
+
+/** Tokens, and dollars. */
+export interface ScriptedUse {
+  readonly input?: number;
+  readonly output?: number;
+  readonly cached?: number;
+  readonly cost?: string;
 }
 
 /** One JSON object a line, with the fields of Claude Code that others look at. */
 export function speakJson(sessionId: string): Mouth {
   let tools = 0;
+  let messages = 0;
+  let turn: Turn = NOTHING;
   const print = (line: object): void => printText(`${JSON.stringify({ ...line, session_id: sessionId })}\n`);
   const assistant = (block: object): void =>
     print({ type: 'assistant', message: { role: 'assistant', content: [block] }, parent_tool_use_id: null });
@@ -31,10 +43,35 @@ export function speakJson(sessionId: string): Mouth {
       const block = { type: 'tool_result', tool_use_id: id, content, is_error: isError };
       print({ type: 'user', message: { role: 'user', content: [block] }, parent_tool_use_id: null });
     },
-    endTurn: (result, isError) =>
-      print({ type: 'result', subtype: isError ? 'error_during_execution' : 'success', is_error: isError, result }),
+    use: ({ input = 0, output = 0, cached = 0, cost }) => {
+      const usage = { input_tokens: input, output_tokens: output, cache_read_input_tokens: cached };
+      const id = `msg_${sessionId}_${(messages += 1)}`;
+      print({ type: 'assistant', message: { id, role: 'assistant', content: [], usage }, parent_tool_use_id: null });
+      turn = {
+        ...turn,
+        inputTokens: turn.inputTokens + input,
+        outputTokens: turn.outputTokens + output,
+        cacheReadInputTokens: turn.cacheReadInputTokens + cached,
+        ...(cost === undefined ? {} : { costUSD: (turn.costUSD ?? 0) + Number(cost.replace('$', '')) }),
+      };
+    },
+    endTurn: (result, isError) => {
+      const subtype = isError ? 'error_during_execution' : 'success';
+      const used = turn === NOTHING ? {} : { model_usage_since_last_result: { scripted: turn } };
+      print({ type: 'result', subtype, is_error: isError, result, ...used });
+      turn = NOTHING;
+    },
   };
 }
+
+interface Turn {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadInputTokens: number;
+  readonly costUSD?: number;
+}
+
+const NOTHING: Turn = { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 0 };
 
 /** For somebody who plays a script to see what it does. */
 export function speakText(): Mouth {
@@ -45,6 +82,7 @@ export function speakText(): Mouth {
       printText(`> ${name} ${Object.values(input).map(String).join(' ').split('\n', 1)[0]}\n`);
       return '';
     },
+    use: ({ input = 0, output = 0 }) => printText(`(${input} tokens in, ${output} out)\n`),
     toolResult: (_, content) => printText(content === '' || content.endsWith('\n') ? content : `${content}\n`),
     endTurn: (result, isError) =>
       printText(isError ? `(the turn ended with an error: ${result})\n` : '(the turn ended)\n'),

@@ -32,6 +32,8 @@ steps:
   - ask: May I?
   - error: rate_limited
   - error: { kind: unauthorized, message: No, reset_at: "2026-11-15T12:00:00Z" }
+  - use: 100
+  - use: { input: 1, output: 2, cached: 3, cost: $0.25 }
   - hang
   - crash
   - crash: 3

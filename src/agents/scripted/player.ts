@@ -77,6 +77,9 @@ export class Player {
     switch (step.do) {
       case 'say':
         return this.#say(step.with);
+      case 'use':
+        this.#options.mouth.use(step.with);
+        return 'goes on';
       case 'stop':
         return this.#stop(false);
       case 'wait':
@@ -101,6 +104,11 @@ export class Player {
   async #useTool({ name, input, run }: ToolCall): Promise<After> {
     const { mouth, fire } = this.#options;
     const id = mouth.useTool(name, input);
+    const before = await fire('PreToolUse', { tool_name: name, tool_input: input, tool_use_id: id });
+    if (before.kind === 'end') {
+      mouth.endTurn('', false);
+      return 'turn over';
+    }
     const { output, isError } = await run();
     mouth.toolResult(id, output, isError);
     // Whoever does something is not going round in circles.

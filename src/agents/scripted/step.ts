@@ -37,6 +37,21 @@ export const STEPS = {
   handoff: { kind: 'text', notEmpty: true, about: '`baton handoff send FILE`.' },
   thought: { kind: 'text', notEmpty: true, about: '`baton thought record FILE`.' },
   result: { kind: 'text', notEmpty: true, about: '`baton result submit FILE`.' },
+  use: {
+    kind: 'object',
+    about: 'Uses so many tokens, as the model does; `cost` in dollars.',
+    fields: {
+      input: { kind: 'number', min: 0, whole: true, optional: true },
+      output: { kind: 'number', min: 0, whole: true, optional: true },
+      cached: { kind: 'number', min: 0, whole: true, optional: true },
+      cost: {
+        kind: 'text',
+        optional: true,
+        pattern: '^\\$?[0-9]+(\\.[0-9]{1,5})?$',
+        expected: 'dollars such as $0.25',
+      },
+    },
+  },
   ask: { kind: 'text', about: 'Shows a permission prompt, and waits for the answer.' },
   error: {
     kind: 'object',
@@ -68,7 +83,13 @@ export const STEPS = {
 export const BARE = ['stop', 'wait', 'hang', 'crash'] as const;
 
 /** The field that a text alone stands for. */
-export const SHORT: Readonly<Record<string, string>> = { signal: 'kind', exit: 'phase', error: 'kind', fork: 'run' };
+export const SHORT: Readonly<Record<string, string>> = {
+  signal: 'kind',
+  exit: 'phase',
+  error: 'kind',
+  fork: 'run',
+  use: 'input',
+};
 
 type Bare = (typeof BARE)[number];
 

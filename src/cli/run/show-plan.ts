@@ -1,3 +1,4 @@
+import { renderDollars } from '../../protocol/price.ts';
 import { printable } from '../printable.ts';
 import { type Fields, fieldsIn, findText, listIn, textIn } from './read-fields.ts';
 
@@ -52,9 +53,9 @@ interface Known {
 }
 
 function showPipeline(name: string, known: Known, indent: string, above: readonly string[]): string[] {
-  const { steps } = fieldsIn(known.pipelines[name]);
+  const { steps, budget } = fieldsIn(known.pipelines[name]);
   return [
-    `${indent}pipeline ${name}`,
+    `${indent}pipeline ${name}${describeBudget(fieldsIn(budget))}`,
     ...listIn(steps).flatMap((step) => {
       const run = fieldsIn(step['run']);
       const nested = run['kind'] === 'pipeline' ? textIn(run['pipeline']) : '';
@@ -72,7 +73,17 @@ function describeRun({ kind, command, agent, pipeline }: Fields, agents: Fields)
 }
 
 function describeAgent(agent: Fields): string {
-  return `${textIn(agent['name'])} (${textIn(agent['run'])})`;
+  return `${textIn(agent['name'])} (${textIn(agent['run'])})${describeBudget(fieldsIn(agent['budget']))}`;
+}
+
+/** What it may use before a person is asked. */
+function describeBudget({ tokens, cost_millicents: cost, time_ms: time }: Fields): string {
+  const parts = [
+    typeof tokens === 'number' ? `${tokens} tokens` : '',
+    typeof cost === 'number' ? renderDollars(cost) : '',
+    typeof time === 'number' ? `${time / 1000} s` : '',
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? '' : `, budget ${parts.join(', ')}`;
 }
 
 function describeTurns({ on_done, on_fail, on_cancel, timeout_ms, workspace }: Fields): string {

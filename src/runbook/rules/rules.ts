@@ -1,6 +1,7 @@
 import type { Subject } from '../subject.ts';
 import { checkAgents } from './agents.ts';
 import { checkBranch } from './branch.ts';
+import { checkBudgets } from './budgets.ts';
 import { checkCommands } from './commands.ts';
 import { checkHandlers } from './handlers.ts';
 import { checkLists } from './lists.ts';
@@ -16,6 +17,7 @@ export const RULES: readonly ((subject: Subject) => void)[] = [
   checkReferences,
   checkRoles,
   checkAgents,
+  checkBudgets,
   checkHandlers,
   checkSteps,
   checkNesting,

@@ -31,6 +31,10 @@ export interface AgentRun {
   readonly reason: string | null;
   /** An API error is being got over: if the process leaves now, it is started again, and that is no death. */
   readonly recovering: boolean;
+  /** An API has set a limit, and it waits until that is lifted. */
+  readonly limited: boolean;
+  /** How often it has waited for that, since the run began or a person last set it going again. */
+  readonly waits: number;
   /** How often each handler has acted since the run began, or a person last set it going again, and when it last did. */
   readonly tries: Readonly<Partial<Record<HandlerName, { readonly count: number; readonly at: string }>>>;
   readonly exit: {
@@ -43,6 +47,10 @@ export interface AgentRun {
   } | null;
   /** What it has used so far; null where its client does not say. */
   readonly usage: Omit<WorkflowEvents['SessionUsed'], 'agent_id'> | null;
+  /** How long it has worked, and waited for people and limits, up to `since`: then it began what it does now. */
+  readonly workMs: number;
+  readonly waitMs: number;
+  readonly since: string;
   /** Seq of the entry since which it is over, process and all; null while it is not. */
   readonly over: number | null;
 }

@@ -1,3 +1,5 @@
+import type { BudgetScope } from './budget-scope.ts';
+
 /** A question to a person. */
 export interface Decision {
   readonly id: string;
@@ -8,6 +10,8 @@ export interface Decision {
   readonly agentId: string | null;
   readonly pipelineId: string | null;
   readonly taskId: string | null;
+  /** Of a budget: what is asked about; several agents may wait for the answer. */
+  readonly scope: BudgetScope | null;
   readonly openedAt: string;
   readonly result: DecisionResult | null;
   /** Seq of the entry since which it is settled; null while it is open. */

@@ -1,5 +1,6 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { AgentError, HandlerName } from '../../protocol/run-plan.ts';
+import type { BudgetScope } from './budget-scope.ts';
 import type { CheckPlan, MergeMethod, PullPlace } from '../workflow/workflow-event.ts';
 
 /** Whom a command or a timer is for. */
@@ -31,7 +32,11 @@ export type TimerPurpose =
   /** A recoverable error is to be tried again. */
   | { readonly kind: 'unblock'; readonly task_id: string; readonly since: number }
   /** An agent that nobody waits for has not left by itself. */
-  | { readonly kind: 'leave'; readonly agent_id: string };
+  | { readonly kind: 'leave'; readonly agent_id: string }
+  /** So much time is used, if nobody stops working: the budget is looked at. */
+  | { readonly kind: 'budget'; readonly scope: BudgetScope }
+  /** The day is over, and its budget with it. */
+  | { readonly kind: 'day'; readonly day: string };
 
 /**
  * Something that is owed to the world outside: recorded as wanted, not yet recorded as done. The key is the same however often it is
@@ -45,6 +50,8 @@ export type Effect =
       readonly agentId: string;
       readonly messageId: string;
       readonly text: string;
+      /** It only wakes one whose turn is over. */
+      readonly wakes: boolean;
     }
   | { readonly kind: 'kill-agent'; readonly key: string; readonly agentId: string; readonly reason: string }
   /** This process ends, the run goes on: a person takes the conversation over. */
@@ -131,7 +138,7 @@ export type Effect =
       readonly kind: 'notify';
       readonly key: string;
       readonly notificationId: string;
-      readonly about: 'attention' | 'done' | 'failed';
+      readonly about: 'attention' | 'warning' | 'done' | 'failed';
       readonly title: string;
       readonly message: string;
       readonly decisionId: string | null;

@@ -1,4 +1,5 @@
 import type { Event, EventOf, Recorded } from '../event.ts';
+import { closeInterval } from './accounts.ts';
 import type { AgentRun, Attach } from './agent-run.ts';
 
 type Envelope = Pick<Recorded, 'seq' | 'at'>;
@@ -26,16 +27,21 @@ export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope):
     outcome: null,
     reason: null,
     recovering: false,
+    limited: false,
+    waits: 0,
     tries: {},
     exit: null,
     usage: null,
+    workMs: 0,
+    waitMs: 0,
+    since: at,
     over: null,
   };
 }
 
 /** (agent, entry) → agent. Entries that say nothing about it leave it as it is. */
 export function evolveAgent(agent: AgentRun, recorded: Event & Envelope): AgentRun {
-  const after = change(agent, recorded);
+  const after = closeInterval(agent, change(agent, recorded), recorded.at);
   const isOver = after.outcome !== null && after.process === 'gone';
   return isOver && after.over === null ? { ...after, over: recorded.seq } : after;
 }
@@ -70,6 +76,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
       return {
         ...agent,
         parked: null,
+        waits: 0,
         tries: {},
         recovering: false,
         signal: agent.signal?.kind === 'escalate' ? null : agent.signal,
@@ -93,13 +100,20 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     case 'MessageDelivered':
       return data.ok ? { ...agent, recovering: false } : agent;
     case 'HandlerTried':
+      // How often an agent waits for limits is counted over its life: other errors do not add to it, and no lifted limit takes away.
+      if (data.action === 'wait') return { ...agent, waits: data.attempt };
       return {
         ...agent,
         tries: { ...agent.tries, [data.handler]: { count: data.attempt, at } },
         recovering: data.handler === 'on_error' && data.action === 'resume',
       };
+    case 'TimerSet':
+      return data.purpose.kind === 'reset' ? { ...agent, limited: true } : agent;
     case 'TimerFired':
-      return data.purpose.kind === 'reset' ? { ...agent, tries: withoutErrors(agent.tries) } : agent;
+      return data.purpose.kind === 'reset' ? { ...agent, limited: false, tries: withoutErrors(agent.tries) } : agent;
+    case 'TimerCancelled':
+      // Only that of a limit gets here.
+      return { ...agent, limited: false };
     default:
       return agent;
   }

@@ -13,6 +13,7 @@ export function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope)
     agentId: data.agent_id,
     pipelineId: data.pipeline_id,
     taskId: data.task_id,
+    scope: data.scope ?? null,
     openedAt: at,
     result: null,
     over: null,

@@ -42,8 +42,8 @@ function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect
       return { kind: 'start-agent', key: keyOf.start(agentId, start), agentId, start };
     }
     case 'MessageRequested': {
-      const { message_id: messageId, agent_id: agentId, text } = data;
-      return { kind: 'send-message', key: keyOf.message(messageId), agentId, messageId, text };
+      const { message_id: messageId, agent_id: agentId, text, wakes = false } = data;
+      return { kind: 'send-message', key: keyOf.message(messageId), agentId, messageId, text, wakes };
     }
     case 'AgentKillRequested': {
       const { agent_id: agentId, reason } = data;

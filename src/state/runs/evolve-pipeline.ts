@@ -1,5 +1,6 @@
 import type { Event, EventOf, Recorded } from '../event.ts';
 import type { CurrentStep, PipelineRun, StepRecord } from './pipeline-run.ts';
+import { NOTHING_SPENT } from './spent.ts';
 
 type Envelope = Pick<Recorded, 'seq' | 'at'>;
 
@@ -22,6 +23,7 @@ export function createPipeline(
     history: {},
     workspace: parent?.workspace ? { ...parent.workspace, step: '' } : null,
     cancelling: null,
+    spent: NOTHING_SPENT,
     outcome: null,
     reason: null,
     over: null,

@@ -1,7 +1,9 @@
 import type { Event, Recorded } from '../event.ts';
+import { post } from './accounts.ts';
 import { createAgent, evolveAgent } from './evolve-agent.ts';
 import { openDecision, resolved, withdrawn } from './evolve-decision.ts';
-import { evolveEffects } from './evolve-effects.ts';
+import { evolveBudgets } from './evolve-budgets.ts';
+import { evolveEffects, keyOf } from './evolve-effects.ts';
 import { createPipeline, evolvePipeline } from './evolve-pipeline.ts';
 import { keepNewest } from './keep-newest.ts';
 import type { Runs } from './runs.ts';
@@ -11,6 +13,7 @@ export function evolveRuns(runs: Runs, recorded: Recorded): void {
   evolveAgents(runs, recorded);
   evolvePipelines(runs, recorded);
   evolveDecisions(runs, recorded);
+  evolveBudgets(runs, recorded);
   evolveEffects(runs, recorded);
   if (recorded.type === 'WorkersConfigured') {
     for (const name of runs.workers.keys()) runs.workers.delete(name);
@@ -18,17 +21,19 @@ export function evolveRuns(runs: Runs, recorded: Recorded): void {
   }
 }
 
-function evolveAgents({ agents }: Runs, recorded: Recorded): void {
+function evolveAgents(runs: Runs, recorded: Recorded): void {
+  const { agents, effects } = runs;
   if (recorded.type === 'AgentRequested') {
     const agent = createAgent(recorded);
     agents.set(agent.id, agent);
     return;
   }
-  const agent = agents.get(agentOf(recorded) ?? '');
+  const agent = agents.get(agentOf(recorded, effects) ?? '');
   if (agent === undefined) return;
   const after = evolveAgent(agent, recorded);
   if (after === agent) return;
   agents.set(agent.id, after);
+  post(runs, agent, after, recorded.at);
   if (after.over !== null) keepNewest(agents);
 }
 
@@ -60,8 +65,13 @@ function evolveDecisions({ decisions }: Runs, recorded: Recorded): void {
 }
 
 /** The agent that an entry is about. A gate is a command, but it is the agent's handler that waits for it. */
-function agentOf({ type, data }: Event): string | undefined {
-  if (type === 'TimerFired') return 'agent_id' in data.purpose ? data.purpose.agent_id : undefined;
+function agentOf({ type, data }: Event, effects: Runs['effects']): string | undefined {
+  if (type === 'TimerFired' || type === 'TimerSet')
+    return 'agent_id' in data.purpose ? data.purpose.agent_id : undefined;
+  if (type === 'TimerCancelled') {
+    const timer = effects.get(keyOf.timer(data.timer_id));
+    return timer?.kind === 'wait' && timer.purpose.kind === 'reset' ? timer.purpose.agent_id : undefined;
+  }
   return 'agent_id' in data ? (data.agent_id ?? undefined) : undefined;
 }
 

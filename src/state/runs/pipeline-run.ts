@@ -1,5 +1,6 @@
 import type { PipelinePlan, Plan, StepPlan } from '../../protocol/run-plan.ts';
 import type { RunOutcome, TaskRef } from './run-event.ts';
+import type { Spent } from './spent.ts';
 
 /** One pipeline under way, or how it ended. */
 export interface PipelineRun {
@@ -20,6 +21,8 @@ export interface PipelineRun {
   /** `step` made it; empty where it is the parent's. */
   readonly workspace: { readonly path: string; readonly branch: string; readonly step: string } | null;
   readonly cancelling: string | null;
+  /** What all agents in it, and in the pipelines inside it, have used. */
+  readonly spent: Spent;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
   /** Seq of the entry since which it is over; null while it is not. */

@@ -1,10 +1,13 @@
+import type { Price } from '../../protocol/price.ts';
 import type { AgentError } from '../../protocol/run-plan.ts';
 import type { Caller } from '../caller.ts';
 import { event, type Event, type EventOf } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
+import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
 import { isAttached, isAttaching, type AgentRun } from './agent-run.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
+import { priceUsage, type Counted } from './price-usage.ts';
 import { findSpeaker, requireAgent } from './find-run.ts';
 import { lastOf } from './last-of.ts';
 
@@ -26,7 +29,8 @@ export type AgentSeen =
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'prompted'; readonly prompt: string }
-  | ({ readonly kind: 'used' } & Omit<WorkflowEvents['SessionUsed'], 'agent_id'>)
+  | ({ readonly kind: 'used' } & Omit<WorkflowEvents['SessionUsed'], 'agent_id' | 'unpriced_tokens'> &
+      Pick<Counted, 'open'>)
   | {
       readonly kind: 'errored';
       readonly error: AgentError;
@@ -43,7 +47,12 @@ export interface ReportAgent {
 }
 
 /** Agents and people may say that one is idle, or wants to stop; the rest is seen by supervisors. */
-export function decideReportAgent(state: State, { agentId, report }: ReportAgent, caller: Caller): Outcome<null> {
+export function decideReportAgent(
+  state: State,
+  { agentId, report }: ReportAgent,
+  caller: Caller,
+  { prices = [] }: Pick<Rules, 'prices'>,
+): Outcome<null> {
   const isWatcher = caller.kind === 'supervisor' || caller.kind === 'system';
   if (!isWatcher && report.kind !== 'idle' && report.kind !== 'stop') {
     const message = `the token of this ${caller.kind} does not allow the report ${report.kind}`;
@@ -53,7 +62,7 @@ export function decideReportAgent(state: State, { agentId, report }: ReportAgent
   if (!speaker.ok) return speaker;
   if (speaker.answer === undefined)
     return refusal('no-such-agent', 'no agent is named', 'Name one: --agent ID, or BATON_AGENT_ID.');
-  if (report.kind === 'used') return decided(seenUsed(speaker.answer, report), null);
+  if (report.kind === 'used') return decided(seenUsed(speaker.answer, report, prices), null);
   if (report.kind === 'attached' || report.kind === 'detached')
     return decided(seenPerson(speaker.answer, report), null);
   return report.kind === 'started' || report.kind === 'exited'
@@ -99,8 +108,9 @@ function seenPerson({ id: agent_id, attach }: AgentRun, report: SeenPerson): Eve
 type SeenUsed = Extract<AgentSeen, { kind: 'used' }>;
 
 /** Also of one that is over: what it used at its end counts as well. */
-function seenUsed({ id: agent_id, usage }: AgentRun, report: SeenUsed): Event[] {
-  const { kind: _, ...used } = report;
+function seenUsed({ id: agent_id, usage }: AgentRun, report: SeenUsed, prices: readonly Price[]): Event[] {
+  const { kind: _, open: __, ...counted } = report;
+  const used = { ...counted, ...priceUsage(usage, report, prices) };
   const isNews = usage === null || Object.entries(used).some(([name, value]) => Reflect.get(usage, name) !== value);
   return isNews ? [event('SessionUsed', { agent_id, ...used })] : [];
 }

@@ -7,6 +7,7 @@ import type {
   StopAction,
   WorkerPlan,
 } from '../../protocol/run-plan.ts';
+import type { BudgetScope, Measure } from './budget-scope.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from './decision.ts';
 import type { Subject, TimerPurpose } from './effect.ts';
 
@@ -136,7 +137,13 @@ export interface RunEvents {
     /** They, and the agent, said something. */
     readonly talked: boolean;
   };
-  MessageRequested: { readonly message_id: string; readonly agent_id: string; readonly text: string };
+  MessageRequested: {
+    readonly message_id: string;
+    readonly agent_id: string;
+    readonly text: string;
+    /** Only for one whose turn is over: who is in the middle of one goes on by itself. */
+    readonly wakes?: boolean;
+  };
   MessageDelivered: {
     readonly message_id: string;
     readonly agent_id: string;
@@ -182,6 +189,8 @@ export interface RunEvents {
     readonly agent_id: string | null;
     readonly pipeline_id: string | null;
     readonly task_id: string | null;
+    /** Of a budget. */
+    readonly scope?: BudgetScope;
   };
   /** Who chose is the entry's actor, and when is its time. */
   DecisionResolved: {
@@ -193,9 +202,18 @@ export interface RunEvents {
   /** What it asked about has settled itself. */
   DecisionWithdrawn: { readonly decision_id: string; readonly reason: string };
 
+  /** Most of a budget is used: people are told, once. */
+  BudgetWarned: BudgetSeen;
+  /** Money is limited, and nobody knows what the model costs. */
+  BudgetUnpriced: { readonly scope: BudgetScope; readonly model: string | null };
+  /** All of it is used: whoever draws on it is parked until the decision. */
+  BudgetReached: BudgetSeen & { readonly decision_id: string };
+  /** By how often its own amount it is raised now. */
+  BudgetRaised: { readonly scope: BudgetScope; readonly raises: number };
+
   NotificationRequested: {
     readonly notification_id: string;
-    readonly kind: 'attention' | 'done' | 'failed';
+    readonly kind: 'attention' | 'warning' | 'done' | 'failed';
     readonly title: string;
     readonly message: string;
     readonly decision_id: string | null;
@@ -205,6 +223,14 @@ export interface RunEvents {
     readonly sent: readonly string[];
     readonly failed: readonly { readonly channel: string; readonly reason: string }[];
   };
+}
+
+/** Tokens, thousandths of a cent, or milliseconds. */
+interface BudgetSeen {
+  readonly scope: BudgetScope;
+  readonly measure: Measure;
+  readonly used: number;
+  readonly limit: number;
 }
 
 export type RunOutcome = 'done' | 'failed' | 'cancelled';

@@ -1,4 +1,6 @@
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
+import type { BudgetRecord } from './budget-scope.ts';
+import type { Spent } from './spent.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { Decision } from './decision.ts';
 import type { Effect } from './effect.ts';
@@ -12,8 +14,19 @@ export interface Runs {
   /** What is owed to the outside, by key. */
   readonly effects: Map<string, Effect>;
   readonly workers: Map<string, WorkerPlan>;
+  /** What was used, by agent, pipeline, task, day and model. */
+  readonly accounts: Map<string, Spent>;
+  readonly budgets: Map<string, BudgetRecord>;
 }
 
 export function emptyRuns(newMap: <V>() => Map<string, V>): Runs {
-  return { agents: newMap(), pipelines: newMap(), decisions: newMap(), effects: newMap(), workers: newMap() };
+  return {
+    agents: newMap(),
+    pipelines: newMap(),
+    decisions: newMap(),
+    effects: newMap(),
+    workers: newMap(),
+    accounts: newMap(),
+    budgets: newMap(),
+  };
 }

@@ -1,6 +1,7 @@
 import type { AgentPlan, PipelinePlan, StepPlan, WorkerPlan } from '../../protocol/run-plan.ts';
 import type { Caller } from '../caller.ts';
 import type { Command } from '../decide.ts';
+import type { AgentRun } from './agent-run.ts';
 import type { AgentSeen } from './report-agent.ts';
 import type { SignalAgent } from './signal-agent.ts';
 import type { PipelineRunPlan } from './start-run.ts';
@@ -35,7 +36,7 @@ export function pipelinePlan(
   };
 }
 
-interface PlanParts extends Partial<Pick<PipelinePlan, 'vars' | 'notify'>> {
+interface PlanParts extends Partial<Pick<PipelinePlan, 'vars' | 'notify' | 'budget'>> {
   readonly agents?: readonly AgentPlan[];
   readonly inside?: readonly PipelinePlan[];
 }
@@ -61,6 +62,25 @@ export function signal(kind: SignalAgent['signal'], agentId?: string, message?: 
 
 export function report(seen: AgentSeen, agentId?: string): Command {
   return { kind: 'report-agent', command: { ...(agentId === undefined ? {} : { agentId }), report: seen } };
+}
+
+/** So many tokens more than it has used so far. */
+export function used(
+  { id, usage }: { readonly id: string; readonly usage: AgentRun['usage'] },
+  tokens: number,
+  more: Partial<Extract<AgentSeen, { kind: 'used' }>> = {},
+): Command {
+  const counted = {
+    conversation_id: 'c1',
+    model: 'known-1',
+    input_tokens: (usage?.input_tokens ?? 0) + tokens,
+    output_tokens: usage?.output_tokens ?? 0,
+    cached_tokens: usage?.cached_tokens ?? 0,
+    cost_millicents: null,
+    turns: usage?.turns ?? 0,
+    waiting_tokens: 0,
+  };
+  return report({ kind: 'used', ...counted, ...more }, id);
 }
 
 export function exited(agentId: string, more: Partial<Extract<AgentSeen, { kind: 'exited' }>> = {}): Command {

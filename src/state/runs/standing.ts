@@ -9,6 +9,8 @@ export interface AgentStanding {
   /** A step, or the run itself, still waits for it. */
   readonly is_owned: boolean;
   readonly is_parked: boolean;
+  /** Parked for a budget: what is under way may end, but nothing new is begun. */
+  readonly is_held?: boolean;
   /** What the session still owes, in words. */
   readonly missing: readonly string[];
 }
@@ -22,8 +24,13 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
     has_signalled: agent !== undefined && agent.signal !== null,
     is_owned: agent !== undefined && agent.outcome === null,
     is_parked: agent !== undefined && agent.parked !== null,
+    ...(isHeld(state, agent) ? { is_held: true } : {}),
     missing: agent === undefined ? [] : missingOf(state, agent, exitProtocol),
   };
+}
+
+export function isHeld({ decisions }: Pick<State, 'decisions'>, agent: AgentRun | undefined): boolean {
+  return decisions.get(agent?.parked ?? '')?.source === 'budget';
 }
 
 /** It owes the record of what it did, and with that it may leave; with its claim it is over. */

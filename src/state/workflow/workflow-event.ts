@@ -46,6 +46,8 @@ export interface WorkflowEvents {
     readonly turns: number;
     /** Tokens that were used while the agent had nothing to do but wait. */
     readonly waiting_tokens: number;
+    /** Tokens that are in no price: neither the client nor the runbook knows one. */
+    readonly unpriced_tokens?: number;
   };
 
   /** The required checks of a task's head commit, in a clean checkout of it. */

@@ -1,0 +1,20 @@
+import { COST_KINDS } from '../../api/cost-operations.ts';
+import { operationCommand } from '../operation-command.ts';
+import { renderCosts } from './render-costs.ts';
+
+export const costs = operationCommand({
+  name: 'costs',
+  summary: 'Show what was used: tokens, money and time, and how far each budget is used',
+  examples: ['baton costs', 'baton costs --by day', 'baton costs --by task --json'],
+  options: [
+    { name: 'by', value: 'WHAT', about: `How it is added up: ${COST_KINDS.join(', ')}; agent where it is left out` },
+  ],
+  operation: 'costs_get',
+  input: ({ options }) => {
+    const by = options.get('by');
+    if (by === undefined) return { value: {} };
+    if (COST_KINDS.some((kind) => kind === by)) return { value: { by } };
+    return { usage: `--by takes one of: ${COST_KINDS.join(', ')}` };
+  },
+  show: renderCosts,
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { renderCosts } from './render-costs.ts';
+
+const nothing = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_millicents: 0, unpriced_tokens: 0 };
+const times = { work_ms: 3_723_000, wait_ms: 60_000, waiting_tokens: 0 };
+
+describe('the table of costs', () => {
+  it('says that there is nothing', () => {
+    expect(renderCosts({ by: 'agent', rows: [], total: nothing })).toBe('Nothing was used yet.\n');
+  });
+
+  it('has a line for each, and how far its budget is used', () => {
+    const budget = { measure: 'cost', used: 125_000, limit: 250_000, percent: 50 };
+    const coder = { name: 'coder', ...nothing, ...times, input_tokens: 12_345, cost_millicents: 125_000, budget };
+    const other = { name: null, ...nothing, ...times, output_tokens: 7, unpriced_tokens: 7, budget: null };
+    const total = { ...nothing, ...times, input_tokens: 12_345, output_tokens: 7, cost_millicents: 125_000 };
+    expect(renderCosts({ by: 'agent', rows: [coder, other], total }).split('\n')).toEqual([
+      'agent  in      out  cached  cost    worked  waited  tokens waiting  budget',
+      'coder  12,345  0    0       $1.25   1h 2m   1m      0               50 % ($1.25 of $2.50)',
+      '-      0       7    0       $0.00+  1h 2m   1m      0',
+      'total  12,345  7    0       $1.25   1h 2m   1m      0',
+      '',
+      '+ More than that: the client names no price for some of the tokens, and neither does [prices] of the runbook.',
+      '',
+    ]);
+  });
+
+  it('shows tokens and time as what they are, and strips what is not text', () => {
+    const row = (measure: string) => ({
+      name: 'a\u001B[31m',
+      ...nothing,
+      ...times,
+      budget: { measure, used: 90_000, limit: 100_000, percent: 90 },
+    });
+    const shown = renderCosts({ by: 'task', rows: [row('tokens'), row('time')], total: nothing });
+    expect(shown).toContain('90 % (90,000 of 100,000 tokens)');
+    expect(shown).toContain('90 % (1m 30s of 1m 40s)');
+    expect(shown).not.toContain('\u001B');
+  });
+});

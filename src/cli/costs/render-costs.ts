@@ -1,0 +1,60 @@
+import { renderDollars } from '../../protocol/price.ts';
+import { renderTime } from '../../protocol/render-time.ts';
+import { fieldsIn, listIn, textIn, type Fields } from '../run/read-fields.ts';
+import { table } from '../run/table.ts';
+
+/** The table of costs for people. A cost with a + is more than that: nobody knows the price of some of the tokens. */
+export function renderCosts(result: unknown): string {
+  const { by, rows, total } = fieldsIn(result);
+  const found = listIn(rows);
+  if (found.length === 0) return 'Nothing was used yet.\n';
+  const lines = [
+    [textIn(by), 'in', 'out', 'cached', 'cost', 'worked', 'waited', 'tokens waiting', 'budget'],
+    ...found.map((row) => lineOf(row['name'] === null ? NOBODY : textIn(row['name']), row)),
+    ...(found.length > 1 ? [lineOf('total', fieldsIn(total))] : []),
+  ];
+  const isShort = [...found, fieldsIn(total)].some((row) => numberIn(row, 'unpriced_tokens') > 0);
+  return `${table(lines)}${isShort ? UNPRICED : ''}`;
+}
+
+/** What was done in no pipeline, for no task, or by a client that names no model. */
+const NOBODY = '-';
+
+const UNPRICED =
+  '\n+ More than that: the client names no price for some of the tokens, and neither does [prices] of the runbook.\n';
+
+function lineOf(name: string, row: Fields): string[] {
+  return [
+    name,
+    count(numberIn(row, 'input_tokens')),
+    count(numberIn(row, 'output_tokens')),
+    count(numberIn(row, 'cached_tokens')),
+    `${renderDollars(numberIn(row, 'cost_millicents'))}${numberIn(row, 'unpriced_tokens') > 0 ? '+' : ''}`,
+    time(numberIn(row, 'work_ms')),
+    time(numberIn(row, 'wait_ms')),
+    count(numberIn(row, 'waiting_tokens')),
+    budget(fieldsIn(row['budget'])),
+  ];
+}
+
+function budget(row: Fields): string {
+  if (typeof row['percent'] !== 'number') return '';
+  const [used, limit] = [numberIn(row, 'used'), numberIn(row, 'limit')];
+  const measure = textIn(row['measure']);
+  const show = measure === 'cost' ? renderDollars : measure === 'time' ? time : count;
+  const unit = measure === 'tokens' ? ' tokens' : '';
+  return `${row['percent']} % (${show(used)} of ${show(limit)}${unit})`;
+}
+
+function numberIn(row: Fields, name: string): number {
+  const value = row[name];
+  return typeof value === 'number' ? value : 0;
+}
+
+function count(value: number): string {
+  return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+}
+
+function time(ms: number): string {
+  return renderTime(Math.round(ms / 1000) * 1000);
+}

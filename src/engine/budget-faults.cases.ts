@@ -1,0 +1,46 @@
+import type { Rules } from '../state/rules.ts';
+import { ACCOUNTS, type AccountKind } from '../state/runs/accounts.ts';
+import { isSpent, scopesOf, useOf } from '../state/runs/budget.ts';
+import { NOTHING_SPENT, plusSpent, type Spent } from '../state/runs/spent.ts';
+import type { State } from '../state/state.ts';
+import { isAtWork } from './run-handler.ts';
+
+/** What must never be about money; undefined where all is well. */
+export function findInBudgets(state: State, rules: Rules, at: string): string | undefined {
+  return findUnequal(state) ?? findOverspent(state, rules, at) ?? findTwice(state);
+}
+
+/** However it is added up, it is the same. */
+function findUnequal(state: State): string | undefined {
+  const [first, ...others] = ACCOUNTS.map((kind) => ({ kind, sum: JSON.stringify(sumOf(state, kind)) }));
+  const odd = others.find(({ sum }) => sum !== first?.sum);
+  return odd && `by ${odd.kind} it is ${odd.sum}, by ${first?.kind} ${first?.sum}`;
+}
+
+export function sumOf({ accounts }: State, kind: AccountKind): Spent {
+  const own = [...accounts].filter(([key]) => key.startsWith(`${kind}:`)).map(([, spent]) => spent);
+  return own.reduce(plusSpent, NOTHING_SPENT);
+}
+
+/** Whoever draws on a budget that is used up waits. Time passes by itself: a timer looks at it. */
+function findOverspent(state: State, rules: Rules, at: string): string | undefined {
+  for (const agent of state.agents.values()) {
+    if (!isAtWork(agent)) continue;
+    const step = state.pipelines.get(agent.owner?.pipelineId ?? '')?.step;
+    if (step?.status === 'waiting') continue;
+    for (const scope of scopesOf(state, agent, at)) {
+      const use = useOf(state, scope, rules, at);
+      if (isSpent(use) && use?.measure !== 'time')
+        return `agent ${agent.id} works, and ${scope.kind} ${scope.id} is used up`;
+    }
+  }
+  return undefined;
+}
+
+/** Of each budget people are asked once. */
+function findTwice({ decisions }: State): string | undefined {
+  const open = [...decisions.values()].filter(({ result, scope }) => result === null && scope !== null);
+  const keys = open.map(({ scope }) => `${scope?.kind} ${scope?.id}`);
+  const twice = keys.find((key, i) => keys.indexOf(key) !== i);
+  return twice && `two questions about the budget of ${twice}`;
+}

@@ -1,0 +1,33 @@
+import type { Event } from '../state/event.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { budgetKey, isSpent, useOf } from '../state/runs/budget.ts';
+import { dayOf } from '../state/runs/spent.ts';
+import type { Task } from '../state/task.ts';
+import { askAbout } from './reach-budget.ts';
+import type { World } from './world.ts';
+
+/** What workers may take: nothing on a day whose budget is used up, and no task whose own is. People are asked about each once. */
+export function budgetGate(world: World) {
+  const { state, rules, at } = world;
+  const day: BudgetScope = { kind: 'day', id: dayOf(at) };
+  const dayUse = useOf(state, day, rules, at);
+  const spentTasks = new Set<string>();
+  return {
+    isDaySpent: isSpent(dayUse),
+    mayTake: ({ id }: Task): boolean => {
+      if (rules.budgets?.task === undefined || !isSpent(useOf(state, { kind: 'task', id }, rules, at))) return true;
+      spentTasks.add(id);
+      return false;
+    },
+    askForDay: (): Event[] => {
+      const isClosed = state.budgets.get(budgetKey(day))?.isClosed === true;
+      return isClosed || dayUse === undefined ? [] : askAbout(world, day, dayUse).asked;
+    },
+    askForTasks: (): Event[] =>
+      [...spentTasks].flatMap((id) => {
+        const scope: BudgetScope = { kind: 'task', id };
+        const use = useOf(state, scope, rules, at);
+        return use === undefined ? [] : askAbout(world, scope, use).asked;
+      }),
+  };
+}

@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentPlan, BudgetPlan } from '../protocol/run-plan.ts';
+import type { Rules } from '../state/rules.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import * as say from '../state/say.cases.ts';
+import { Play } from './play.cases.ts';
+
+const HOUR = 3_600_000;
+
+/** A standalone agent at work. */
+function working(budget: BudgetPlan, rules: Partial<Rules> = {}, plan: Partial<AgentPlan> = {}): Play {
+  const play = new Play(rules);
+  return start(play, 'a1', { budget, ...plan });
+}
+
+function start(play: Play, id: string, plan: Partial<AgentPlan> = {}): Play {
+  return play.order(runs.startAgent(runs.agentPlan(plan), id)).say(runs.started(id));
+}
+
+function use(play: Play, tokens: number, id = 'a1', more: Parameters<typeof runs.used>[2] = {}): Play {
+  return play.say(runs.used(play.agent(id), tokens, more), runs.supervisor(id));
+}
+
+describe('a budget of tokens', () => {
+  it('is warned of once, at 80 %', () => {
+    const play = use(working({ tokens: 100 }), 79);
+    expect(play.count('BudgetWarned')).toBe(0);
+    use(play, 1);
+    expect(play.newest('BudgetWarned')).toMatchObject({ measure: 'tokens', used: 80, limit: 100 });
+    expect(play.newest('NotificationRequested')).toMatchObject({
+      kind: 'warning',
+      title: 'Budget of agent coder: 80 % used',
+      message: '80 of 100 tokens',
+    });
+    use(play, 10);
+    expect([play.count('BudgetWarned'), play.agent().parked]).toEqual([1, null]);
+  });
+
+  it('that is used up parks the agent, with one decision; raised, it goes on', () => {
+    const play = use(use(working({ tokens: 100 }), 90), 30);
+    expect(play.seen()).toMatchObject({ agent: 'escalated', asked: 'budget: budget: 120 of 100 tokens' });
+    expect(play.decision()).toMatchObject({ source: 'budget', title: 'Budget is used up: agent coder', agentId: 'a1' });
+    expect(play.decision().options.map(({ label, action }) => [action, label])).toEqual([
+      ['approve', 'Raise it to 200 tokens and go on'],
+      ['done', 'Take what there is as done'],
+      ['cancel', 'Cancel what waits for it'],
+    ]);
+    // The turn in flight ends.
+    use(play, 5);
+    expect(play.count('DecisionOpened')).toBe(1);
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.agent().parked).toBeNull();
+    expect(play.the('send-message')).toMatchObject({ wakes: true, text: 'Go on where you were.' });
+    use(play, 30);
+    expect([play.agent().parked, play.count('BudgetWarned')]).toEqual([null, 1]);
+    use(play, 50);
+    expect([play.seen().agent, play.count('DecisionOpened')]).toEqual(['escalated', 2]);
+    play.checkReplay();
+  });
+
+  it('that was overspent by far is raised as often as it takes', () => {
+    const play = use(working({ tokens: 10 }), 75);
+    expect(play.decision().options[0]?.label).toBe('Raise it to 80 tokens and go on');
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.agent().parked).toBeNull();
+  });
+
+  it.each([
+    [2, 'done'],
+    [3, 'cancelled'],
+  ] as const)('option %d ends the run as %s', (option, outcome) => {
+    const play = use(working({ tokens: 10 }), 10);
+    play.order(runs.resolve(play.decision().id, option));
+    expect(play.agent('a1').outcome).toBe(outcome);
+    expect(play.state.budgets.size).toBe(0);
+  });
+
+  it('does not keep an agent from saying that it is done', () => {
+    const play = use(working({ tokens: 10 }), 10).say(runs.signal('complete', 'a1'), runs.agent('a1'));
+    expect(play.agent('a1').outcome).toBe('done');
+    expect(play.decision().result).toMatchObject({ kind: 'withdrawn' });
+  });
+
+  it('wakes a process that has left with a new one, in the same conversation', () => {
+    const play = use(working({ tokens: 10 }), 10).say(runs.exited('a1'));
+    expect(play.agent('a1')).toMatchObject({ process: 'gone', outcome: null });
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.the('start-agent')).toMatchObject({ start: 2 });
+    expect(play.agent('a1').resume?.message).toBe('Go on where you were.');
+  });
+
+  it('passes on what the person says', () => {
+    const play = use(working({ tokens: 10 }), 10);
+    play.order(runs.resolve(play.decision().id, 1, 'Be brief.'));
+    expect(play.the('send-message')).toMatchObject({ wakes: false, text: 'Be brief.' });
+  });
+});
+
+describe('a budget of money', () => {
+  const prices = [{ model: 'known-*', input: 1_000_000, output: 2_000_000, cached: 0 }];
+
+  it('counts what the client says', () => {
+    const play = use(working({ cost_millicents: 100 }), 1, 'a1', { cost_millicents: 100 });
+    expect(play.seen().asked).toBe('budget: budget: $0.001 of $0.001');
+  });
+
+  it('counts by the prices of the runbook where the client names none', () => {
+    const play = use(working({ cost_millicents: 100 }, { prices }), 99);
+    expect([play.agent('a1').usage?.cost_millicents, play.agent('a1').parked]).toEqual([99, null]);
+    use(play, 1);
+    expect(play.seen().agent).toBe('escalated');
+  });
+
+  it('says once that it cannot be watched where nobody knows the price', () => {
+    const play = working({ cost_millicents: 100 }, { prices });
+    use(use(play, 50, 'a1', { model: 'strange' }), 50, 'a1', { model: 'strange' });
+    expect(play.count('BudgetUnpriced')).toBe(1);
+    expect(play.newest('NotificationRequested').message).toContain('model strange');
+    expect(play.agent('a1').usage).toMatchObject({ cost_millicents: null, unpriced_tokens: 100 });
+  });
+
+  it('waits with that for the end of the turn: the client may name it then', () => {
+    const play = working({ cost_millicents: 100 });
+    use(play, 50, 'a1', { open: { input: 50, output: 0, cached: 0 } });
+    expect(play.count('BudgetUnpriced')).toBe(0);
+    use(play, 0, 'a1', { cost_millicents: 40 });
+    expect(play.agent('a1').usage).toMatchObject({ cost_millicents: 40, unpriced_tokens: 0 });
+  });
+});
+
+describe('a budget of time', () => {
+  it('is looked at when it may be used, and counts no waiting', () => {
+    const play = working({ time_ms: HOUR });
+    expect(play.the('wait')).toMatchObject({ due: '2026-01-01T00:48:00.000Z', purpose: { kind: 'budget' } });
+    play.wait(0.5 * HOUR).say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));
+    play.wait(5 * HOUR).order(runs.resolve(play.decision().id, 1));
+    expect(play.agent('a1')).toMatchObject({ workMs: 0.5 * HOUR, waitMs: 5 * HOUR });
+    // The first timer is due in the past by now: there is time left, and it is set anew.
+    for (const { timerId } of play.owed('wait')) play.say(runs.fire(timerId));
+    expect(play.the('wait').due).toBe('2026-01-01T05:48:00.000Z');
+    play.wait(0.3 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.newest('BudgetWarned')).toMatchObject({ measure: 'time', used: 0.8 * HOUR });
+    play.wait(0.2 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.seen().asked).toBe('budget: budget: 1h of 1h');
+    play.checkReplay();
+  });
+
+  it('is used by all who work at once, so much faster', () => {
+    const play = start(start(new Play({ budgets: { day: { time_ms: HOUR } } }), 'a1'), 'a2');
+    expect(play.the('wait').due).toBe('2026-01-01T00:24:00.000Z');
+    play.wait(0.4 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.count('BudgetWarned')).toBe(1);
+    play.wait(0.1 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.owed('wait').map(({ purpose }) => purpose.kind)).toEqual(['day']);
+    expect(['a1', 'a2'].map((id) => play.agent(id).parked)).toEqual([play.decision().id, play.decision().id]);
+  });
+
+  it('of a day begins anew for one who works through the night', () => {
+    const play = working({}, { budgets: { day: { time_ms: 30 * HOUR } } });
+    play.wait(24 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.count('BudgetWarned')).toBe(0);
+    expect(play.the('wait').due).toBe('2026-01-03T00:00:00.000Z');
+  });
+
+  it('is not looked at any more when the run is over', () => {
+    const play = working({ time_ms: HOUR }).say(runs.signal('complete', 'a1'), runs.agent('a1')).say(runs.exited('a1'));
+    expect(play.owed('wait')).toEqual([]);
+  });
+});
+
+describe('a budget that several draw on', () => {
+  const rules = { budgets: { day: { tokens: 100 } } };
+
+  it('stops all of them with one question, and sets all of them going', () => {
+    const play = start(start(new Play(rules), 'a1'), 'a2');
+    use(use(play, 60, 'a1'), 60, 'a2');
+    const { id } = play.decision();
+    expect([play.agent('a1').parked, play.agent('a2').parked]).toEqual([id, id]);
+    // What is in flight comes in, and nobody is asked again.
+    use(use(play, 10, 'a1'), 10, 'a2');
+    expect(play.count('DecisionOpened')).toBe(1);
+    play.order(runs.resolve(id, 1));
+    expect([play.agent('a1').parked, play.agent('a2').parked]).toEqual([null, null]);
+    expect(play.owed('send-message')).toHaveLength(2);
+    play.checkReplay();
+  });
+
+  it('holds back who comes later, for the same answer', () => {
+    const play = use(start(new Play(rules), 'a1'), 100);
+    play.order(runs.startAgent(runs.agentPlan(), 'a2'));
+    expect(play.agent('a2')).toMatchObject({ process: 'wanted', parked: play.decision().id });
+    expect(play.count('DecisionOpened')).toBe(1);
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.agent('a2').parked).toBeNull();
+    expect(play.owed('start-agent')).toHaveLength(1);
+  });
+
+  it('is a question also where whoever used it has gone', () => {
+    const play = start(new Play(rules), 'a1').say(runs.signal('complete', 'a1'), runs.agent('a1'));
+    use(play, 200);
+    expect(play.count('DecisionOpened')).toBe(0);
+    play.order(runs.startAgent(runs.agentPlan(), 'a2'));
+    expect(play.agent('a2').parked).toBe(play.decision().id);
+  });
+
+  it('of a day frees itself with the next', () => {
+    const play = use(start(new Play(rules), 'a1'), 100);
+    const timer = play.the('wait');
+    expect(timer.due).toBe('2026-01-02T00:00:00.000Z');
+    play.wait(24 * HOUR).say(runs.fire(timer.timerId));
+    expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: 'a new day has begun' });
+    expect(play.agent('a1').parked).toBeNull();
+    use(play, 50);
+    expect(play.agent('a1').parked).toBeNull();
+    play.checkReplay();
+  });
+
+  it('parks again who was set going by another answer, and keeps what it was to hear', () => {
+    const play = start(start(new Play(rules), 'a1'), 'a2');
+    play.say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));
+    const first = play.decision().id;
+    use(play, 100, 'a2');
+    play.order(runs.resolve(first, 1, 'Do this.'));
+    expect(play.agent('a1').parked).toBe(play.decision().id);
+    expect(play.the('send-message').text).toBe('Do this.');
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.agent('a1').parked).toBeNull();
+  });
+
+  it('is not settled by the end of one of them', () => {
+    const play = start(start(new Play(rules), 'a1'), 'a2');
+    use(play, 100).order(runs.kill('a1'));
+    expect(play.decision().result).toBeNull();
+    expect(play.agent('a2').parked).toBe(play.decision().id);
+  });
+});
+
+describe('a budget of a pipeline', () => {
+  const plan = runs.pipelinePlan([runs.agentStep('one'), runs.agentStep('two')], { budget: { tokens: 100 } });
+
+  it('is for all its steps: the next one waits', () => {
+    const play = new Play().order(runs.startPipeline(plan));
+    const one = play.agent().id;
+    play.say(runs.started(one));
+    use(play, 70, one).say(runs.signal('complete', one), runs.agent(one));
+    use(play, 40, one).say(runs.exited(one));
+    // What the first still had in flight used it up before the second was started.
+    expect(play.agent()).toMatchObject({ process: 'wanted', parked: play.decision().id });
+    expect(play.seen()).toMatchObject({ pipeline: 'waiting', agent: 'escalated' });
+    play.order(runs.resume('p1'));
+    expect(play.seen().pipeline).toBe('running');
+    expect(play.newest('BudgetRaised')).toEqual({ scope: { kind: 'pipeline', id: 'p1' }, raises: 1 });
+  });
+
+  it('is no question any more when it has ended', () => {
+    const play = new Play().order(runs.startPipeline(plan));
+    const { id } = play.agent();
+    use(play.say(runs.started(id)), 100, id).order(runs.cancel('p1'));
+    expect(play.decision().result).toMatchObject({ kind: 'withdrawn' });
+    expect([...play.state.budgets.keys()]).toEqual([]);
+  });
+});
+
+describe('a budget of a task', () => {
+  const worker = {
+    name: 'w',
+    concurrency: 2,
+    plan: { kind: 'agent', agent: runs.agentPlan({ requires: [] }) },
+  } as const;
+
+  function spent(): Play {
+    const play = new Play({ budgets: { task: { tokens: 10 } } })
+      .order(say.create('T1'))
+      .order(runs.configure([worker]));
+    const { id, task } = play.agent();
+    play.say(runs.started(id));
+    play.say(say.release('T1'), say.session(id, 'T1', task?.epoch ?? 0));
+    return play;
+  }
+
+  it('keeps workers from taking it, and they ask once', () => {
+    const play = spent();
+    const second = play.agent();
+    play.say(runs.started(second.id));
+    use(play, 10, second.id);
+    expect(play.decision()).toMatchObject({ source: 'budget', taskId: 'T1', agentId: null });
+    play.say(say.release('T1'), say.session(second.id, 'T1', second.task?.epoch ?? 0));
+    expect(play.count('AgentRequested')).toBe(2);
+    play.order(say.create('T2'));
+    expect(play.agent().task?.task_id).toBe('T2');
+    expect(play.count('DecisionOpened')).toBe(1);
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.agent().task?.task_id).toBe('T1');
+  });
+
+  it('that nobody raises blocks the task', () => {
+    const play = spent();
+    const second = play.agent();
+    play.say(runs.started(second.id));
+    use(play, 10, second.id);
+    play.say(say.release('T1'), say.session(second.id, 'T1', second.task?.epoch ?? 0));
+    play.order(runs.resolve(play.decision().id, 3));
+    expect(play.state.tasks.get('T1')?.phase).toBe('BLOCKED');
+    expect(play.count('DecisionOpened')).toBe(1);
+  });
+});
+
+describe('workers on a day whose budget is used up', () => {
+  it('ask once, wait, and begin with the next day', () => {
+    const play = use(start(new Play({ budgets: { day: { tokens: 10 } } }), 'a1'), 20);
+    play.order(runs.resolve(play.decision().id, 2));
+    const plan = { kind: 'agent', agent: runs.agentPlan({ requires: [] }) } as const;
+    play.order(say.create('T1')).order(runs.configure([{ name: 'w', concurrency: 1, plan }]));
+    expect([play.count('AgentRequested'), play.count('DecisionOpened')]).toEqual([1, 1]);
+    const day = play.owed('wait').find(({ purpose }) => purpose.kind === 'day');
+    play.wait(24 * HOUR).say(runs.fire(day?.timerId ?? ''));
+    expect(play.agent().task?.task_id).toBe('T1');
+  });
+});

@@ -1,0 +1,84 @@
+import { event, type Event } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { budgetKey, type BudgetUse } from '../state/runs/budget.ts';
+import type { DecisionOption } from '../state/runs/decision.ts';
+import { nextDayMs } from '../state/runs/spent.ts';
+import { amount, describeUse, nameOfScope } from './budget-words.ts';
+import { parkAgent } from './escalate.ts';
+import { notifyAttention } from './notify.ts';
+import type { World } from './world.ts';
+
+/**
+ * A budget is used up: one question, and all who draw on it wait for the answer. What is under way in a client may end; its next step is
+ * held. Whoever comes later waits for the same answer.
+ */
+export function reachBudget(world: World, scope: BudgetScope, use: BudgetUse, working: readonly AgentRun[]): Event[] {
+  const { asked, decisionId } = askAbout(world, scope, use);
+  return [...asked, ...working.flatMap((agent) => parkAgent(world, agent, decisionId, `budget: ${describeUse(use)}`))];
+}
+
+/** The question that is open about a budget, or a new one. */
+export function askAbout(world: World, scope: BudgetScope, use: BudgetUse) {
+  const open = findOpen(world, scope);
+  if (open !== undefined) return { asked: [], decisionId: open };
+  const { state, newId } = world;
+  const decisionId = newId();
+  const name = nameOfScope(state, scope);
+  const title = `Budget is used up: ${name}`;
+  const { measure, used, limit } = use;
+  const frees = scope.kind === 'day' ? '\nIt begins anew with the next day, at 00:00 UTC.' : '';
+  const context = `${describeUse(use)}${frees}\nWhat is under way may end; nothing new is begun until this is decided.`;
+  const asked = [
+    event('BudgetReached', { scope, measure, used, limit, decision_id: decisionId }),
+    event('DecisionOpened', {
+      decision_id: decisionId,
+      source: 'budget',
+      title,
+      context,
+      options: optionsFor(scope, use),
+      ...subjectOf(world, scope),
+      scope,
+    }),
+    notifyAttention(world, title, context, decisionId),
+    ...freeLater(world, scope),
+  ];
+  return { asked, decisionId };
+}
+
+/** Raised by its own amount, as often as it takes to be more than what is used. */
+export function raisesFor({ used, base, limit }: BudgetUse): number {
+  return Math.max(Math.round(limit / base), Math.floor(used / base));
+}
+
+function findOpen({ state }: World, scope: BudgetScope): string | undefined {
+  const id = state.budgets.get(budgetKey(scope))?.decisionId ?? '';
+  return state.decisions.get(id)?.result === null ? id : undefined;
+}
+
+function optionsFor({ kind }: BudgetScope, use: BudgetUse): DecisionOption[] {
+  const raised = amount(use.measure, use.base * (1 + raisesFor(use)));
+  return [
+    { label: `Raise it to ${raised} and go on`, action: 'approve', recommended: true },
+    // Of a day nobody says that all its work is done.
+    ...(kind === 'day' ? [] : [{ label: 'Take what there is as done', action: 'done', recommended: false } as const]),
+    { label: 'Cancel what waits for it', action: 'cancel', recommended: false },
+  ];
+}
+
+function subjectOf({ state }: World, { kind, id }: BudgetScope) {
+  const agent = kind === 'agent' ? state.agents.get(id) : undefined;
+  const run = state.pipelines.get(kind === 'pipeline' ? id : (agent?.owner?.pipelineId ?? ''));
+  const task = kind === 'task' ? id : (agent?.task?.task_id ?? run?.task?.task_id ?? null);
+  return { agent_id: agent?.id ?? null, pipeline_id: run?.id ?? null, task_id: task };
+}
+
+/** The next day frees what waits for this one. */
+function freeLater({ state, at, newId }: World, { kind, id }: BudgetScope): Event[] {
+  if (kind !== 'day') return [];
+  const isSet = [...state.effects.values()].some(
+    (effect) => effect.kind === 'wait' && effect.purpose.kind === 'day' && effect.purpose.day === id,
+  );
+  const due = new Date(nextDayMs(Date.parse(at))).toISOString();
+  return isSet ? [] : [event('TimerSet', { timer_id: newId(), due, purpose: { kind: 'day', day: id } })];
+}

@@ -1,0 +1,68 @@
+import { moveTo } from '../state/end-claim.ts';
+import { event, type Event } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { budgetKey, useOf } from '../state/runs/budget.ts';
+import type { Decision, DecisionAction } from '../state/runs/decision.ts';
+import { endAgent } from './end-agent.ts';
+import { raisesFor } from './reach-budget.ts';
+import { because, setGoing } from './set-going.ts';
+import { wake } from './tell.ts';
+import type { World } from './world.ts';
+
+/** On the answer to the question about a budget: it is for all who wait for it. */
+export function onBudgetDecision(
+  world: World,
+  { id, scope }: Decision,
+  action: DecisionAction,
+  message: string | null,
+): Event[] {
+  const waiting = waitingFor(world, id);
+  if (action !== 'approve') {
+    const outcome = action === 'done' ? 'done' : 'cancelled';
+    const why = because(action, message);
+    const ended = waiting.flatMap((agent) => [...setGoing(world, agent), ...endAgent(world, agent, outcome, why)]);
+    return [...ended, ...(scope?.kind === 'task' ? blockUnclaimed(world, scope.id, why) : [])];
+  }
+  return [...(scope === null ? [] : raise(world, scope)), ...goOn(world, waiting, message)];
+}
+
+/** On the `day` timer: what waited for the day that is over draws on the next one. */
+export function onNewDay(world: World, day: string): Event[] {
+  const { state } = world;
+  const { decisionId = null } = state.budgets.get(budgetKey({ kind: 'day', id: day })) ?? {};
+  if (decisionId === null) return [];
+  const reason = 'a new day has begun';
+  const isOpen = state.decisions.get(decisionId)?.result === null;
+  return [
+    ...(isOpen ? [event('DecisionWithdrawn', { decision_id: decisionId, reason })] : []),
+    ...goOn(world, waitingFor(world, decisionId), null),
+  ];
+}
+
+/** On the end of a pipeline: nobody needs to decide about its budget any more. */
+export function withdrawBudget({ state }: World, scope: BudgetScope): Event[] {
+  return [...state.decisions.values()]
+    .filter(({ result, scope: about }) => result === null && about?.kind === scope.kind && about.id === scope.id)
+    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: `the ${scope.kind} is over` }));
+}
+
+/** Nobody works on it: workers must not ask for it again and again. */
+function blockUnclaimed({ state }: World, taskId: string, why: string): Event[] {
+  const task = state.tasks.get(taskId);
+  if (task === undefined || task.claim !== null || task.phase === 'COMPLETED' || task.phase === 'BLOCKED') return [];
+  return [moveTo(task, 'BLOCKED', why)];
+}
+
+function raise({ state, rules, at }: World, scope: BudgetScope): Event[] {
+  const use = useOf(state, scope, rules, at);
+  return use === undefined ? [] : [event('BudgetRaised', { scope, raises: raisesFor(use) })];
+}
+
+function goOn(world: World, waiting: readonly AgentRun[], message: string | null): Event[] {
+  return waiting.flatMap((agent) => [...setGoing(world, agent), ...wake(world, agent, message)]);
+}
+
+function waitingFor({ state }: World, decisionId: string): readonly AgentRun[] {
+  return [...state.agents.values()].filter(({ parked, outcome }) => parked === decisionId && outcome === null);
+}

@@ -1,0 +1,77 @@
+import { event, type Event } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import {
+  agentsIn,
+  budgetKey,
+  budgetOf,
+  isSpent,
+  scopesOf,
+  spentIn,
+  useOf,
+  type BudgetUse,
+} from '../state/runs/budget.ts';
+import { describeUse, nameOfScope } from './budget-words.ts';
+import { reachBudget } from './reach-budget.ts';
+import { isAtWork } from './run-handler.ts';
+import type { World } from './world.ts';
+
+/** From here on people are told that it runs out. */
+export const WARN_AT = 0.8;
+
+/** On whatever an agent uses, or wants to begin to use: each budget that it draws on is looked at, the narrowest first. */
+export function watchBudgets(world: World, agent: AgentRun): Event[] {
+  const events: Event[] = [];
+  for (const scope of scopesOf(world.state, agent, world.at)) {
+    const followed = watchBudget(world, scope);
+    events.push(...followed);
+    // Whoever is parked for one budget hears of the next when that one is settled.
+    if (followed.some(({ type }) => type === 'AgentParked')) break;
+  }
+  return events;
+}
+
+/** Used up, it stops those who draw on it; mostly used, people hear of it once. Where nobody works any more there is nothing to stop. */
+export function watchBudget(world: World, scope: BudgetScope): Event[] {
+  const { state, rules, at } = world;
+  const use = useOf(state, scope, rules, at);
+  if (use === undefined) return [];
+  const unpriced = warnUnpriced(world, scope);
+  const working = isSpent(use) ? agentsIn(state, scope).filter(isAtWork) : [];
+  if (working.length > 0) return [...unpriced, ...reachBudget(world, scope, use, working)];
+  return [...unpriced, ...warn(world, scope, use)];
+}
+
+function warn(world: World, scope: BudgetScope, use: BudgetUse): Event[] {
+  const { state, newId } = world;
+  const isWarned = state.budgets.get(budgetKey(scope))?.isWarned === true;
+  if (isWarned || use.used < use.limit * WARN_AT || isOver(world, scope)) return [];
+  const { measure, used, limit } = use;
+  const title = `Budget of ${nameOfScope(state, scope)}: ${Math.floor((used / limit) * 100)} % used`;
+  const about = { notification_id: newId(), title, message: describeUse(use), decision_id: null };
+  return [
+    event('BudgetWarned', { scope, measure, used, limit }),
+    event('NotificationRequested', { kind: 'warning', ...about }),
+  ];
+}
+
+/** A limit on money means nothing where nobody knows the price: people are told instead of being let believe. */
+function warnUnpriced(world: World, scope: BudgetScope): Event[] {
+  const { state, rules, newId } = world;
+  if (budgetOf(state, scope, rules)?.cost_millicents === undefined || isOver(world, scope)) return [];
+  if (spentIn(state, scope).unpriced_tokens === 0 || state.budgets.get(budgetKey(scope))?.isUnpriced === true)
+    return [];
+  const using = agentsIn(state, scope).find(({ usage }) => (usage?.unpriced_tokens ?? 0) > 0);
+  const model = using?.usage?.model ?? null;
+  const title = `Budget of ${nameOfScope(state, scope)}: the cost is not known`;
+  const what = model === null ? 'its model' : `model ${model}`;
+  const message = `The client names no price, and [prices] of the runbook has none for ${what}. Its tokens are counted, its cost is not.`;
+  const about = { notification_id: newId(), title, message, decision_id: null };
+  return [event('BudgetUnpriced', { scope, model }), event('NotificationRequested', { kind: 'warning', ...about })];
+}
+
+/** Its last words may still come in when nobody needs to be told of it any more. */
+function isOver({ state }: World, { kind, id }: BudgetScope): boolean {
+  if (kind === 'agent') return state.agents.get(id)?.outcome !== null;
+  return kind === 'pipeline' && state.pipelines.get(id)?.outcome !== null;
+}

@@ -1,0 +1,66 @@
+import type { AgentRun } from './agent-run.ts';
+import type { PipelineRun } from './pipeline-run.ts';
+import type { Runs } from './runs.ts';
+import { byDay, clockOf, dayOf, minusSpent, NOTHING_SPENT, plusSpent, spentByAgent, type Spent } from './spent.ts';
+
+/** By what spending is added up. Of each kind every part of it is in exactly one account. */
+export const ACCOUNTS = ['agent', 'pipeline', 'task', 'day', 'model'] as const;
+export type AccountKind = (typeof ACCOUNTS)[number];
+
+export function accountKey(kind: AccountKind, name: string): string {
+  return `${kind}:${name}`;
+}
+
+/** An interval of an agent's time is over where it begins to work, to wait, or does neither any more. */
+export function closeInterval(before: AgentRun, after: AgentRun, at: string): AgentRun {
+  const was = clockOf(before);
+  if (was === clockOf(after)) return after;
+  const ms = Math.max(0, Date.parse(at) - Date.parse(before.since));
+  return {
+    ...after,
+    since: at,
+    workMs: after.workMs + (was === 'work' ? ms : 0),
+    waitMs: after.waitMs + (was === 'wait' ? ms : 0),
+  };
+}
+
+/**
+ * Puts what an entry has added to an agent's spending where it belongs: to its name, its outermost pipeline, its task, its model and the day,
+ * and to each pipeline that it runs in. A few additions, however much there is.
+ */
+export function post(runs: Runs, before: AgentRun, after: AgentRun, at: string): void {
+  const spent = minusSpent(spentByAgent(after), spentByAgent(before));
+  if (Object.values(spent).every((value) => value === 0)) return;
+  const chain = pipelinesAround(runs, after);
+  for (const run of chain) runs.pipelines.set(run.id, { ...run, spent: plusSpent(run.spent, spent) });
+  add(runs, 'agent', after.plan.name, spent);
+  add(runs, 'pipeline', chain.at(-1)?.name ?? '', spent);
+  add(runs, 'task', after.task?.task_id ?? '', spent);
+  add(runs, 'model', after.usage?.model ?? '', spent);
+  // Tokens count when they are told of; time counts when it passes.
+  const { work_ms, wait_ms, ...used } = spent;
+  add(runs, 'day', dayOf(at), { ...used, work_ms: 0, wait_ms: 0 });
+  if (work_ms + wait_ms === 0) return;
+  const kind = work_ms > 0 ? 'work_ms' : 'wait_ms';
+  for (const { day, ms } of byDay(before.since, at)) add(runs, 'day', day, { ...NOTHING_SPENT, [kind]: ms });
+}
+
+/** The pipelines that an agent runs in, the innermost first. */
+export function pipelinesAround(
+  { pipelines }: Pick<Runs, 'pipelines'>,
+  { owner }: Pick<AgentRun, 'owner'>,
+): readonly PipelineRun[] {
+  const chain: PipelineRun[] = [];
+  for (let id = owner?.pipelineId; id !== undefined;) {
+    const run = pipelines.get(id);
+    if (run === undefined) break;
+    chain.push(run);
+    id = run.parent?.pipelineId;
+  }
+  return chain;
+}
+
+function add({ accounts }: Runs, kind: AccountKind, name: string, spent: Spent): void {
+  const key = accountKey(kind, name);
+  accounts.set(key, plusSpent(accounts.get(key) ?? NOTHING_SPENT, spent));
+}

@@ -1,0 +1,99 @@
+import type { BudgetPlan } from '../../protocol/run-plan.ts';
+import type { Rules } from '../rules.ts';
+import { accountKey, pipelinesAround } from './accounts.ts';
+import type { AgentRun } from './agent-run.ts';
+import { MEASURES, type BudgetScope, type Measure } from './budget-scope.ts';
+import { planOf } from './pipeline-run.ts';
+import type { Runs } from './runs.ts';
+import { clockOf, dayOf, NOTHING_SPENT, spentByAgent, tokensIn, type Spent } from './spent.ts';
+
+/** How far a budget is used, by the measure that is furthest. */
+export interface BudgetUse {
+  readonly measure: Measure;
+  readonly used: number;
+  readonly limit: number;
+  /** What the runbook says, before it was raised. */
+  readonly base: number;
+}
+
+export function budgetKey({ kind, id }: BudgetScope): string {
+  return `${kind}:${id}`;
+}
+
+/** The budgets that an agent draws on. */
+export function scopesOf(runs: Runs, agent: AgentRun, at: string): readonly BudgetScope[] {
+  return [
+    { kind: 'agent', id: agent.id },
+    ...pipelinesAround(runs, agent).map(({ id }) => ({ kind: 'pipeline', id }) as const),
+    ...(agent.task === null ? [] : [{ kind: 'task', id: agent.task.task_id } as const]),
+    { kind: 'day', id: dayOf(at) },
+  ];
+}
+
+/** What the runbook allows; undefined where it says nothing. */
+export function budgetOf(runs: Runs, { kind, id }: BudgetScope, { budgets }: Rules): BudgetPlan | undefined {
+  switch (kind) {
+    case 'agent':
+      return runs.agents.get(id)?.plan.budget;
+    case 'pipeline': {
+      const run = runs.pipelines.get(id);
+      return run === undefined ? undefined : planOf(run)?.budget;
+    }
+    case 'task':
+      return budgets?.task;
+    case 'day':
+      return budgets?.day;
+  }
+}
+
+/** Undefined where nothing is limited. */
+export function useOf(runs: Runs, scope: BudgetScope, rules: Rules, at: string): BudgetUse | undefined {
+  const budget = budgetOf(runs, scope, rules);
+  if (budget === undefined) return undefined;
+  const { raises = 0 } = runs.budgets.get(budgetKey(scope)) ?? {};
+  const spent = spentIn(runs, scope);
+  const uses = MEASURES.flatMap((measure): BudgetUse[] => {
+    const base = budget[FIELDS[measure]];
+    if (base === undefined) return [];
+    const used = USED[measure](spent) + (measure === 'time' ? openWorkMs(runs, scope, at) : 0);
+    return [{ measure, used, base, limit: base * (1 + raises) }];
+  });
+  return uses.toSorted((a, b) => b.used / b.limit - a.used / a.limit)[0];
+}
+
+export function isSpent(use: BudgetUse | undefined): boolean {
+  return use !== undefined && use.used >= use.limit;
+}
+
+/** Without the intervals that are not over yet. */
+export function spentIn({ agents, pipelines, accounts }: Runs, { kind, id }: BudgetScope): Spent {
+  if (kind === 'pipeline') return pipelines.get(id)?.spent ?? NOTHING_SPENT;
+  if (kind === 'task' || kind === 'day') return accounts.get(accountKey(kind, id)) ?? NOTHING_SPENT;
+  const agent = agents.get(id);
+  return agent === undefined ? NOTHING_SPENT : spentByAgent(agent);
+}
+
+const FIELDS = { tokens: 'tokens', cost: 'cost_millicents', time: 'time_ms' } as const;
+
+const USED: Readonly<Record<Measure, (spent: Spent) => number>> = {
+  tokens: tokensIn,
+  cost: ({ cost_millicents }) => cost_millicents,
+  time: ({ work_ms }) => work_ms,
+};
+
+/** Those who draw on it. */
+export function agentsIn(runs: Runs, { kind, id }: BudgetScope): readonly AgentRun[] {
+  if (kind === 'agent') return [runs.agents.get(id)].filter((agent) => agent !== undefined);
+  const all = [...runs.agents.values()].filter(({ over }) => over === null);
+  if (kind === 'day') return all;
+  if (kind === 'task') return all.filter(({ task }) => task?.task_id === id);
+  return all.filter((agent) => pipelinesAround(runs, agent).some((run) => run.id === id));
+}
+
+/** What those who are at work have added since it was last counted. */
+export function openWorkMs(runs: Runs, scope: BudgetScope, at: string): number {
+  const begin = scope.kind === 'day' ? Date.parse(`${scope.id}T00:00:00.000Z`) : 0;
+  const working = agentsIn(runs, scope).filter((agent) => clockOf(agent) === 'work');
+  const times = working.map(({ since }) => Math.max(0, Date.parse(at) - Math.max(begin, Date.parse(since))));
+  return times.reduce((sum, ms) => sum + ms, 0);
+}

@@ -1,0 +1,95 @@
+import type { Rules } from '../rules.ts';
+import { accountKey, pipelinesAround, type AccountKind } from './accounts.ts';
+import type { AgentRun } from './agent-run.ts';
+import type { BudgetScope } from './budget-scope.ts';
+import { useOf, type BudgetUse } from './budget.ts';
+import type { Runs } from './runs.ts';
+import { byDay, clockOf, NOTHING_SPENT, plusSpent, type Spent } from './spent.ts';
+
+/** One line of the table of costs. */
+export interface CostRow {
+  /** Of the agent, the outermost pipeline, the task, the day or the model; null for what belongs to none. */
+  readonly name: string | null;
+  readonly spent: Spent;
+  /** The budget that is furthest used: of a run that is under way, of the task, of the day. */
+  readonly budget: BudgetUse | null;
+}
+
+/** What was used up to this moment, by one of the accounts: days in their order, everything else by what it cost. */
+export function costsBy(runs: Runs, by: AccountKind, rules: Rules, at: string): readonly CostRow[] {
+  const sums = new Map(
+    [...runs.accounts]
+      .filter(([key]) => key.startsWith(accountKey(by, '')))
+      .map(([key, spent]) => [key.slice(accountKey(by, '').length), spent] as const),
+  );
+  for (const agent of runs.agents.values()) {
+    for (const [name, spent] of openIn(runs, agent, by, at))
+      sums.set(name, plusSpent(sums.get(name) ?? NOTHING_SPENT, spent));
+  }
+  const rows = [...sums].map(([name, spent]): CostRow => {
+    return { name: name === '' ? null : name, spent, budget: budgetIn(runs, by, name, rules, at) };
+  });
+  return rows.toSorted(by === 'day' ? byName : byCost);
+}
+
+/** The interval that an agent is in is not on record yet. */
+function openIn(runs: Runs, agent: AgentRun, by: AccountKind, at: string): readonly (readonly [string, Spent])[] {
+  const clock = clockOf(agent);
+  if (clock === 'off') return [];
+  const field = clock === 'work' ? 'work_ms' : 'wait_ms';
+  const parts = byDay(agent.since, at);
+  const spent = (ms: number): Spent => ({ ...NOTHING_SPENT, [field]: ms });
+  if (by === 'day') return parts.map(({ day, ms }) => [day, spent(ms)] as const);
+  return [[accountOf(runs, agent, by), spent(parts.reduce((sum, { ms }) => sum + ms, 0))]];
+}
+
+function accountOf(runs: Runs, agent: AgentRun, by: Exclude<AccountKind, 'day'>): string {
+  switch (by) {
+    case 'agent':
+      return agent.plan.name;
+    case 'pipeline':
+      return pipelinesAround(runs, agent).at(-1)?.name ?? '';
+    case 'task':
+      return agent.task?.task_id ?? '';
+    case 'model':
+      return agent.usage?.model ?? '';
+  }
+}
+
+function budgetIn(runs: Runs, by: AccountKind, name: string, rules: Rules, at: string): BudgetUse | null {
+  const uses = scopesIn(runs, by, name).flatMap((scope) => useOf(runs, scope, rules, at) ?? []);
+  return uses.toSorted((a, b) => b.used / b.limit - a.used / a.limit)[0] ?? null;
+}
+
+function scopesIn({ agents, pipelines }: Runs, by: AccountKind, name: string): readonly BudgetScope[] {
+  switch (by) {
+    case 'task':
+    case 'day':
+      return name === '' ? [] : [{ kind: by, id: name }];
+    case 'agent':
+      return [...agents.values()]
+        .filter(({ plan, outcome }) => plan.name === name && outcome === null)
+        .map(({ id }) => ({ kind: by, id }));
+    case 'pipeline':
+      return [...pipelines.values()]
+        .filter((run) => run.name === name && run.outcome === null)
+        .map(({ id }) => ({ kind: by, id }));
+    case 'model':
+      return [];
+  }
+}
+
+function byName(a: CostRow, b: CostRow): number {
+  return (a.name ?? '') < (b.name ?? '') ? -1 : 1;
+}
+
+function byCost(a: CostRow, b: CostRow): number {
+  const weight = ({ spent }: CostRow): readonly number[] => [
+    spent.cost_millicents,
+    spent.input_tokens + spent.output_tokens + spent.cached_tokens,
+    spent.work_ms,
+  ];
+  const [x, y] = [weight(a), weight(b)];
+  const first = x.findIndex((value, i) => value !== y[i]);
+  return first < 0 ? byName(a, b) : (y[first] ?? 0) - (x[first] ?? 0);
+}

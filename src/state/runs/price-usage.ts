@@ -1,0 +1,53 @@
+import { costOf, findPrice, type Price } from '../../protocol/price.ts';
+import type { AgentRun } from './agent-run.ts';
+import { tokensIn } from './spent.ts';
+
+/** What a client has counted, over all processes of an agent. */
+export interface Counted {
+  readonly model: string | null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cached_tokens: number;
+  /** The client's own price of all turns that are over; null where it names none. */
+  readonly cost_millicents: number | null;
+  /** The part that belongs to a turn which is not over: the client has not priced that yet. */
+  readonly open?: { readonly input: number; readonly output: number; readonly cached: number };
+}
+
+export interface Priced {
+  readonly cost_millicents: number | null;
+  readonly unpriced_tokens: number;
+}
+
+/**
+ * What it costs: as the client says, and else by the prices of the runbook. What is added now is priced by the model that works now; what no
+ * price is known for is counted apart.
+ */
+export function priceUsage(before: AgentRun['usage'], counted: Counted, prices: readonly Price[]): Priced {
+  const price = findPrice(prices, counted.model);
+  const open = counted.open ?? NO_TOKENS;
+  if (counted.cost_millicents !== null) {
+    const openCost = price === undefined ? 0 : costOf(open, price);
+    return { cost_millicents: counted.cost_millicents + openCost, unpriced_tokens: 0 };
+  }
+  const known = before?.cost_millicents ?? null;
+  const unpriced = before?.unpriced_tokens ?? 0;
+  const added = since(before, counted);
+  if (price !== undefined) return { cost_millicents: (known ?? 0) + costOf(added, price), unpriced_tokens: unpriced };
+  // A client may name the price at the end of the turn.
+  const settled = tokensIn(counted) - (open.input + open.output + open.cached);
+  return {
+    cost_millicents: known,
+    unpriced_tokens: known === null ? settled : unpriced + added.input + added.output + added.cached,
+  };
+}
+
+const NO_TOKENS = { input: 0, output: 0, cached: 0 } as const;
+
+function since(before: AgentRun['usage'], { input_tokens, output_tokens, cached_tokens }: Counted) {
+  return {
+    input: Math.max(0, input_tokens - (before?.input_tokens ?? 0)),
+    output: Math.max(0, output_tokens - (before?.output_tokens ?? 0)),
+    cached: Math.max(0, cached_tokens - (before?.cached_tokens ?? 0)),
+  };
+}

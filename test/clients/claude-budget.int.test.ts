@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunScene } from '../../src/daemon/runs.cases.ts';
+import { until } from '../../src/daemon/running.cases.ts';
+import { says } from '../models/script.ts';
+import { claudeCase } from './claude-under-test.ts';
+import { textIn } from './client.cases.ts';
+import { COMPLETE, entryOf, openUser, shellOf } from './with-daemon.ts';
+
+let scene: RunScene;
+beforeEach(() => {
+  scene = new RunScene();
+});
+afterEach(async () => scene.end());
+
+const sh = claudeCase.shell;
+const RUNBOOK = `
+  [agents.coder]
+  run = "claude"
+  model = "${claudeCase.model}"
+  prompt = "Do the task."
+  on_stop = "signal"
+  on_dead = "fail"
+  timeout = "50s"
+  budget = { tokens = 200 }`;
+
+/** Each reply is 121 tokens: the second is one too many, and is found while its tool runs. */
+const SCRIPT = [sh('true'), sh('sleep 3; touch second'), sh('touch third'), sh(COMPLETE), says('Now.')];
+
+const made = (file: string): boolean => existsSync(join(scene.repository, file));
+
+/** It is paused: its third tool is in its hand, and the model was asked for nothing more. */
+async function paused(asked: { readonly length: number }): Promise<{ readonly id: string; readonly decision: string }> {
+  const id = await scene.run('coder');
+  const { data } = await entryOf(scene, 'DecisionOpened');
+  expect(data).toMatchObject({ source: 'budget', agent_id: id });
+  await until(() => asked.length === 3, 'it wants to use its next tool', 30_000);
+  expect(made('second')).toBe(true);
+  return { id, decision: String(data['decision_id']) };
+}
+
+describe('Claude Code, whose budget is used up in the middle of a turn', { timeout: 90_000 }, () => {
+  it('is held at its next tool, and goes on with it when the budget is raised, over a restart of the daemon', async () => {
+    await using user = await openUser(claudeCase, SCRIPT);
+    const env = shellOf(claudeCase, user);
+    scene.write(RUNBOOK);
+    await scene.start(env);
+    const { id, decision } = await paused(user.model.asked);
+    await scene.stop();
+    await scene.start(env);
+    expect(made('third')).toBe(false);
+    await scene.ask('decision_resolve', { id: decision, option: 1 });
+    await until(() => made('third'), 'its tool has run', 30_000);
+    // What follows is 484 tokens, more than the 400 that it has now.
+    const again = await scene.agent(id);
+    if (again.status !== 'done') await scene.ask('decision_resolve', { id: again.decision_id, option: 1 });
+    expect(await scene.agent(id)).toMatchObject({ status: 'done', start: 1 });
+    expect(user.model.asked.some((each) => textIn(each).includes('Go on where you were.'))).toBe(false);
+  });
+
+  it('leaves by itself, and asks the model nothing more, when people take what there is as done', async () => {
+    await using user = await openUser(claudeCase, SCRIPT);
+    scene.write(RUNBOOK);
+    await scene.start(shellOf(claudeCase, user));
+    const { id, decision } = await paused(user.model.asked);
+    await scene.ask('decision_resolve', { id: decision, option: 2 });
+    const { data } = await entryOf(scene, 'AgentExited');
+    expect(data).toMatchObject({ agent_id: id, signal: null });
+    expect(made('third')).toBe(false);
+    expect(user.model.asked).toHaveLength(3);
+  });
+});
