@@ -8,7 +8,7 @@ afterEach(async () => {
   scene = undefined;
 });
 
-const MS = { timeout: 180_000 };
+const MS = { timeout: 300_000 };
 
 describe('a workflow whose gate is at GitHub', MS, () => {
   it('waits for what GitHub runs on each head, without a webhook, and a draft is ready when it is merged', async () => {
@@ -55,7 +55,7 @@ describe('a merge that GitHub refuses', MS, () => {
     github.fault = ({ method }) => (method === 'PUT' ? [405, { message: rule }] : undefined);
     await scene.begin();
     const id = await scene.run('issue', 'Read durations back');
-    const [waits] = await scene.settled([id], 100_000);
+    const [waits] = await scene.settled([id], 150_000);
     expect(waits).toMatchObject({ is: 'waits', phase: 'BLOCKED' });
     expect(waits?.because).toContain(rule);
     expect(scene.pull.state).toBe('open');
@@ -69,7 +69,7 @@ describe('a merge that GitHub refuses', MS, () => {
     github.fault = () => undefined;
     github.beforeMerge = () => void github.pushByHand('main', 'broken.test.js', 'throw new Error("broken by hand");\n');
     await scene.ask('task_unblock', { task_id: id, reason: 'now' });
-    await until(async () => (await scene?.standing(id))?.view.merge_sha !== null, 'it is merged', 60_000);
+    await until(async () => (await scene?.standing(id))?.view.merge_sha !== null, 'it is merged', 120_000);
     const story = await scene.story(id);
     expect(story.findLast(({ type }) => type === 'PullRequestPublished')?.data['how']).toBe('reopened');
     expect(story.findLast(({ type }) => type === 'MergeFinished')?.data).toMatchObject({
@@ -99,12 +99,12 @@ describe('a merge that GitHub refuses', MS, () => {
         : undefined;
     await scene.begin();
     const id = await scene.run('issue', 'Read durations back');
-    const [waits] = await scene.settled([id], 100_000);
+    const [waits] = await scene.settled([id], 150_000);
     expect(waits?.because).toContain('merge queue');
     const sha = github.mergeByHand(scene.pull);
     const { decisions } = await scene.ask<{ decisions: { id: string }[] }>('decision_list');
     await scene.ask('decision_resolve', { id: decisions[0]?.id, option: 1 });
-    const [end] = await scene.settled([id], 100_000);
+    const [end] = await scene.settled([id], 150_000);
     expect(end).toMatchObject({ is: 'closed', view: { merge_sha: sha } });
     expect(scene.git('rev-parse', 'main')).toBe(sha);
     expect(github.count(/^PUT /)).toBe(1);

@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 describe('a daemon that is killed at GitHub', () => {
-  it('opens no second pull request, merges once, and seals the end', { timeout: 180_000 }, async () => {
+  it('opens no second pull request, merges once, and seals the end', { timeout: 300_000 }, async () => {
     scene = new GithubScene();
     const killed = scene;
     const { github, gh } = killed;
@@ -46,7 +46,7 @@ describe('a daemon that is killed at GitHub', () => {
     watching.close();
     await daemon.exited;
     await killed.start(gh.env);
-    const [end] = await killed.settled(['W-00001'], 60_000);
+    const [end] = await killed.settled(['W-00001'], 120_000);
     expect(end).toMatchObject({ is: 'closed' });
     await until(
       async () =>

@@ -57,3 +57,20 @@ it('is not led astray by a pipeline that contains itself', () => {
   const plan = { kind: 'pipeline', pipeline: 'ring', pipelines: { ring: { steps: [step] } }, agents: {} };
   expect(showPlan({ plan }).split('\n').length).toBeLessThan(8);
 });
+
+it('shows a workflow: who plays what, what is checked, and how it is merged and where', () => {
+  const plan = {
+    kind: 'workflow',
+    mode: 'autonomous',
+    roles: [{ role: 'prep', agent: 'prep', run: 'builtin:prep' }],
+    checks: [{ name: 'build', run: null }],
+    merge: { method: 'squash', into: null },
+    pull_requests: 'owner/name',
+  };
+  expect(showPlan({ plan })).toBe(`workflow issue (autonomous)
+  prep: agent prep (builtin:prep)
+  check build: reported by GitHub
+  merge: squash into the main branch, by pull requests at owner/name
+`);
+  expect(showPlan({ plan: { ...plan, pull_requests: null } })).toContain('  merge: squash into the main branch\n');
+});
