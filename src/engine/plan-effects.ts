@@ -35,11 +35,14 @@ export function planEffects(start: Start, { rules, at }: { readonly rules: Rules
   for (let next = findUnseen(state, seen); next !== undefined; next = findUnseen(state, seen)) {
     seen.add(next.key);
     // An agent whose run is over leaves by itself: that nobody would wait for ever is nothing to announce.
-    if (next.kind !== 'wait' || next.purpose.kind !== 'leave') planned.push(describe(state, next));
+    // Nor is the moment at which a budget of time would be looked at.
+    if (next.kind !== 'wait' || !UNSAID.has(next.purpose.kind)) planned.push(describe(state, next));
     for (const [command, caller] of success(next)) say(command, caller);
   }
   return decided([], planned);
 }
+
+const UNSAID: ReadonlySet<string> = new Set(['leave', 'budget']);
 
 const OPERATOR: Caller = { kind: 'operator', name: 'plan' };
 const SYSTEM: Caller = { kind: 'system', name: 'plan' };

@@ -143,6 +143,8 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
       return ofAgent((agent) => onPrompt(world, agent, data.prompt), data.agent_id);
     case 'SessionUsed':
     case 'AgentRequested':
+    // Also one that comes back from a person, whose use of it nobody stops.
+    case 'AgentResumeRequested':
       return ofAgent((agent) => watchBudgets(world, agent), data.agent_id);
     case 'AgentStarted':
       return ofAgent((agent) => timeBudgets(world, agent), data.agent_id);

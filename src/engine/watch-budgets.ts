@@ -23,29 +23,33 @@ export const WARN_AT = 0.8;
 export function watchBudgets(world: World, agent: AgentRun): Event[] {
   const events: Event[] = [];
   for (const scope of scopesOf(world.state, agent, world.at)) {
-    const followed = watchBudget(world, scope);
-    events.push(...followed);
-    // Whoever is parked for one budget hears of the next when that one is settled.
-    if (followed.some(({ type }) => type === 'AgentParked')) break;
+    // Whoever is parked for one budget hears of the next when that one is settled; the others who draw on it hear now.
+    const parked = new Set(events.flatMap(({ type, data }) => (type === 'AgentParked' ? [data.agent_id] : [])));
+    events.push(...watchBudget(world, scope, parked));
   }
   return events;
 }
 
 /** Used up, it stops those who draw on it; mostly used, people hear of it once. Where nobody works any more there is nothing to stop. */
-export function watchBudget(world: World, scope: BudgetScope): Event[] {
+export function watchBudget(world: World, scope: BudgetScope, parked: ReadonlySet<string> = NOBODY): Event[] {
   const { state, rules, at } = world;
   const use = useOf(state, scope, rules, at);
   if (use === undefined) return [];
   const unpriced = warnUnpriced(world, scope);
-  const working = isSpent(use) ? agentsIn(state, scope).filter(isAtWork) : [];
+  const all = isSpent(use) ? agentsIn(state, scope) : [];
+  const working = all.filter((agent) => isAtWork(agent) && !parked.has(agent.id));
   if (working.length > 0) return [...unpriced, ...reachBudget(world, scope, use, working)];
   return [...unpriced, ...warn(world, scope, use)];
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
+
 function warn(world: World, scope: BudgetScope, use: BudgetUse): Event[] {
   const { state, newId } = world;
-  const isWarned = state.budgets.get(budgetKey(scope))?.isWarned === true;
-  if (isWarned || use.used < use.limit * WARN_AT || isOver(world, scope)) return [];
+  const record = state.budgets.get(budgetKey(scope));
+  // Who is asked about it needs no warning.
+  const isAsked = state.decisions.get(record?.decisionId ?? '')?.result === null;
+  if (record?.isWarned === true || isAsked || use.used < use.limit * WARN_AT || isOver(world, scope)) return [];
   const { measure, used, limit } = use;
   const title = `Budget of ${nameOfScope(state, scope)}: ${Math.floor((used / limit) * 100)} % used`;
   const about = { notification_id: newId(), title, message: describeUse(use), decision_id: null };

@@ -28,7 +28,7 @@ describe('a runbook', () => {
       store: undefined,
       ci: { required: [] },
       merge: undefined,
-      notify: { desktop: true, terminal: true, webhook: undefined, on: ['attention', 'done', 'failed'] },
+      notify: { desktop: true, terminal: true, webhook: undefined, on: ['attention', 'warning', 'done', 'failed'] },
       limits: { claimExpiryMs: 900_000, renewalMs: 30_000, idleMs: undefined, stallMs: {} },
     });
     expect(runbookOf({ merge: {} }).merge).toEqual({ method: 'squash', into: undefined });

@@ -9,9 +9,10 @@ import { DaemonLine } from './daemon-line.ts';
 import { refuse, type Rooms } from './door.ts';
 import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
+import { heardOutput } from './heard-output.ts';
 import { Hearing } from './hearing.ts';
 import { HeldMessages, type HeldMessage } from './held-messages.ts';
-import { Holds } from './holds.ts';
+import { END_AT_QUESTION, END_AT_TOOL, Holds } from './holds.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
 import { Permissions, type Permission } from './permissions.ts';
@@ -44,6 +45,8 @@ export class Counterpart implements Rooms {
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
+  /** A budget is used up; it stays so where the run was ended because of it. */
+  #isPaused = false;
   /** It was told something, and has not ended its turn since. */
   #isInTurn = false;
   /** It was told something that no stop has followed yet. */
@@ -124,6 +127,7 @@ export class Counterpart implements Rooms {
   /** The process has gone: nothing is renewed, and nobody is idle. */
   rest(): void {
     this.#isLeaving = true;
+    this.#holds.drop();
     this.#idle?.stop();
     for (const timer of this.#timers) clearTimeout(timer);
   }
@@ -223,8 +227,9 @@ export class Counterpart implements Rooms {
   }
 
   #letGoOn(): void {
-    if (!this.#guard.isOwned) this.#holds.drop();
-    else if (!this.#guard.isHeld) this.#holds.release();
+    if (!this.#guard.isOwned) return this.#holds.drop();
+    this.#isPaused = this.#guard.isHeld;
+    if (!this.#isPaused) this.#holds.release();
   }
 
   /** Held while a budget is used up: what the client has begun waits in its hand, and nothing is lost. */
@@ -232,7 +237,9 @@ export class Counterpart implements Rooms {
     this.#isInTurn = true;
     await heardOutput();
     await this.#hearing.reportTokens(false);
-    return this.#guard.isHeld ? this.#holds.hold() : {};
+    // One whose run was ended while it was paused has yet to hear that nobody waits for it.
+    const mayGoOn = this.#guard.isHeld ? await this.#holds.hold() : !this.#isPaused;
+    return mayGoOn ? {} : END_AT_TOOL;
   }
 
   /** It needs no word: its tool call was held, or its turn is still under way. One that was allowed to stop is not. */
@@ -267,7 +274,7 @@ export class Counterpart implements Rooms {
   /** Held until a person has decided; the client waits for it as long as that takes. */
   async #askPermission(body: Buffer): Promise<object> {
     // Whoever waits for a budget is not heard with another question.
-    if (this.#guard.isHeld) await this.#answer(this.#holds.hold());
+    if (this.#guard.isHeld && !(await this.#answer(this.#holds.hold()))) return END_AT_QUESTION;
     const said = readHook('permission-request', body);
     const answered = this.#permissions.ask();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
@@ -364,12 +371,3 @@ const NO_TERMINAL = {
 
 /** The longest that a timer can wait; whoever allows more has set no limit. */
 const LONGEST_MS = 2_147_483_647;
-
-/** What it printed before it asked lies in its pipe, and may come up behind the question. */
-async function heardOutput(): Promise<void> {
-  for (let turn = 0; turn < 2; turn += 1) {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-  }
-}

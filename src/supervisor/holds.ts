@@ -3,39 +3,39 @@
  * that its turn is ended, which costs nothing, and a message goes on with it later.
  */
 export class Holds {
-  readonly #waiting = new Set<(answer: object) => void>();
+  readonly #waiting = new Set<(mayGoOn: boolean) => void>();
   readonly #longestMs: number;
 
   constructor(longestMs: number = LONGEST_MS) {
     this.#longestMs = longestMs;
   }
 
-  /** Resolves to what the client's hook is answered. */
-  async hold(): Promise<object> {
+  /** Whether it may go on with what it has begun. */
+  async hold(): Promise<boolean> {
     return new Promise((resolve) => {
-      const answer = (what: object): void => {
+      const answer = (mayGoOn: boolean): void => {
         clearTimeout(timer);
         this.#waiting.delete(answer);
-        resolve(what);
+        resolve(mayGoOn);
       };
-      const timer = setTimeout(() => answer(END_OF_TURN), this.#longestMs).unref();
+      const timer = setTimeout(() => answer(false), this.#longestMs).unref();
       this.#waiting.add(answer);
     });
   }
 
   /** True where somebody had waited: it goes on by itself. */
   release(): boolean {
-    return this.#answer({});
+    return this.#answer(true);
   }
 
   /** Nobody waits for the agent any more: what it has begun is not done. */
   drop(): void {
-    this.#answer(END_OF_TURN);
+    this.#answer(false);
   }
 
-  #answer(what: object): boolean {
+  #answer(mayGoOn: boolean): boolean {
     const isWaiting = this.#waiting.size > 0;
-    for (const answer of this.#waiting) answer(what);
+    for (const answer of this.#waiting) answer(mayGoOn);
     return isWaiting;
   }
 }
@@ -43,4 +43,17 @@ export class Holds {
 /** HTTP clients give up after five minutes without an answer. */
 const LONGEST_MS = 240_000;
 
-const END_OF_TURN = { continue: false, stopReason: 'A budget is used up. A person has been asked.' };
+const REASON = 'A budget is used up. A person has been asked.';
+
+/** The turn is over. `continue` alone would still let the client run the tool. */
+export const END_AT_TOOL = {
+  continue: false,
+  stopReason: REASON,
+  hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: REASON },
+} as const;
+
+export const END_AT_QUESTION = {
+  continue: false,
+  stopReason: REASON,
+  hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: REASON } },
+} as const;

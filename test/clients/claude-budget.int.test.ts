@@ -25,18 +25,21 @@ const RUNBOOK = `
   timeout = "50s"
   budget = { tokens = 200 }`;
 
-/** Each reply is 121 tokens: the second is one too many, and is found while its tool runs. */
-const SCRIPT = [sh('true'), sh('sleep 3; touch second'), sh('touch third'), sh(COMPLETE), says('Now.')];
+/** Each reply is 121 tokens: the second is one too many. It is found before its tool is used, or while that runs. */
+const SCRIPT = [sh('true'), sh('sleep 2; touch second'), sh('touch third'), sh(COMPLETE), says('Now.')];
 
 const made = (file: string): boolean => existsSync(join(scene.repository, file));
 
-/** It is paused: its third tool is in its hand, and the model was asked for nothing more. */
+/** It is paused: a tool is in its hand, and the model was asked for nothing more. */
 async function paused(asked: { readonly length: number }): Promise<{ readonly id: string; readonly decision: string }> {
   const id = await scene.run('coder');
   const { data } = await entryOf(scene, 'DecisionOpened');
   expect(data).toMatchObject({ source: 'budget', agent_id: id });
-  await until(() => asked.length === 3, 'it wants to use its next tool', 30_000);
-  expect(made('second')).toBe(true);
+  const opened = performance.now();
+  const isAtThird = (): boolean => made('second') && asked.length === 3;
+  const isAtSecond = (): boolean => !made('second') && performance.now() > opened + 6000;
+  await until(() => isAtThird() || isAtSecond(), 'its next tool is held', 30_000);
+  expect(asked.length).toBeLessThanOrEqual(3);
   return { id, decision: String(data['decision_id']) };
 }
 
@@ -51,11 +54,11 @@ describe('Claude Code, whose budget is used up in the middle of a turn', { timeo
     await scene.start(env);
     expect(made('third')).toBe(false);
     await scene.ask('decision_resolve', { id: decision, option: 1 });
-    await until(() => made('third'), 'its tool has run', 30_000);
-    // What follows is 484 tokens, more than the 400 that it has now.
-    const again = await scene.agent(id);
-    if (again.status !== 'done') await scene.ask('decision_resolve', { id: again.decision_id, option: 1 });
+    // What follows is more than the 400 that it has now.
+    for (let shown = await scene.agent(id); shown.status === 'escalated'; shown = await scene.agent(id))
+      await scene.ask('decision_resolve', { id: shown.decision_id, option: 1 });
     expect(await scene.agent(id)).toMatchObject({ status: 'done', start: 1 });
+    expect([made('second'), made('third')]).toEqual([true, true]);
     expect(user.model.asked.some((each) => textIn(each).includes('Go on where you were.'))).toBe(false);
   });
 
@@ -64,10 +67,11 @@ describe('Claude Code, whose budget is used up in the middle of a turn', { timeo
     scene.write(RUNBOOK);
     await scene.start(shellOf(claudeCase, user));
     const { id, decision } = await paused(user.model.asked);
+    expect(made('third')).toBe(false);
     await scene.ask('decision_resolve', { id: decision, option: 2 });
     const { data } = await entryOf(scene, 'AgentExited');
     expect(data).toMatchObject({ agent_id: id, signal: null });
     expect(made('third')).toBe(false);
-    expect(user.model.asked).toHaveLength(3);
+    expect(user.model.asked.length).toBeLessThanOrEqual(3);
   });
 });
