@@ -128,10 +128,15 @@ export class Projects {
     if (!isAbsolute(path)) return noSuchProject(`'${path}' is not an absolute path`, 'Send the whole path.');
     const repository = await findRepository(path);
     if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
-    const { mainTop } = repository.value;
-    const id = projectId(repository.value);
-    this.#list.remember(id, mainTop);
-    return id;
+    try {
+      const id = projectId(repository.value);
+      this.#list.remember(id, repository.value.mainTop);
+      return id;
+    } catch (error) {
+      // It was removed since git has seen it. Nobody may be waiting for this answer, and that must not end the daemon.
+      const why = error instanceof Error ? error.message : String(error);
+      return noSuchProject(`the repository of '${path}' cannot be read: ${why}`, 'Check that it is still there.');
+    }
   }
 
   async #openOnce(id: string, path: string): Promise<FoundProject> {
