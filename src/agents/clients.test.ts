@@ -5,6 +5,7 @@ import { claude } from './claude/adapter.ts';
 import { codex } from './codex/adapter.ts';
 import { stopHookFlags } from './codex/stop-hook.ts';
 import { gemini } from './gemini/adapter.ts';
+import { isInteractive } from './prepare-agent.ts';
 
 const CONTEXT: AgentContext = {
   agentId: 'agent-1',
@@ -50,6 +51,47 @@ describe.each(Object.entries(ADAPTERS))('how %s is started', (run, adapter) => {
   });
 });
 
+describe.each(Object.entries(ADAPTERS))('how %s is brought into a terminal', (_, adapter) => {
+  const resumed = { ...CONTEXT, prompt: null, isResume: true, conversation: 'conversation-1', isAttached: true };
+
+  it('in its own interactive mode, in the same conversation', () => {
+    const { argv } = attach(adapter, resumed);
+    expect(argv).toContain('conversation-1');
+    for (const word of ['-p', 'exec', '--output-format', '--json', '-']) expect(argv).not.toContain(word);
+  });
+
+  it('with the hooks and the server that it has without one', () => {
+    const [alone, attached] = [prepare(adapter, { ...resumed, prompt: 'x' }), attach(adapter, resumed)];
+    const said = ({ argv, files }: LaunchParts): string => [...argv, ...files.map(({ content }) => content)].join('\n');
+    for (const mark of [/\$\{BATON_URL\}\/mcp/, /hook\/stop|hook\.cjs/])
+      expect([mark.test(said(alone)), mark.test(said(attached))]).toEqual([true, true]);
+    expect(attached.env).toEqual(alone.env);
+  });
+
+  it('asks the person for permission, and nobody else', () => {
+    expect(
+      attach(adapter, resumed)
+        .files.map(({ content }) => content)
+        .join(''),
+    ).not.toContain('permission-request');
+  });
+
+  it('with its prompt where there is no conversation yet', () => {
+    expect(attach(adapter, { ...resumed, prompt: 'begin', conversation: null }).argv.at(-1)).toBe('begin');
+  });
+});
+
+it.each([
+  ['claude', true],
+  ['codex', true],
+  ['gemini', true],
+  ['scripted a.yaml', true],
+  ['builtin:prep', false],
+  ['./my-agent.sh', false],
+])('%s has an interactive mode: %s', (run, expected) => {
+  expect(isInteractive({ run })).toBe(expected);
+});
+
 describe('what comes along from the user', () => {
   const settings = {
     apiKeyHelper: 'get-key',
@@ -90,6 +132,13 @@ describe('the stop hook of Codex', () => {
 function withUser(settings: Readonly<Record<string, unknown>>): AgentContext {
   const entries = ['settings.json', 'oauth_creds.json', 'tmp', 'extensions', 'trustedFolders.json'];
   return { ...CONTEXT, user: { folder: '/home/.client', entries, settings } };
+}
+
+function attach(adapter: Adapter, context: AgentContext): LaunchParts {
+  const files = agentFiles(context.stateDir, context.agentId);
+  const prepared = adapter.attach?.({ name: 'a', run: '' }, context, files);
+  if (prepared?.ok !== true) throw new Error(prepared?.reason);
+  return prepared.launch;
 }
 
 function prepare(adapter: Adapter, context: AgentContext = CONTEXT, model?: string): LaunchParts {

@@ -131,9 +131,9 @@ export class Projects {
     if (!isAbsolute(path)) return noSuchProject(`'${path}' is not an absolute path`, 'Send the whole path.');
     const repository = await findRepository(path);
     if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
-    const { mainTop } = repository.value;
-    const id = projectId(repository.value);
-    this.#list.remember(id, mainTop);
+    const id = identityOf(repository.value);
+    if (id === undefined) return noSuchProject(`the repository of '${path}' has gone`, 'Check that it is still there.');
+    this.#list.remember(id, repository.value.mainTop);
     return id;
   }
 
@@ -230,6 +230,15 @@ async function noteMissingCheckpoint({ id, ledger }: Project, log: Log): Promise
   const { size } = ledger.head;
   log.error('the outside checkpoint is missing', { project: id, entries: size });
   await ledger.append([{ actor: 'system:daemon', type: 'OutsideCheckpointMissing', data: { size } }]);
+}
+
+/** Undefined where it was removed since git has seen it: nobody may be waiting for this answer, and that must not end the daemon. */
+function identityOf(repository: Parameters<typeof projectId>[0]): string | undefined {
+  try {
+    return projectId(repository);
+  } catch {
+    return undefined;
+  }
 }
 
 function noSuchProject(message: string, hint: string): ApiError {

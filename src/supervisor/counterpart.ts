@@ -6,7 +6,7 @@ import type { Child } from './child.ts';
 import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
 import { createControl, isStanding } from './control.ts';
 import { DaemonLine } from './daemon-line.ts';
-import { refuse, type Rooms } from './door.ts';
+import type { Rooms } from './door.ts';
 import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
 import { heardOutput } from './heard-output.ts';
@@ -22,7 +22,6 @@ import { readHook } from './answer-hook.ts';
 import { Reporter } from './reporter.ts';
 import { StopGuard } from './stop-guard.ts';
 import type { Tail } from './tail.ts';
-import { TerminalLine } from './terminal-line.ts';
 
 /** The one that a process talks to: its hooks, its calls, its words; and the daemon's words to it. */
 export class Counterpart implements Rooms {
@@ -152,13 +151,6 @@ export class Counterpart implements Rooms {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
-  }
-
-  /** Where the command of a person comes to, who has this process in their terminal. */
-  readonly line = new TerminalLine();
-
-  async terminal(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    return this.#launch.terminal === true ? this.line.serve(request, response) : refuse(response, NO_TERMINAL);
   }
 
   async hook(name: string, body: Buffer): Promise<object> {
@@ -362,12 +354,6 @@ export class Counterpart implements Rooms {
     return hasKeptSignal(stateFiles(this.#launch.state_dir).outbox, this.#launch.agent_token);
   }
 }
-
-const NO_TERMINAL = {
-  code: 'not-attached',
-  message: "this process is in nobody's terminal",
-  hint: 'Use: baton agent attach ID',
-} as const;
 
 /** The longest that a timer can wait; whoever allows more has set no limit. */
 const LONGEST_MS = 2_147_483_647;

@@ -7,8 +7,6 @@ export interface Rooms {
   hook(name: string, body: Buffer): Promise<object>;
   /** `/control`: only with the supervisor's token. */
   control(body: Buffer): Promise<object>;
-  /** `/terminal`: the command in front of a person; only with the supervisor's token. */
-  terminal(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Everything else is for the daemon. `isOwn`: with the token of this agent. */
   pass(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void>;
 }
@@ -17,6 +15,8 @@ export interface DoorOptions {
   readonly agentToken: string;
   readonly supervisorToken: string;
   readonly rooms: Rooms;
+  /** `/terminal`: the command in front of a person; only with the supervisor's token, and where the process is in one. */
+  readonly terminal?: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
 /** Listens on loopback, on a port that the system chooses. */
@@ -60,7 +60,7 @@ async function enter(request: IncomingMessage, response: ServerResponse, options
   }
   if (isHook ? !isOwn : !isSupervisors) return refuse(response, BAD_TOKEN);
   if (method !== 'POST') return refuse(response, BAD_METHOD);
-  if (isTerminal) return options.rooms.terminal(request, response);
+  if (isTerminal) return options.terminal?.(request, response) ?? refuse(response, NO_TERMINAL);
   const body = await readBody(request, MAX_BODY_BYTES);
   if (body === undefined) return refuse(response, TOO_LARGE);
   const { rooms } = options;
@@ -117,4 +117,5 @@ export const BAD_TOKEN = error('bad-token', 'the token is not that of this agent
 const NO_SUCH_PATH = error('no-such-path', 'there is nothing here', 'See docs/api.md.');
 const BAD_METHOD = error('bad-method', 'this wants POST', 'See docs/api.md.');
 export const TOO_LARGE = error('too-large', 'the request is too large', 'Keep long logs and diffs in files.');
+const NO_TERMINAL = error('not-attached', 'this process is in no terminal', 'Use: baton agent attach ID');
 const FAILED = error('internal', 'the supervisor failed at this', 'See supervisor.log in the folder of the agent.');

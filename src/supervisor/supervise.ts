@@ -12,6 +12,7 @@ import { OutputLog } from './output-log.ts';
 import { endProcesses } from './process-tree.ts';
 import { requireLaunch } from './read-launch.ts';
 import { Tail } from './tail.ts';
+import { TerminalLine } from './terminal-line.ts';
 
 /** Somebody else supervises this start. */
 export const EXIT_TAKEN = 75;
@@ -27,15 +28,17 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const log = new OutputLog(files.log, launch.log_bytes);
   const tail = new Tail(TAIL_BYTES);
   const agent = new Counterpart(launch, files, tail);
+  const line = launch.terminal === true ? new TerminalLine() : undefined;
   const { server, port } = await openDoor({
     agentToken: launch.agent_token,
     supervisorToken: launch.token,
     rooms: agent,
+    ...(line === undefined ? {} : { terminal: async (request, response) => line.serve(request, response) }),
   });
   const url = `http://127.0.0.1:${port}`;
   writeFiles(launch, url);
-  if (launch.terminal === true) {
-    const exit = await attend({ launch, files, agent, line: agent.line, port });
+  if (line !== undefined) {
+    const exit = await attend({ launch, files, agent, line, port });
     return finish(exit, { agent, server, log, exitFile: files.exit(start) });
   }
   const spawned = await startChild(launch, childEnvironment(launch, files.bin, url));
