@@ -90,7 +90,10 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
         recovering: data.handler === 'on_error' && data.action === 'resume',
       };
     case 'TimerFired':
-      return data.purpose.kind === 'reset' ? { ...agent, tries: withoutErrors(agent.tries) } : agent;
+      // It is told to go on: where its process is on its way out, by the same error, the next one hears that.
+      return data.purpose.kind === 'reset'
+        ? { ...agent, tries: withoutErrors(agent.tries), recovering: agent.process === 'running' }
+        : agent;
     default:
       return agent;
   }
