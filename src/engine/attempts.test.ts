@@ -217,6 +217,17 @@ describe('an error that is being got over', () => {
     expect(play.agent().resume).toEqual({ message: 'Go on where you were.', append: false });
   });
 
+  it('is no death, though the process leaves when the limit has ended already', () => {
+    const play = atWork({ on_dead: { action: 'fail' } });
+    const { id } = play.agent();
+    play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
+    play.say(runs.fire(play.the('wait').timerId)).say(runs.exited(id, { code: 1 }));
+    expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', resume: { message: 'Go on where you were.' } });
+    play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2, code: 1 }));
+    expect(play.agent().reason).toBe('on_dead: fail');
+    play.checkReplay();
+  });
+
   it('and whose word was not heard is told in the next process', () => {
     const play = atWork({
       on_error: { any: { action: 'resume', message: 'Try again.' } },

@@ -75,6 +75,19 @@ describe('a budget of tokens', () => {
     expect(play.state.budgets.size).toBe(0);
   });
 
+  it('waits for an agent that a person has: their use of it is theirs, and Baton takes it back into the question', () => {
+    const play = working({ tokens: 100 });
+    play.order(runs.attach('a1')).say(runs.exited('a1', { code: 143 }));
+    play.say(runs.started('a1', 2)).say(runs.attached('a1', 2), runs.supervisor('a1'));
+    use(play, 120);
+    expect([play.agent().parked, play.count('DecisionOpened')]).toEqual([null, 0]);
+    play.say(runs.detached('a1', 2, true), runs.supervisor('a1')).say(runs.exited('a1', { start: 2 }));
+    expect(play.seen()).toMatchObject({ agent: 'escalated', asked: 'budget: budget: 120 of 100 tokens' });
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.agent()).toMatchObject({ parked: null, process: 'wanted', start: 3 });
+    play.checkReplay();
+  });
+
   it('does not keep an agent from saying that it is done', () => {
     const play = use(working({ tokens: 10 }), 10).say(runs.signal('complete', 'a1'), runs.agent('a1'));
     expect(play.agent('a1').outcome).toBe('done');

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorktree } from './create-worktree.ts';
@@ -6,7 +6,7 @@ import { fillWorktree } from './fill-worktree.ts';
 import { measureChange } from './measures/measure-change.ts';
 import { lookPlainly } from './plain-view.ts';
 import { removeWorktree } from './remove-worktree.ts';
-import { codeOf, Scratch, valueOf } from './scratch.cases.ts';
+import { Scratch, valueOf } from './scratch.cases.ts';
 import { describeContent, readWorktreeContent } from './worktree-content.ts';
 import { keepOrigin } from './worktree-origin.ts';
 
@@ -178,7 +178,9 @@ describe('nothing in a worktree is hidden', () => {
     trick();
     expect((await measured()).toSorted()).toEqual(files.toSorted());
     expect(await held()).toBe(words);
-    expect(codeOf(await removeWorktree(repo, path, { stateDir }))).toBe('git/worktree-keeps-work');
+    expect(await removeWorktree(repo, path, { stateDir })).toMatchObject({
+      problem: { code: 'git/worktree-keeps-work' },
+    });
   });
 
   it('in the note of what Baton copied: only what was on record when it did counts', async () => {
@@ -233,6 +235,22 @@ describe('what is ignored from the beginning', () => {
   it('does not count where it was ignored by whoever owns the machine', async () => {
     scratch.write(path, { 'mine.local': 'x' });
     expect([await measured(), await held()]).toEqual([[], '']);
+  });
+
+  it('does not count for any worktree, also a later one, where a rule came while somebody worked', async () => {
+    scratch.write(repo, { '.git/info/exclude': '*.local\n*.txt\n' });
+    const first = path;
+    path = valueOf(await createWorktree(repo, { branch: 'feature/t2', base: 'main' })).path;
+    valueOf(await keepOrigin(stateDir, path, NOTHING));
+    scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
+    expect([await measured(), await held()]).toEqual([['created new.txt'], '1 untracked']);
+    valueOf(await removeWorktree(repo, first, { stateDir }));
+    rmSync(join(path, 'new.txt'));
+    valueOf(await removeWorktree(repo, path, { stateDir }));
+    path = valueOf(await createWorktree(repo, { branch: 'feature/t3', base: 'main' })).path;
+    valueOf(await keepOrigin(stateDir, path, NOTHING));
+    scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
+    expect(await measured()).toEqual(['created new.txt']);
   });
 
   it('counts as work where nobody knows how the worktree was', async () => {

@@ -1,4 +1,4 @@
-import { copyFile, lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SESSION_FOLDER, WORKTREES } from './hide-worktrees.ts';
@@ -42,7 +42,7 @@ export async function lookPlainly<T>(
     const last = own.map((path, i) => (i < 2 ? path : literalPattern(path))).join('\n');
     await writeFile(hidden, joinRules([origin.excludes], rules.value) + joinRules([last], []));
     const index = join(folder, 'index');
-    await copyFile(join(gitDir.value, 'index'), index).catch(() => undefined);
+    await copyIndex(join(gitDir.value, 'index'), index);
     const env = { GIT_DIR: gitDir.value, GIT_WORK_TREE: worktree, GIT_INDEX_FILE: index };
     const run = async (args: readonly string[], input?: string): Promise<GitResult<string[]>> =>
       listOf(args, worktree, env, input);
@@ -55,6 +55,17 @@ export async function lookPlainly<T>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * With the time of the original: git looks closer at files that were changed in the second in which the index was written, and an index
+ * that seems newer than it is would be believed.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  const before = await stat(from).catch(() => null);
+  if (before === null) return;
+  await copyFile(from, to);
+  await utimes(to, Math.floor(before.mtimeMs / 1000), Math.floor(before.mtimeMs / 1000));
 }
 
 /** Git compares all that it knows of a file before it takes it to be unchanged. */

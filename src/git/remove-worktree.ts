@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { quoteForShell } from './quote-for-shell.ts';
-import { findMainBranch } from './repository.ts';
-import { failed, git, gitText, type GitResult } from './run-git.ts';
+import { findMainBranch, findRepository } from './repository.ts';
+import { failed, git, type GitResult } from './run-git.ts';
 import { describeContent, readWorktreeContent, type Guard, type WorktreeContent } from './worktree-content.ts';
 import { forgetOrigin } from './worktree-origin.ts';
 import { findWorktree, listWorktrees, type Worktree } from './worktrees.ts';
@@ -28,11 +28,11 @@ export async function removeWorktree(
     const message = `kept '${worktree.path}': ${kept.join(', ')}`;
     return failed('git/worktree-keeps-work', message, `Look at it: git -C ${quoteForShell(worktree.path)} status`);
   }
-  const gitDir = await gitText(['rev-parse', '--absolute-git-dir'], { cwd: worktree.path });
+  const place = await findRepository(worktree.path);
   // Without --force, git looks once more itself: what came after our look is safe too.
   const removed = await git(['worktree', 'remove', '--', worktree.path], { cwd: repository, timeoutMs: 600_000 });
   if (!removed.ok) return removed;
-  if (gitDir.ok) forgetOrigin(guard.stateDir, gitDir.value);
+  if (place.ok) await forgetOrigin(guard.stateDir, place.value);
   const branch = await removeBranch(repository, content.value, guard.mainBranch);
   return { ok: true, value: { path: worktree.path, branch } };
 }

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { writeWhole } from './fence.ts';
-import { findRepository, type Repository } from './repository.ts';
-import { gitText, type GitResult } from './run-git.ts';
-import { readConfig } from './worktree-config.ts';
 import type { Filled } from './fill-worktree.ts';
+import { findRepository, type Repository } from './repository.ts';
+import type { GitResult } from './run-git.ts';
+import { readOutsideRules, weigh, type Trust } from './trusted-rules.ts';
+import { readConfig } from './worktree-config.ts';
 import { readNote } from './worktree-note.ts';
 
 /** How a worktree was when it had been made and set up, before anybody worked in it: what is found there later is judged by this. */
 export interface WorktreeOrigin extends Filled {
-  /** The rules of what git ignores that no commit has: the repository's `info/exclude`, and the file of whoever owns the machine. */
+  /** The rules of what git ignores that no commit has, as far as people wrote them. */
   readonly excludes: string;
   /** Not all files of a commit are checked out. */
   readonly isSparse: boolean;
@@ -21,6 +20,13 @@ export interface WorktreeOrigin extends Filled {
 /** Where nothing is known, nothing is vouched for: what it would excuse counts as somebody's work. */
 export const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, copied: {}, linked: [] };
 
+interface Kept extends WorktreeOrigin {
+  /** The worktree it is about: names are used again. */
+  readonly of: string;
+  /** The git folder that all worktrees of the repository share. */
+  readonly repository: string;
+}
+
 /**
  * Remembers how a worktree is now, the first time; later only what was copied or linked since. In the state folder, since whoever works
  * in the worktree may write in its git folder.
@@ -28,15 +34,12 @@ export const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, copied
 export async function keepOrigin(stateDir: string, worktree: string, filled: Filled): Promise<GitResult<void>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;
-  const { gitDir } = found.value;
-  const known = findOrigin(stateDir, gitDir);
-  const origin = known ?? (await look(worktree, found.value));
-  if (!('excludes' in origin)) return origin;
+  const { gitDir, commonDir } = found.value;
+  const origin = findOrigin(stateDir, gitDir) ?? (await look(stateDir, worktree, found.value));
+  if ('ok' in origin) return origin;
   const copied = { ...origin.copied, ...filled.copied };
   const linked = [...new Set([...origin.linked, ...filled.linked])];
-  const path = originPath(stateDir, gitDir);
-  mkdirSync(join(stateDir, 'worktrees'), { recursive: true, mode: 0o700 });
-  writeWhole(path, JSON.stringify({ ...origin, copied, linked, of: identityOf(gitDir) }));
+  write(originPath(stateDir, gitDir), { ...origin, copied, linked, of: identityOf(gitDir), repository: commonDir });
   return { ok: true, value: undefined };
 }
 
@@ -45,42 +48,69 @@ export function readOrigin(stateDir: string, gitDir: string): WorktreeOrigin {
   return findOrigin(stateDir, gitDir) ?? NO_ORIGIN;
 }
 
-export function forgetOrigin(stateDir: string, gitDir: string): void {
+/** The worktree has gone. What was written meanwhile, while somebody worked there, is remembered as that. */
+export async function forgetOrigin(stateDir: string, { gitDir, commonDir, mainTop }: Repository): Promise<void> {
+  await weighRules(stateDir, mainTop, commonDir);
   rmSync(originPath(stateDir, gitDir), { force: true });
 }
 
-/** Names are used again: one that was kept of an earlier worktree of this name says nothing. */
+/** One that was kept of an earlier worktree of this name says nothing. */
 function findOrigin(stateDir: string, gitDir: string): WorktreeOrigin | undefined {
-  try {
-    const kept: unknown = JSON.parse(readFileSync(originPath(stateDir, gitDir), 'utf8'));
-    if (typeof kept !== 'object' || kept === null || !('of' in kept)) return undefined;
-    const { of, ...origin } = kept;
-    return of === identityOf(gitDir) ? { ...NO_ORIGIN, ...origin } : undefined;
-  } catch {
-    return undefined;
-  }
+  const kept = read<Kept>(originPath(stateDir, gitDir));
+  if (kept === undefined || kept.of !== identityOf(gitDir)) return undefined;
+  return { ...NO_ORIGIN, ...kept };
 }
 
 /** Nobody has worked there yet: what was noted in its git folder is Baton's own. */
 async function look(
+  stateDir: string,
   worktree: string,
   { gitDir, commonDir }: Repository,
 ): Promise<WorktreeOrigin | Extract<GitResult<never>, { ok: false }>> {
   const sparse = await readConfig(worktree, ['--type=bool'], 'core.sparseCheckout');
   if (!sparse.ok) return sparse;
-  const own = await gitText(['config', '--type=path', '--get', 'core.excludesFile'], { cwd: worktree });
-  const path = own.ok && own.value !== '' ? resolve(worktree, own.value) : usersFile();
-  const texts = [path, join(commonDir, 'info', 'exclude')].map(async (file) => readFile(file, 'utf8').catch(() => ''));
+  const excludes = await weighRules(stateDir, worktree, commonDir);
   const { copied, linked } = readNote(gitDir);
-  return { copied, linked, excludes: (await Promise.all(texts)).join('\n'), isSparse: sparse.value === 'true' };
+  return { copied, linked, excludes: excludes.join('\n'), isSparse: sparse.value === 'true' };
 }
 
-function usersFile(): string {
-  return join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'git', 'ignore');
+/** Those of the rules outside of commits that count. Somebody has worked since the last look where an origin was kept since. */
+async function weighRules(stateDir: string, folder: string, commonDir: string): Promise<string[]> {
+  const rules = await readOutsideRules(folder, commonDir);
+  const path = pathOf(stateDir, `rules ${commonDir}`);
+  const known = read<Trust>(path);
+  const trust = weigh(known, rules, hasOrigins(stateDir, commonDir));
+  if (trust !== known) write(path, trust);
+  return rules.filter((rule) => trust.trusted.includes(rule));
 }
+
+function hasOrigins(stateDir: string, commonDir: string): boolean {
+  const names = existsSync(join(stateDir, FOLDER)) ? readdirSync(join(stateDir, FOLDER)) : [];
+  return names.some((name) => read<Kept>(join(stateDir, FOLDER, name))?.repository === commonDir);
+}
+
+const FOLDER = 'worktrees';
 
 function originPath(stateDir: string, gitDir: string): string {
-  return join(stateDir, 'worktrees', `${createHash('sha256').update(gitDir).digest('hex').slice(0, 32)}.json`);
+  return pathOf(stateDir, gitDir);
+}
+
+function pathOf(stateDir: string, name: string): string {
+  return join(stateDir, FOLDER, `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`);
+}
+
+function write(path: string, value: object): void {
+  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+  writeWhole(path, JSON.stringify(value));
+}
+
+/** Only what this file has written; what is missing or broken says nothing. */
+function read<T>(path: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  } catch {
+    return undefined;
+  }
 }
 
 function identityOf(gitDir: string): string {

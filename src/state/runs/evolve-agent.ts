@@ -110,7 +110,14 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     case 'TimerSet':
       return data.purpose.kind === 'reset' ? { ...agent, limited: true } : agent;
     case 'TimerFired':
-      return data.purpose.kind === 'reset' ? { ...agent, limited: false, tries: withoutErrors(agent.tries) } : agent;
+      if (data.purpose.kind !== 'reset') return agent;
+      // It is told to go on: where its process is on its way out, by the same error, the next one hears that.
+      return {
+        ...agent,
+        limited: false,
+        tries: withoutErrors(agent.tries),
+        recovering: agent.process === 'running',
+      };
     case 'TimerCancelled':
       // Only that of a limit gets here.
       return { ...agent, limited: false };
