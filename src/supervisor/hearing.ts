@@ -35,6 +35,7 @@ export class Hearing {
   #kept: string | null = null;
   #soon: NodeJS.Timeout | undefined;
   #usedAt = 0;
+  #telling: Promise<Answer> | undefined;
   #paceMs = PACE_MS;
 
   constructor(options: HearingOptions) {
@@ -92,7 +93,8 @@ export class Hearing {
     clearTimeout(this.#soon);
     this.#soon = undefined;
     this.#usedAt = Date.now();
-    const answer = await this.#options.report(used);
+    this.#telling = this.#options.report(used);
+    const answer = await this.#telling;
     // While the daemon is away each report is a file: the newest says all.
     this.#paceMs = answer.ok ? PACE_MS : PACE_AWAY_MS;
   }
@@ -101,6 +103,8 @@ export class Hearing {
   async reportTokens(isUrgent: boolean): Promise<void> {
     const isDue = isUrgent || Date.now() >= this.#usedAt + this.#paceMs;
     if (this.#meter.hasUsed && isDue) await this.reportUsed();
+    // What is being told is judged before it goes on.
+    else await this.#telling;
   }
 
   /** A turn may take an hour, and a budget must not wait for its end. */
