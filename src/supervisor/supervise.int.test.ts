@@ -150,7 +150,7 @@ describe('a supervised process', () => {
     await using scene = new Scene();
     const run = await scene.start(sh('exec sleep 1000'));
     await run.running();
-    rmSync(scene.stateDir, { recursive: true });
+    rmSync(scene.stateDir, { recursive: true, maxRetries: 5 });
     expect(await until('it has gone', () => scene.alive().length === 0, 30_000)).toBe(true);
   });
 

@@ -156,8 +156,8 @@ beforeAll(async () => {
     entries = await world.entries();
     return entries.filter(({ type }) => type === 'SessionMeasured').length === ALL.length;
   };
-  await until(isOver, 'all sessions are measured', 100_000);
-}, 120_000);
+  await until(isOver, 'all sessions are measured', 200_000);
+}, 230_000);
 afterAll(async () => world.end());
 
 function stepsOf({ steps, claims }: Case, id: string): unknown[] {
