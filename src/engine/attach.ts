@@ -20,6 +20,14 @@ export function onAttach(world: World, agent: AgentRun): Event[] {
   return agent.process === 'gone' ? [...calledOff, resumeAgent(agent, null, false)] : calledOff;
 }
 
+/** The process before the person's has stopped. Where it had not even begun, what it was to be told is heard in theirs. */
+export function handOver(agent: AgentRun): Event {
+  const { resume, supervisor } = agent;
+  return supervisor === null && resume !== null
+    ? resumeAgent(agent, resume.message, resume.append)
+    : resumeAgent(agent, null, false);
+}
+
 /**
  * The process of a person has gone, or could not be started: Baton takes the conversation back. An agent that nobody asked for anything
  * goes on. One that waits for an answer goes on where the person has talked with it about that; otherwise it waits on.
