@@ -306,6 +306,18 @@ describe('a budget of a task', () => {
     expect(play.agent().task?.task_id).toBe('T1');
   });
 
+  it('stays a question where the task is blocked and unblocked: whoever waits for it would wait for ever', () => {
+    const play = spent();
+    const second = play.agent();
+    play.say(runs.started(second.id));
+    use(play, 10, second.id);
+    play.say(say.release('T1'), say.session(second.id, 'T1', second.task?.epoch ?? 0));
+    const about = { id: 'T1', reason: 'look first' } as const;
+    play.order({ kind: 'operate-task', command: { ...about, action: 'cancel' } });
+    play.order({ kind: 'operate-task', command: { ...about, action: 'unblock' } });
+    expect([play.decision().result, play.count('DecisionWithdrawn')]).toEqual([null, 0]);
+  });
+
   it('that nobody raises blocks the task', () => {
     const play = spent();
     const second = play.agent();
