@@ -228,6 +228,16 @@ describe('a budget that several draw on', () => {
     play.checkReplay();
   });
 
+  it('of a day frees itself also where people have heard of the next before', () => {
+    const play = use(start(new Play(rules), 'a1'), 100);
+    const { timerId } = play.the('wait');
+    // What was under way comes in late.
+    use(play.wait(24 * HOUR), 85);
+    expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
+    play.say(runs.fire(timerId));
+    expect([play.agent('a1').parked, play.decision().result?.kind]).toEqual([null, 'withdrawn']);
+  });
+
   it('parks again who was set going by another answer, and keeps what it was to hear', () => {
     const play = start(start(new Play(rules), 'a1'), 'a2');
     play.say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));
