@@ -60,13 +60,16 @@ describe('a person who wants an agent that waits for a budget', () => {
     play.checkReplay();
   });
 
-  it('gets one that was not even started, with what it was to be told', () => {
+  it('gets one that was not even started, which is told later what it was to be told', () => {
     const play = spend(working()).say(runs.exited('a1'));
     play.order(runs.resolve(play.decision().id, 1, 'Be brief.'));
     play.say(runs.used(play.agent(), 100), runs.supervisor('a1')).order(runs.attach('a1'));
     expect(due(play)).toEqual(['stop-agent']);
     play.say(runs.exited('a1', { start: 2, code: null, signal: 'SIGKILL' }));
     expect([play.agent().start, due(play)]).toEqual([3, ['start-agent']]);
-    expect(play.newest('AgentResumeRequested').message).toBe('Be brief.');
+    expect(play.the('send-message').text).toBe('Be brief.');
+    play.say(runs.detached('a1', 3, false), runs.supervisor('a1')).say(runs.exited('a1', { start: 3 }));
+    play.order(runs.resolve(play.decision().id, 1)).say(runs.started('a1', 4));
+    expect(due(play)).toEqual(['send-message']);
   });
 });

@@ -20,12 +20,11 @@ export function onAttach(world: World, agent: AgentRun): Event[] {
   return agent.process === 'gone' ? [...calledOff, resumeAgent(agent, null, false)] : calledOff;
 }
 
-/** The process before the person's has stopped. Where it had not even begun, what it was to be told is heard in theirs. */
-export function handOver(agent: AgentRun): Event {
-  const { resume, supervisor } = agent;
-  return supervisor === null && resume !== null
-    ? resumeAgent(agent, resume.message, resume.append)
-    : resumeAgent(agent, null, false);
+/** The process before the person's has stopped. Where it had not even begun, what it was to be told is told when they have left. */
+export function handOver(world: World, agent: AgentRun): Event[] {
+  const text = agent.supervisor === null ? (agent.resume?.message ?? null) : null;
+  const told = text === null ? [] : [event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text })];
+  return [resumeAgent(agent, null, false), ...told];
 }
 
 /**

@@ -19,7 +19,7 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
   const left = hasLeft(world, agent.id);
   if (agent.attach?.start === data.start) return [...left, ...takeBack(world, agent)];
   // A person waits for its conversation: that it stopped is what was wanted.
-  if (isAttaching(agent) && data.start === agent.start) return [...left, handOver(agent)];
+  if (isAttaching(agent) && data.start === agent.start) return [...left, ...handOver(world, agent)];
   if (data.start !== agent.start || agent.outcome !== null || agent.parked !== null) return left;
   if (data.timed_out) return [...left, ...endAgent(world, agent, 'failed', 'timed out')];
   const pending = pendingOf(world.state, agent.id);
@@ -46,6 +46,6 @@ function hasAnsweredError({ state }: World, { id }: AgentRun): boolean {
 /** On `AgentStartFailed`: there was never a process that could die. */
 export function onStartFailed(world: World, agent: AgentRun, reason: string): Event[] {
   if (agent.attach?.start === agent.start) return takeBack(world, agent);
-  if (agent.parked !== null && isAttaching(agent)) return [handOver(agent)];
+  if (agent.parked !== null && isAttaching(agent)) return handOver(world, agent);
   return agent.parked === null ? endAgent(world, agent, 'failed', `could not be started: ${reason}`) : [];
 }
