@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentPlan, BudgetPlan } from '../protocol/run-plan.ts';
 import type { Rules } from '../state/rules.ts';
 import * as runs from '../state/runs/say.cases.ts';
+import { standingOf } from '../state/runs/standing.ts';
 import * as say from '../state/say.cases.ts';
 import { Play } from './play.cases.ts';
 
@@ -88,8 +89,16 @@ describe('a budget of tokens', () => {
     play.checkReplay();
   });
 
-  it('does not keep an agent from saying that it is done', () => {
-    const play = use(working({ tokens: 10 }), 10).say(runs.signal('complete', 'a1'), runs.agent('a1'));
+  it('does not keep an agent from saying that it is done, nor from leaving then', () => {
+    const play = use(working({ tokens: 10 }), 10);
+    expect(standingOf(play.state, 'a1', false).is_held).toBe(true);
+    play.say(runs.signal('complete', 'a1'), runs.agent('a1'));
+    expect(standingOf(play.state, 'a1', false)).toEqual({
+      has_signalled: true,
+      is_owned: false,
+      is_parked: true,
+      missing: [],
+    });
     expect(play.agent('a1').outcome).toBe('done');
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn' });
   });
