@@ -141,6 +141,15 @@ describe('a budget of money', () => {
     expect(play.agent('a1').usage).toMatchObject({ cost_millicents: null, unpriced_tokens: 100 });
   });
 
+  it('counts what a person used in their terminal, where the client names no price, by those of the runbook', () => {
+    const theirs = { cost_millicents: 40, open: { input: 50, output: 0, cached: 0, lasting: 50 } };
+    const play = use(working({ cost_millicents: 200 }, { prices }), 90, 'a1', theirs);
+    expect(play.agent('a1').usage).toMatchObject({ cost_millicents: 90, unpriced_tokens: 0 });
+    const unknown = use(working({ cost_millicents: 200 }), 90, 'a1', theirs);
+    expect(unknown.agent('a1').usage).toMatchObject({ cost_millicents: 40, unpriced_tokens: 50 });
+    expect(unknown.count('BudgetUnpriced')).toBe(1);
+  });
+
   it('waits with that for the end of the turn: the client may name it then', () => {
     const play = working({ cost_millicents: 100 });
     use(play, 50, 'a1', { open: { input: 50, output: 0, cached: 0 } });
