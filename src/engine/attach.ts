@@ -23,7 +23,8 @@ export function onAttach(world: World, agent: AgentRun): Event[] {
 /** The process before the person's has stopped. Where it had not even begun, what it was to be told is told when they have left. */
 export function handOver(world: World, agent: AgentRun): Event[] {
   const text = agent.supervisor === null ? (agent.resume?.message ?? null) : null;
-  const told = text === null ? [] : [event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text })];
+  const told =
+    text === null ? [] : [event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text })];
   return [resumeAgent(agent, null, false), ...told];
 }
 

@@ -105,7 +105,8 @@ describe('whatever is said, by whomever, in whatever order', () => {
           driveToRest(play);
           for (const run of play.state.pipelines.values()) {
             const status = statusOfPipeline(play.state, run);
-            if (status === 'running' && !isRoomTaken(play)) throw new Error(`pipeline ${run.id} is stuck\n${play.story()}`);
+            if (status === 'running' && !isRoomTaken(play))
+              throw new Error(`pipeline ${run.id} is stuck\n${play.story()}`);
             if (status === 'waiting') waiting += 1;
             else ended += 1;
           }
