@@ -47,6 +47,7 @@ export const agentReport = operation({
       open_input_tokens: tokens,
       open_output_tokens: tokens,
       open_cached_tokens: tokens,
+      unpriced_tokens: tokens,
       message: optionalText,
       reset_at: { kind: 'text', format: 'iso-8601', optional: true },
     },

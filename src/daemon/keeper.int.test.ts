@@ -44,6 +44,24 @@ describe('a project', () => {
     expect(project.ledger.head.size - before).toBe(2);
   });
 
+  it('is read at once where nothing is under way, and after what was said before where something is', async () => {
+    const tasks = async () => project.keeper.read(({ state }) => ({ known: state.tasks.size, durable: isDurable() }));
+    const isDurable = (): boolean => project.ledger.head.size > before;
+    const before = project.ledger.head.size;
+    expect(await tasks()).toMatchObject({ answer: { known: 0 } });
+    const order: string[] = [];
+    const created = ask({ kind: 'create-task', command: { id: 'A', title: 'x' } }).then(() => order.push('created'));
+    const seen = tasks().then((read) => (order.push('read'), read));
+    expect(await seen).toMatchObject({ answer: { known: 1 } });
+    await created;
+    expect([order, isDurable()]).toEqual([['created', 'read'], true]);
+    expect(await tasks()).toMatchObject({ answer: { known: 1, durable: true } });
+    const failed = await project.keeper.read(() => {
+      throw new Error('a mistake');
+    });
+    expect([failed.ok, mistakes.length]).toEqual([false, 1]);
+  });
+
   it('answers a retry with the same key as it answered the first time, also after a restart', async () => {
     const create: Command = { kind: 'create-task', command: { id: 'A', title: 'x' } };
     const first = await ask(create, 'key-1');

@@ -16,7 +16,8 @@ import { WaitingRoom } from './waiting-room.ts';
 /**
  * One project's loop: the only place where commands meet the state. Whatever has arrived is decided, one request after the
  * other, on a state that runs ahead; then all of it is recorded in one commit; then everybody is answered. Reads take the same
- * way, so that nobody is told what is not durable. Those who wait for work are served in the commit that makes the work.
+ * way while anything is under way, so that nobody is told what is not durable. Those who wait for work are served in the commit
+ * that makes the work.
  */
 export class Keeper {
   readonly #ledger: Ledger;

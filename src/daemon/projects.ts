@@ -5,22 +5,21 @@ import { stateFiles } from '../api/state-folder.ts';
 import type { Effects } from '../effects/effects.ts';
 import { projectId } from '../git/project-id.ts';
 import { findRepository } from '../git/repository.ts';
-import { findGithub, type PullRequests } from '../github/find-github.ts';
 import { ledgerPlace } from '../ledger/ledger-place.ts';
 import type { Signer } from '../ledger/crypto.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { OutsideFile } from '../ledger/outside-file.ts';
 import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { EntryFeed } from './entry-feed.ts';
-import { configureWorkers, rulesOf } from './follow-runbook.ts';
+import { configureWorkers } from './follow-runbook.ts';
 import { DOOR_LIMITS } from './limits.ts';
+import { LiveRules } from './live-rules.ts';
 import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { openProject, type Project } from './project.ts';
 import { reconcileAtStart } from './reconcile-handler.ts';
 import { leaseTimesOf, type Settings } from './settings.ts';
-import type { Rules } from '../state/rules.ts';
 
 /** A project that is open, and what calls on it may use. */
 export interface OpenProject {
@@ -163,26 +162,21 @@ export class Projects {
     const services = servicesFor(path);
     const { runbook } = services;
     runbook.read();
-    const rules: Rules & { pulls?: PullRequests } = { ...rulesOf(runbook.good) };
-    const lookForGithub = async (): Promise<void> => {
-      const pulls = await findGithub(path, runbook.good?.github ?? NO_GITHUB, env);
-      if (pulls === undefined) delete rules.pulls;
-      else rules.pulls = pulls;
-    };
-    await lookForGithub();
+    const live = new LiveRules({ path, runbook, env, log });
+    await live.lookForGithub();
     let project: Project | undefined;
     const feed = new EntryFeed(() => project?.ledger);
     const opened = await openProject({
       id,
       path,
       stateDir,
-      rules,
+      rules: live.rules,
       leaseTimes: leaseTimesOf(settings, runbook.good?.limits),
       now: services.now,
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => {
         feed.add(entries);
-        if (entries.some(({ type }) => type === 'WorkflowStarted')) void lookForGithub();
+        if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#doAside(live.lookForGithub());
       },
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       onTick: (nowMs) => runbook.glance(nowMs),
@@ -201,8 +195,8 @@ export class Projects {
     project = made;
     if (!hadCheckpoint && made.ledger.head.size > 1) await noteMissingCheckpoint(made, log);
     runbook.follow((good) => {
-      Object.assign(rules, rulesOf(good));
-      void lookForGithub();
+      live.take(good);
+      this.#doAside(live.lookForGithub());
       void configureWorkers(made, good, log);
     });
     log.info('project opened', { project: id, path, entries: made.ledger.head.size });
@@ -219,7 +213,6 @@ export class Projects {
   }
 }
 
-const NO_GITHUB = { pullRequests: undefined, repository: undefined, remote: undefined, draft: false } as const;
 const MAX_PATHS = 10_000;
 
 /**

@@ -46,7 +46,7 @@ function readSeen(input: Input): AgentSeen | undefined {
       const { cost_millicents = null, turns = 0, waiting_tokens = 0 } = input;
       const tokens = { input_tokens, output_tokens, cached_tokens, waiting_tokens };
       const { open_input_tokens: openIn = 0, open_output_tokens: openOut = 0, open_cached_tokens: cached = 0 } = input;
-      const open = { input: openIn, output: openOut, cached };
+      const open = { input: openIn, output: openOut, cached, lasting: input.unpriced_tokens ?? 0 };
       return { kind, conversation_id, model, ...tokens, cost_millicents, turns, open };
     }
     case 'errored': {

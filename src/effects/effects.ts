@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
 import type { Recorded } from '../state/event.ts';
-import { isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import type { Effect } from '../state/runs/effect.ts';
-import { isHeld } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { abandonChecks } from './check-commit.ts';
 import { setupCommandOf } from './furnish-workspace.ts';
+import { isDue } from './is-due.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
 import { Liveness } from './liveness.ts';
 import { forgetNotification } from './notify.ts';
@@ -182,16 +181,3 @@ const LONGEST_RETRY_MS = 60_000;
 
 /** How long the end of the daemon waits for what is being done; all of it can be taken up again. */
 const CLOSE_MS = 2000;
-
-/**
- * An agent that is being started hears nothing yet, and is not stopped; one that a person has hears it when they have left; one that waits
- * for a budget is neither started nor set to work.
- */
-function isDue(effect: Effect, state: State): boolean {
-  if (effect.kind !== 'send-message' && effect.kind !== 'stop-agent' && effect.kind !== 'start-agent') return true;
-  const agent = state.agents.get(effect.agentId);
-  if (effect.kind !== 'stop-agent' && isHeld(state, agent)) return false;
-  if (effect.kind === 'start-agent') return true;
-  if (agent?.process === 'wanted') return false;
-  return effect.kind === 'stop-agent' || agent === undefined || !(isAttached(agent) || isAttaching(agent));
-}

@@ -11,7 +11,9 @@ export function claimsToRenew(state: State): { readonly taskId: string; readonly
   }
   if (held.size === 0) return [];
   for (const { task, process, parked } of state.agents.values()) {
-    if (task !== null && process === 'running' && parked === null) held.delete(task.task_id);
+    // One of an earlier claim, in a person's terminal perhaps, keeps its successor waiting, and renews nothing for it.
+    const isOwn = task !== null && held.get(task.task_id) === task.epoch;
+    if (isOwn && process === 'running' && parked === null) held.delete(task.task_id);
   }
   return [...held].map(([taskId, epoch]) => ({ taskId, epoch }));
 }

@@ -142,7 +142,10 @@ describe('an agent that waits for a person', () => {
   it('hears the answer that was given meanwhile when they have left', () => {
     const play = attached(parked());
     play.order(runs.resolve(play.decision().id, 1, 'Go left.'));
+    // However long they stay: no step ends under them.
+    expect(play.owed('wait')).toEqual([]);
     expect(leave(play, false).newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go left.' });
+    expect(play.the('wait').purpose).toMatchObject({ kind: 'step', step: 'code' });
   });
 
   it('and asks again while they are there keeps its question', () => {

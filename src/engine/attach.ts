@@ -20,6 +20,14 @@ export function onAttach(world: World, agent: AgentRun): Event[] {
   return agent.process === 'gone' ? [...calledOff, resumeAgent(agent, null, false)] : calledOff;
 }
 
+/** The process before the person's has stopped. Where it had not even begun, what it was to be told is told when they have left. */
+export function handOver(world: World, agent: AgentRun): Event[] {
+  const text = agent.supervisor === null ? (agent.resume?.message ?? null) : null;
+  const told =
+    text === null ? [] : [event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text })];
+  return [resumeAgent(agent, null, false), ...told];
+}
+
 /**
  * The process of a person has gone, or could not be started: Baton takes the conversation back. An agent that nobody asked for anything
  * goes on. One that waits for an answer goes on where the person has talked with it about that; otherwise it waits on.

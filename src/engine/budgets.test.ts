@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentPlan, BudgetPlan } from '../protocol/run-plan.ts';
 import type { Rules } from '../state/rules.ts';
 import * as runs from '../state/runs/say.cases.ts';
+import { standingOf } from '../state/runs/standing.ts';
 import * as say from '../state/say.cases.ts';
 import { Play } from './play.cases.ts';
 
@@ -88,8 +89,16 @@ describe('a budget of tokens', () => {
     play.checkReplay();
   });
 
-  it('does not keep an agent from saying that it is done', () => {
-    const play = use(working({ tokens: 10 }), 10).say(runs.signal('complete', 'a1'), runs.agent('a1'));
+  it('does not keep an agent from saying that it is done, nor from leaving then', () => {
+    const play = use(working({ tokens: 10 }), 10);
+    expect(standingOf(play.state, 'a1', false).is_held).toBe(true);
+    play.say(runs.signal('complete', 'a1'), runs.agent('a1'));
+    expect(standingOf(play.state, 'a1', false)).toEqual({
+      has_signalled: true,
+      is_owned: false,
+      is_parked: true,
+      missing: [],
+    });
     expect(play.agent('a1').outcome).toBe('done');
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn' });
   });
@@ -130,6 +139,15 @@ describe('a budget of money', () => {
     expect(play.count('BudgetUnpriced')).toBe(1);
     expect(play.newest('NotificationRequested').message).toContain('model strange');
     expect(play.agent('a1').usage).toMatchObject({ cost_millicents: null, unpriced_tokens: 100 });
+  });
+
+  it('counts what a person used in their terminal, where the client names no price, by those of the runbook', () => {
+    const theirs = { cost_millicents: 40, open: { input: 50, output: 0, cached: 0, lasting: 50 } };
+    const play = use(working({ cost_millicents: 200 }, { prices }), 90, 'a1', theirs);
+    expect(play.agent('a1').usage).toMatchObject({ cost_millicents: 90, unpriced_tokens: 0 });
+    const unknown = use(working({ cost_millicents: 200 }), 90, 'a1', theirs);
+    expect(unknown.agent('a1').usage).toMatchObject({ cost_millicents: 40, unpriced_tokens: 50 });
+    expect(unknown.count('BudgetUnpriced')).toBe(1);
   });
 
   it('waits with that for the end of the turn: the client may name it then', () => {
@@ -228,6 +246,16 @@ describe('a budget that several draw on', () => {
     play.checkReplay();
   });
 
+  it('of a day frees itself also where people have heard of the next before', () => {
+    const play = use(start(new Play(rules), 'a1'), 100);
+    const { timerId } = play.the('wait');
+    // What was under way comes in late.
+    use(play.wait(24 * HOUR), 85);
+    expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
+    play.say(runs.fire(timerId));
+    expect([play.agent('a1').parked, play.decision().result?.kind]).toEqual([null, 'withdrawn']);
+  });
+
   it('parks again who was set going by another answer, and keeps what it was to hear', () => {
     const play = start(start(new Play(rules), 'a1'), 'a2');
     play.say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));
@@ -304,6 +332,18 @@ describe('a budget of a task', () => {
     expect(play.count('DecisionOpened')).toBe(1);
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent().task?.task_id).toBe('T1');
+  });
+
+  it('stays a question where the task is blocked and unblocked: whoever waits for it would wait for ever', () => {
+    const play = spent();
+    const second = play.agent();
+    play.say(runs.started(second.id));
+    use(play, 10, second.id);
+    play.say(say.release('T1'), say.session(second.id, 'T1', second.task?.epoch ?? 0));
+    const about = { id: 'T1', reason: 'look first' } as const;
+    play.order({ kind: 'operate-task', command: { ...about, action: 'cancel' } });
+    play.order({ kind: 'operate-task', command: { ...about, action: 'unblock' } });
+    expect([play.decision().result, play.count('DecisionWithdrawn')]).toEqual([null, 0]);
   });
 
   it('that nobody raises blocks the task', () => {

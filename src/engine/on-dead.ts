@@ -1,13 +1,12 @@
 import type { Event, EventOf } from '../state/event.ts';
 import { isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
-import { takeBack } from './attach.ts';
+import { handOver, takeBack } from './attach.ts';
 import { endAgent } from './end-agent.ts';
 import { handlerPlanOf } from './handler-plan.ts';
 import { hasLeft } from './leave.ts';
 import { recover } from './on-error.ts';
 import { callOff, handlerOf, messagesTo, pendingOf } from './pending.ts';
 import { fireHandler } from './run-handler.ts';
-import { resumeAgent } from './tell.ts';
 import type { World } from './world.ts';
 
 /**
@@ -20,7 +19,7 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
   const left = hasLeft(world, agent.id);
   if (agent.attach?.start === data.start) return [...left, ...takeBack(world, agent)];
   // A person waits for its conversation: that it stopped is what was wanted.
-  if (isAttaching(agent) && data.start === agent.start) return [...left, resumeAgent(agent, null, false)];
+  if (isAttaching(agent) && data.start === agent.start) return [...left, ...handOver(world, agent)];
   if (data.start !== agent.start || agent.outcome !== null || agent.parked !== null) return left;
   if (data.timed_out) return [...left, ...endAgent(world, agent, 'failed', 'timed out')];
   const pending = pendingOf(world.state, agent.id);
@@ -47,6 +46,6 @@ function hasAnsweredError({ state }: World, { id }: AgentRun): boolean {
 /** On `AgentStartFailed`: there was never a process that could die. */
 export function onStartFailed(world: World, agent: AgentRun, reason: string): Event[] {
   if (agent.attach?.start === agent.start) return takeBack(world, agent);
-  if (agent.parked !== null && isAttaching(agent)) return [resumeAgent(agent, null, false)];
+  if (agent.parked !== null && isAttaching(agent)) return handOver(world, agent);
   return agent.parked === null ? endAgent(world, agent, 'failed', `could not be started: ${reason}`) : [];
 }

@@ -47,10 +47,14 @@ function askAboutTask(world: World, sessionId: string, message: string): Event[]
   return [opened, notifyAttention(world, title, message, decision_id)];
 }
 
-/** On a task that is no longer blocked, or begins again: nobody needs to be asked about it any more, and nothing holds it. */
+/**
+ * On a task that is no longer blocked, or begins again: nobody needs to be asked about it any more, and nothing holds it. What is asked about
+ * a budget has nothing to do with that: agents wait for the answer.
+ */
 export function onUnblocked({ state }: World, taskId: string, reason: string): Event[] {
   const withdrawn = [...state.decisions.values()]
     .filter(({ result, agentId, taskId: about }) => result === null && agentId === null && about === taskId)
+    .filter(({ source }) => source !== 'budget')
     .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
   const isHeld = (state.tasks.get(taskId)?.flow.held ?? null) !== null;
   return isHeld ? [...withdrawn, event('TaskFreed', { task_id: taskId })] : withdrawn;

@@ -6,6 +6,7 @@ import * as flow from '../state/workflow/say.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
 const PULLS = { pulls: { repository: 'owner/name', remote: 'origin', draft: false } };
+const WATCHED = { ...PULLS, checks: [{ name: 'unit', run: 'npm test' }, { name: 'build' }] };
 const NEXT = 'b'.repeat(40);
 
 /** As the sessions of a workflow are: each has a worktree of the task's branch. */
@@ -54,7 +55,7 @@ describe('a task that comes to CI, where there are pull requests', () => {
   });
 
   it('is asked about at GitHub where GitHub runs the checks, until they have ended', () => {
-    const play = new PullPlay({ ...PULLS, checks: [{ name: 'unit', run: 'npm test' }, { name: 'build' }] }).toGate();
+    const play = new PullPlay(WATCHED).toGate();
     play.publish();
     expect(play.the('watch-checks')).toMatchObject({ head: SHA, names: ['build'] });
     play.check();
@@ -117,6 +118,12 @@ describe('a task that is cancelled', () => {
     // Also where it was not even closed yet.
     play.order(cancel).order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
     expect([play.owed('close-pull'), play.owed('publish-pull').length]).toEqual([[], 1]);
+  });
+
+  it('is not asked for its checks any more', () => {
+    const play = new PullPlay(WATCHED).toGate().publish();
+    expect(play.owed('watch-checks')).toHaveLength(1);
+    expect(play.order(cancel).owed('watch-checks')).toEqual([]);
   });
 
   it('does not publish what was on its way', () => {

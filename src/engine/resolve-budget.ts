@@ -2,7 +2,7 @@ import { moveTo } from '../state/end-claim.ts';
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
-import { budgetKey, useOf } from '../state/runs/budget.ts';
+import { useOf } from '../state/runs/budget.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
 import { endAgent } from './end-agent.ts';
 import { raisesFor } from './reach-budget.ts';
@@ -29,22 +29,22 @@ export function onBudgetDecision(
 
 /** On the `day` timer: what waited for the day that is over draws on the next one. */
 export function onNewDay(world: World, day: string): Event[] {
-  const { state } = world;
-  const { decisionId = null } = state.budgets.get(budgetKey({ kind: 'day', id: day })) ?? {};
-  if (decisionId === null) return [];
-  const reason = 'a new day has begun';
-  const isOpen = state.decisions.get(decisionId)?.result === null;
-  return [
-    ...(isOpen ? [event('DecisionWithdrawn', { decision_id: decisionId, reason })] : []),
-    ...goOn(world, waitingFor(world, decisionId), null),
-  ];
+  return findAsked(world, { kind: 'day', id: day }).flatMap(({ id }) => [
+    event('DecisionWithdrawn', { decision_id: id, reason: 'a new day has begun' }),
+    ...goOn(world, waitingFor(world, id), null),
+  ]);
 }
 
 /** On the end of a pipeline: nobody needs to decide about its budget any more. */
-export function withdrawBudget({ state }: World, scope: BudgetScope): Event[] {
-  return [...state.decisions.values()]
-    .filter(({ result, scope: about }) => result === null && about?.kind === scope.kind && about.id === scope.id)
-    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: `the ${scope.kind} is over` }));
+export function withdrawBudget(world: World, scope: BudgetScope): Event[] {
+  const reason = `the ${scope.kind} is over`;
+  return findAsked(world, scope).map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
+}
+
+/** By the question itself: what has happened to the budget of a day is forgotten with the first word about the next. */
+function findAsked({ state }: World, { kind, id }: BudgetScope): readonly Decision[] {
+  const open = [...state.decisions.values()].filter(({ result }) => result === null);
+  return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);
 }
 
 /** Nobody works on it: workers must not ask for it again and again. */

@@ -1,15 +1,16 @@
 import { event, type Event } from '../state/event.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
+import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import { timeStep } from './run-step.ts';
 import type { World } from './world.ts';
 
-/** A person has answered: the agent is unparked, and the clock of its step goes on. */
+/** A person has answered: the agent is unparked, and the clock of its step goes on; where somebody has it, when they have left. */
 export function setGoing(world: World, agent: AgentRun): Event[] {
   const run = ownerOf(world, agent);
   const unparked = event('AgentUnparked', { agent_id: agent.id });
   if (run === undefined || run.step === null) return [unparked];
-  return [unparked, event('StepResumed', { pipeline_id: run.id, step: run.step.name }), ...timeStep(world, run)];
+  const clock = isAttached(agent) || isAttaching(agent) ? [] : timeStep(world, run);
+  return [unparked, event('StepResumed', { pipeline_id: run.id, step: run.step.name }), ...clock];
 }
 
 /** The pipeline whose step the agent is. */

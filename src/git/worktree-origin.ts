@@ -56,7 +56,7 @@ export async function forgetOrigin(stateDir: string, { gitDir, commonDir, mainTo
 
 /** One that was kept of an earlier worktree of this name says nothing. */
 function findOrigin(stateDir: string, gitDir: string): WorktreeOrigin | undefined {
-  const kept = read<Kept>(originPath(stateDir, gitDir));
+  const kept = readKept(originPath(stateDir, gitDir));
   if (kept === undefined || kept.of !== identityOf(gitDir)) return undefined;
   return { ...NO_ORIGIN, ...kept };
 }
@@ -78,7 +78,7 @@ async function look(
 async function weighRules(stateDir: string, folder: string, commonDir: string): Promise<string[]> {
   const rules = await readOutsideRules(folder, commonDir);
   const path = pathOf(stateDir, `rules ${commonDir}`);
-  const known = read<Trust>(path);
+  const known = read(path) as Trust | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const trust = weigh(known, rules, hasOrigins(stateDir, commonDir));
   if (trust !== known) write(path, trust);
   return rules.filter((rule) => trust.trusted.includes(rule));
@@ -86,7 +86,7 @@ async function weighRules(stateDir: string, folder: string, commonDir: string): 
 
 function hasOrigins(stateDir: string, commonDir: string): boolean {
   const names = existsSync(join(stateDir, FOLDER)) ? readdirSync(join(stateDir, FOLDER)) : [];
-  return names.some((name) => read<Kept>(join(stateDir, FOLDER, name))?.repository === commonDir);
+  return names.some((name) => readKept(join(stateDir, FOLDER, name))?.repository === commonDir);
 }
 
 const FOLDER = 'worktrees';
@@ -104,10 +104,14 @@ function write(path: string, value: object): void {
   writeWhole(path, JSON.stringify(value));
 }
 
+function readKept(path: string): Kept | undefined {
+  return read(path) as Kept | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
 /** Only what this file has written; what is missing or broken says nothing. */
-function read<T>(path: string): T | undefined {
+function read(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }

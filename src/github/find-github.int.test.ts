@@ -33,6 +33,10 @@ describe('whether a project has pull requests', () => {
     expect(await find({ origin: 'https://git.example.org/owner/name' })).toBeUndefined();
   });
 
+  it('does not know where git does not answer', async () => {
+    expect(await findGithub(scratch.folder, NOTHING, { PATH: bin })).toBe('unknown');
+  });
+
   it('takes origin before others, and the remote that is named before origin', async () => {
     const both = { a: 'https://github.com/a/name', ...HERE };
     expect(await find(both)).toMatchObject({ repository: 'owner/name' });

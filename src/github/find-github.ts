@@ -22,16 +22,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Whether a project has pull requests: it says so, or it has a remote at GitHub (or at the host of `GH_HOST`) and `gh` is there. A project
- * that asks for them gets them, or hears why not; one that does not ask, and lacks something, merges here as ever.
+ * that asks for them gets them, or hears why not; one that does not ask, and lacks something, merges here as ever. `unknown`: git did not say.
  */
 export async function findGithub(
   path: string,
   { pullRequests, repository, remote, draft }: GithubSettings,
   env: Environment,
-): Promise<PullRequests | undefined> {
+): Promise<PullRequests | 'unknown' | undefined> {
   const isAsked = pullRequests === true || repository !== undefined;
   if (pullRequests === false || (!isAsked && findProgram('gh', env) === undefined)) return undefined;
   const remotes = await readRemotes(path);
+  if (remotes === undefined) return 'unknown';
   const hosts = new Set([GITHUB, env['GH_HOST']?.toLowerCase()]);
   const isFit = ({ name, at }: Remote): boolean =>
     (remote === undefined || name === remote) && at !== undefined && hosts.has(at.host);
@@ -57,12 +58,14 @@ interface Remote {
   readonly at: GithubRepository | undefined;
 }
 
-async function readRemotes(path: string): Promise<readonly Remote[]> {
+async function readRemotes(path: string): Promise<readonly Remote[] | undefined> {
   const names = await gitLines(['remote'], { cwd: path });
+  if (!names.ok) return undefined;
   const remotes: Remote[] = [];
-  for (const name of names.ok ? names.value : []) {
+  for (const name of names.value) {
     const url = await git(['remote', 'get-url', '--', name], { cwd: path, answers: [2] });
-    remotes.push({ name, at: url.ok ? parseRemoteUrl(url.value.stdout.trim()) : undefined });
+    if (!url.ok) return undefined;
+    remotes.push({ name, at: parseRemoteUrl(url.value.stdout.trim()) });
   }
   return remotes;
 }

@@ -6,17 +6,19 @@ export interface Tally {
   readonly conversation: Usage;
   /** The messages of a turn that is not over, by their ids. */
   readonly open: Readonly<Record<string, Usage>>;
+  /** The turns that the client has named no price for, though it may have for others: those that were broken off, or in a person's terminal. */
+  readonly unpriced: Usage;
 }
 
 export const NOTHING_USED: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costMillicents: null };
 
-export const EMPTY_TALLY: Tally = { turns: NOTHING_USED, conversation: NOTHING_USED, open: {} };
+export const EMPTY_TALLY: Tally = { turns: NOTHING_USED, conversation: NOTHING_USED, open: {}, unpriced: NOTHING_USED };
 
 export function tally(before: Tally, { usage, of, id = '' }: UsageSaid): Tally {
   switch (of) {
     case 'turn':
       // A message is told when it begins, its turn when it is over: the turn knows better, unless it leaves something out.
-      return { ...before, turns: plus(before.turns, most(usage, openOf(before))), open: {} };
+      return addTurn(before, most(usage, openOf(before)));
     case 'conversation':
       return { ...before, conversation: usage };
     case 'message':
@@ -26,7 +28,12 @@ export function tally(before: Tally, { usage, of, id = '' }: UsageSaid): Tally {
 
 /** The turn will not be told whole any more: what its messages said is all that is known. */
 export function closeTurn(before: Tally): Tally {
-  return { ...before, turns: plus(before.turns, openOf(before)), open: {} };
+  return addTurn(before, openOf(before));
+}
+
+function addTurn(before: Tally, turn: Usage): Tally {
+  const unpriced = turn.costMillicents === null ? plus(before.unpriced, turn) : before.unpriced;
+  return { ...before, turns: plus(before.turns, turn), open: {}, unpriced };
 }
 
 export function openOf({ open }: Tally): Usage {

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
+import { readHeld } from './held-messages.ts';
 import { Scene, SUPERVISOR_TOKEN, TOKEN, type Supervised } from './scene.cases.ts';
 
 const TERMINAL = { argv: ['/bin/sh', '-c', 'echo "$0"', '${BATON_URL}'], terminal: true, input: 'none' } as const;
@@ -97,6 +99,23 @@ describe('the supervisor of a process in a terminal', () => {
     expect(await run.exit()).toMatchObject({ code: null, signal: 'SIGHUP' });
     expect(scene.alive()).toEqual([]);
     expect(scene.daemon.reports('detached').map(({ input }) => input)).toMatchObject([{ how: 'lost' }]);
+  });
+
+  it('forgets what was not heard before when it is told to them, and not where nobody comes', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    const files = scene.files();
+    const held = [{ id: 'm1', text: 'Mind the gap.' }];
+    const alone = await scene.start({ ...TERMINAL, held: ['m1'], arrival_ms: 50 });
+    writeFileSync(files.held, JSON.stringify(held));
+    await alone.exit();
+    expect(readHeld(files.held)).toEqual(held);
+    const run = await scene.start({ ...TERMINAL, held: ['m1'], start: 2 });
+    using ada = await Visitor.come(run);
+    await ada.launch();
+    ada.leave(0);
+    await run.exit();
+    expect(readHeld(files.held)).toEqual([]);
   });
 
   it('takes one at a time, and nobody without its own token', async () => {

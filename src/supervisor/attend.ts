@@ -74,6 +74,7 @@ async function entertain(
     cwd: launch.cwd,
     env: Object.fromEntries(env.filter((pair): pair is [string, string] => pair[1] !== undefined)),
   });
+  agent.opened();
   return Promise.race([guest.gone, ended]);
 }
 

@@ -181,10 +181,12 @@ export type AgentReport =
       readonly cost_millicents: number | null;
       readonly turns: number;
       readonly waiting_tokens: number;
-      /** The part of them that belongs to a turn which is not over: the client has named no price for it yet. */
+      /** The part of them that the client has named no price for: that of a turn which is not over, and what `unpriced_tokens` counts. */
       readonly open_input_tokens: number;
       readonly open_output_tokens: number;
       readonly open_cached_tokens: number;
+      /** Of turns that are over, where it has named prices of others: it will not name theirs any more. */
+      readonly unpriced_tokens: number;
     }
   | {
       readonly kind: 'errored';

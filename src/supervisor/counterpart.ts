@@ -196,6 +196,11 @@ export class Counterpart implements Rooms {
     }
   }
 
+  /** The client runs in a person's terminal, with what earlier processes did not hear on its command line. */
+  opened(): void {
+    this.#held.forget(this.#launch.held ?? []);
+  }
+
   /** With a person in front of it every stop is theirs: nothing is held, nothing is asked of others. What it signals counts as ever. */
   async #attended(name: string, body: Buffer): Promise<object> {
     if (name !== 'stop') return {};
@@ -231,7 +236,13 @@ export class Counterpart implements Rooms {
     await this.#hearing.reportTokens(false);
     // One whose run was ended while it was paused has yet to hear that nobody waits for it.
     const mayGoOn = this.#guard.isHeld ? await this.#holds.hold() : !this.#isPaused;
-    return mayGoOn ? {} : END_AT_TOOL;
+    return mayGoOn ? {} : this.#endTurn(END_AT_TOOL);
+  }
+
+  /** Whoever sets it going from here on has to say so: it does not go on by itself. */
+  #endTurn(answer: object): object {
+    this.#isInTurn = false;
+    return answer;
   }
 
   /** It needs no word: its tool call was held, or its turn is still under way. One that was allowed to stop is not. */
@@ -266,7 +277,7 @@ export class Counterpart implements Rooms {
   /** Held until a person has decided; the client waits for it as long as that takes. */
   async #askPermission(body: Buffer): Promise<object> {
     // Whoever waits for a budget is not heard with another question.
-    if (this.#guard.isHeld && !(await this.#answer(this.#holds.hold()))) return END_AT_QUESTION;
+    if (this.#guard.isHeld && !(await this.#answer(this.#holds.hold()))) return this.#endTurn(END_AT_QUESTION);
     const said = readHook('permission-request', body);
     const answered = this.#permissions.ask();
     if (said.kind === 'report') await this.#answer(this.report(said.report));

@@ -56,7 +56,7 @@ export class StopGuard {
 
   /** It waits for a budget: no tool is used until it may go on. */
   get isHeld(): boolean {
-    return this.#standing.is_held === true;
+    return this.#standing.is_held === true && this.isOwned;
   }
 
   /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */

@@ -53,4 +53,29 @@ describe('what an agent has used', () => {
     meter.add(said('turn', 20), true);
     expect(meter.take()).toMatchObject({ input_tokens: 30, waiting_tokens: 23 });
   });
+
+  it('in turns without a price, beside others that have one, is told apart: nobody will name theirs any more', () => {
+    const meter = open();
+    const priced = said('turn', 10);
+    meter.add({ ...priced, usage: { ...priced.usage, costMillicents: 40 } }, false);
+    meter.turnEnded();
+    expect(meter.take()).toMatchObject({ cost_millicents: 40, open_input_tokens: 0, unpriced_tokens: 0 });
+    // In a person's terminal.
+    const next = open();
+    next.add(said('turn', 5), false);
+    next.turnEnded();
+    expect(next.take()).toMatchObject({
+      cost_millicents: 40,
+      open_input_tokens: 5,
+      open_output_tokens: 1,
+      open_cached_tokens: 2,
+      unpriced_tokens: 8,
+    });
+    // A turn that was broken off.
+    next.add({ ...said('message', 3), id: 'a' }, false);
+    next.take();
+    const last = open();
+    last.turnEnded();
+    expect(last.take()).toMatchObject({ open_input_tokens: 8, unpriced_tokens: 14 });
+  });
 });

@@ -77,7 +77,9 @@ export class UsageMeter {
     const { turns, waiting, model, conversation } = this.#kept;
     if (turns === 0 && conversation === null) return undefined;
     const { input, output, cacheRead, cacheWrite, costMillicents } = totalOf(this.#kept.tally);
-    const open = openOf(this.#kept.tally);
+    // Where it prices nothing at all, everything is for others to price.
+    const lasting = costMillicents === null ? NOTHING_USED : this.#kept.tally.unpriced;
+    const open = plus(openOf(this.#kept.tally), lasting);
     const used: Used = {
       kind: 'used',
       conversation_id: conversation,
@@ -91,6 +93,7 @@ export class UsageMeter {
       open_input_tokens: open.input,
       open_output_tokens: open.output,
       open_cached_tokens: open.cacheRead + open.cacheWrite,
+      unpriced_tokens: tokensOf(lasting),
     };
     const text = JSON.stringify(used);
     if (text === this.#told) return undefined;

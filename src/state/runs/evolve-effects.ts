@@ -145,14 +145,15 @@ function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event):
     case 'ChecksRequested':
       return otherChecksOf(effects, data.task_id, data.checks_id);
     case 'MergeFinished':
-      return [keyOf.merge(data.merge_id)];
+      return [keyOf.merge(data.merge_id), ...(data.outcome === 'merged' ? [keyOf.watch(data.task_id)] : [])];
     case 'PullRequestRequested':
       return [keyOf.watch(data.task_id), ...otherPullsOf(effects, data.task_id, data.pull_id)];
     case 'PullRequestPublished':
     case 'PullRequestFailed':
       return [keyOf.publish(data.pull_id)];
     case 'PullRequestCloseRequested':
-      return otherPullsOf(effects, data.task_id, data.pull_id);
+      // Of what was given up nobody wants to know the checks.
+      return [keyOf.watch(data.task_id), ...otherPullsOf(effects, data.task_id, data.pull_id)];
     case 'PullRequestClosed':
       return [keyOf.close(data.pull_id)];
     case 'LedgerSealed':

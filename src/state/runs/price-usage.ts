@@ -1,4 +1,4 @@
-import { costOf, findPrice, type Price } from '../../protocol/price.ts';
+import { costOf, findPrice, type Price, type Tokens } from '../../protocol/price.ts';
 import type { AgentRun } from './agent-run.ts';
 import { tokensIn } from './spent.ts';
 
@@ -10,8 +10,8 @@ export interface Counted {
   readonly cached_tokens: number;
   /** The client's own price of all turns that are over; null where it names none. */
   readonly cost_millicents: number | null;
-  /** The part that belongs to a turn which is not over: the client has not priced that yet. */
-  readonly open?: { readonly input: number; readonly output: number; readonly cached: number };
+  /** The part that the client has not priced: of a turn which is not over, and, `lasting`, so many tokens whose price it will never name. */
+  readonly open?: Tokens & { readonly lasting?: number };
 }
 
 export interface Priced {
@@ -25,10 +25,11 @@ export interface Priced {
  */
 export function priceUsage(before: AgentRun['usage'], counted: Counted, prices: readonly Price[]): Priced {
   const price = findPrice(prices, counted.model);
-  const open = counted.open ?? NO_TOKENS;
+  const open = { ...NO_TOKENS, ...counted.open };
   if (counted.cost_millicents !== null) {
-    const openCost = price === undefined ? 0 : costOf(open, price);
-    return { cost_millicents: counted.cost_millicents + openCost, unpriced_tokens: 0 };
+    const { cost_millicents } = counted;
+    if (price === undefined) return { cost_millicents, unpriced_tokens: open.lasting };
+    return { cost_millicents: cost_millicents + costOf(open, price), unpriced_tokens: 0 };
   }
   const known = before?.cost_millicents ?? null;
   const unpriced = before?.unpriced_tokens ?? 0;
@@ -42,7 +43,7 @@ export function priceUsage(before: AgentRun['usage'], counted: Counted, prices: 
   };
 }
 
-const NO_TOKENS = { input: 0, output: 0, cached: 0 } as const;
+const NO_TOKENS = { input: 0, output: 0, cached: 0, lasting: 0 } as const;
 
 function since(before: AgentRun['usage'], { input_tokens, output_tokens, cached_tokens }: Counted) {
   return {

@@ -29,8 +29,9 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
   };
 }
 
+/** It waits for a budget. One whose run is over waits for nothing. */
 export function isHeld({ decisions }: Pick<State, 'decisions'>, agent: AgentRun | undefined): boolean {
-  return decisions.get(agent?.parked ?? '')?.source === 'budget';
+  return agent?.outcome === null && decisions.get(agent.parked ?? '')?.source === 'budget';
 }
 
 /** It owes the record of what it did, and with that it may leave; with its claim it is over. */

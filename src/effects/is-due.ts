@@ -1,0 +1,24 @@
+import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import { isHeld } from '../state/runs/standing.ts';
+import type { State } from '../state/state.ts';
+
+/** Whether something that is owed can be done now; what cannot is looked at again after each commit. */
+export function isDue(effect: Effect, state: State): boolean {
+  if (effect.kind !== 'send-message' && effect.kind !== 'stop-agent' && effect.kind !== 'start-agent') return true;
+  const agent = state.agents.get(effect.agentId);
+  return agent === undefined || RULES[effect.kind](agent, isHeld(state, agent));
+}
+
+/** `isWaiting`: for a budget. */
+type Rule = (agent: AgentRun, isWaiting: boolean) => boolean;
+
+const RULES: Readonly<Record<'start-agent' | 'stop-agent' | 'send-message', Rule>> = {
+  // One that waits for a budget is not started by Baton. What a person in front of it uses is theirs.
+  'start-agent': (agent, isWaiting) => isAttached(agent) || !isWaiting,
+  // One that is being started is stopped when it runs; but a start that waits for a budget would keep the person waiting as well.
+  'stop-agent': ({ process }, isWaiting) => process !== 'wanted' || isWaiting,
+  // One that is being started hears nothing yet; one that a person has hears it when they have left.
+  'send-message': (agent, isWaiting) =>
+    !isWaiting && agent.process !== 'wanted' && !isAttached(agent) && !isAttaching(agent),
+};

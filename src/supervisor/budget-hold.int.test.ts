@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { until } from '../../test/processes/until.ts';
+import type { Control, Standing } from './contract.ts';
+import { END_AT_TOOL } from './holds.ts';
+import { Scene, type Supervised } from './scene.cases.ts';
+
+const AT_WORK: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
+const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
+const WAKE: Control = { kind: 'send', message_id: 'm1', text: 'Go on where you were.', wakes: true };
+
+/** What it was told it prints. */
+const ECHO = { argv: ['/bin/sh', '-c', 'cat'], prompt: 'Work.' } as const;
+
+async function stand(run: Supervised, standing: Standing): Promise<void> {
+  expect(await run.control({ kind: 'standing', standing })).toEqual({ ok: true });
+}
+
+function heard({ files }: Supervised): string {
+  return existsSync(files.log) ? readFileSync(files.log, 'utf8') : '';
+}
+
+async function callTool(run: Supervised): Promise<unknown> {
+  return (await run.post('/hook/pre-tool-use', { tool_name: 'Bash' })).json();
+}
+
+describe('a tool call that is held for a budget', () => {
+  it('goes on when it may, and whoever wakes it says nothing to it', async () => {
+    await using scene = new Scene({ agent_standing: () => ({ ok: true, result: HELD }) });
+    await scene.daemon.start();
+    const run = await scene.start(ECHO);
+    await until('it has begun', () => heard(run).includes('Work.'));
+    await stand(run, HELD);
+    const answer = callTool(run);
+    await stand(run, AT_WORK);
+    expect(await answer).toEqual({});
+    expect(await run.control(WAKE)).toEqual({ ok: true });
+    expect(await run.control({ kind: 'send', message_id: 'm2', text: 'Mind the gap.' })).toEqual({ ok: true });
+    await until('it was told', () => heard(run).includes('Mind the gap.'));
+    expect(heard(run)).not.toContain(WAKE.text);
+  });
+
+  it('and whose turn was ended there does not go on by itself: whoever wakes it has to say so', async () => {
+    await using scene = new Scene({ agent_standing: () => ({ ok: true, result: HELD }) });
+    await scene.daemon.start();
+    const run = await scene.start(ECHO);
+    await until('it has begun', () => heard(run).includes('Work.'));
+    await stand(run, HELD);
+    const answer = callTool(run);
+    // As when it was held for too long.
+    await stand(run, { ...HELD, is_owned: false });
+    expect(await answer).toEqual(END_AT_TOOL);
+    await stand(run, AT_WORK);
+    expect(await run.control(WAKE)).toEqual({ ok: true });
+    await until('it was told', () => heard(run).includes(WAKE.text));
+  });
+});
