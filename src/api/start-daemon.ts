@@ -81,7 +81,7 @@ async function waitForReport(child: ReturnType<typeof spawn>, report: Readable, 
   return new Promise((resolve) => {
     let said = '';
     const timer = setTimeout(() => {
-      const error = cannotStart(`it did not listen within ${deadlineMs} ms`);
+      const error = cannotStart(`it did not listen in time (${Math.ceil(deadlineMs)} ms)`);
       resolve({ kind: 'failed', error });
     }, deadlineMs);
     const settle = (start: Start): void => {
