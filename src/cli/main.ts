@@ -39,6 +39,7 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
     io.out(`${VERSION}\n`);
     return EXIT.ok;
   }
+  if (first === 'help' && argv.length > 1) return main([...argv.slice(1), '--help'], io);
   if (isHelp(first)) {
     io.out(overviewHelp(COMMANDS));
     return EXIT.ok;
