@@ -15,8 +15,15 @@ export function findStateDir(env: Environment): string {
 
 /** A client and its daemon stand in different folders: a home that is empty or relative would be two places. */
 function findHome(env: Environment): string {
-  const said = [env['HOME'], homedir()].find((path) => path !== undefined && isAbsolute(path));
-  return said ?? userInfo().homedir;
+  for (const find of [() => env['HOME'] ?? '', homedir, () => userInfo().homedir]) {
+    try {
+      const path = find();
+      if (isAbsolute(path)) return path;
+    } catch {
+      // A user without an entry, as in many containers.
+    }
+  }
+  throw new Error('there is no home folder to keep anything in: set HOME, or BATON_STATE_DIR');
 }
 
 /** The name of everything in a state folder. */

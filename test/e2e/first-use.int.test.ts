@@ -178,6 +178,7 @@ describe('a new user', () => {
     for (const args of [['task', 'list'], ['task', 'add', 'A', '--title', 'x'], ['up']]) {
       const { code, err } = run(args, { BATON_STATE_DIR: '/proc/none/state' });
       expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('cannot be started: ENOENT') });
+      expect(err).toContain('name another in BATON_STATE_DIR');
     }
   });
 
