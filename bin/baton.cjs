@@ -3,35 +3,57 @@
 // Written in old JavaScript on purpose: this file must load on any Node, so that an old one gets a sentence instead of
 // a syntax error. Everything else is loaded after the check.
 var found = process.versions.node.split('.').map(Number);
-if (found[0] < 24 || (found[0] === 24 && found[1] < 11)) {
+if (found[0] < 24 || (found[0] === 24 && found[1] < 11)) runOnNewerNode();
+else runHere();
+
+/** A clone brings its own Node along: whoever comes here with an older one, from whatever folder, gets that. */
+function runOnNewerNode() {
+  var fs = require('node:fs');
+  var own = __dirname + '/../node_modules/.bin/node';
+  if (fs.existsSync(own) && fs.realpathSync(own) !== fs.realpathSync(process.execPath)) {
+    var args = [__filename].concat(process.argv.slice(2));
+    var child = require('node:child_process').spawn(own, args, { stdio: 'inherit' });
+    // Ctrl-C reaches both by itself.
+    process.on('SIGINT', function () {});
+    process.on('SIGTERM', function () {
+      child.kill('SIGTERM');
+    });
+    child.on('exit', function (code) {
+      process.exit(code === null ? 1 : code);
+    });
+    return;
+  }
   process.stderr.write(
     'Error: Baton needs Node 24.11 or newer, and this is Node ' +
       process.versions.node +
       '.\nInstall a current Node, or, in a clone of Baton, run `npm ci` and then `npx baton`, which brings its own.\n',
   );
-  process.exit(1);
+  process.exitCode = 1;
 }
-// In a clone the working tree runs as it stands; a released package holds only the bundles.
-var inClone = require('node:fs').existsSync(__dirname + '/../src/cli/main.ts');
-// Clients wait for this one at every stop: it is a program of its own, and nothing else is loaded for it.
-var isHook = process.argv.length === 6 && process.argv.slice(2, 5).join(' ') === 'agent hook stop';
-// And this one is what the clients of people run at the hooks of `baton hooks install`.
-var isOwnHook = process.argv.slice(2, 4).join(' ') === 'hooks run' && process.argv.indexOf('--help') < 0;
-if (isHook && process.argv[5].charAt(0) !== '-') {
-  void (inClone ? import('../src/supervisor/hook/main.ts') : require('../dist/hook-stop.cjs'));
-} else if (isOwnHook) {
-  void (inClone ? import('../src/hooks/session/main.ts') : Promise.resolve(require('../dist/hook-own.cjs'))).then(
-    function (hook) {
-      return hook.runHook(process.argv.slice(4), process.env, process.cwd());
-    },
-  );
-} else {
-  require('node:module').enableCompileCache();
-  void (inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs')))
-    .then(function (cli) {
-      return cli.main(process.argv.slice(2));
-    })
-    .then(function (code) {
-      process.exitCode = code;
-    });
+
+function runHere() {
+  // In a clone the working tree runs as it stands; a released package holds only the bundles.
+  var inClone = require('node:fs').existsSync(__dirname + '/../src/cli/main.ts');
+  // Clients wait for this one at every stop: it is a program of its own, and nothing else is loaded for it.
+  var isHook = process.argv.length === 6 && process.argv.slice(2, 5).join(' ') === 'agent hook stop';
+  // And this one is what the clients of people run at the hooks of `baton hooks install`.
+  var isOwnHook = process.argv.slice(2, 4).join(' ') === 'hooks run' && process.argv.indexOf('--help') < 0;
+  if (isHook && process.argv[5].charAt(0) !== '-') {
+    void (inClone ? import('../src/supervisor/hook/main.ts') : require('../dist/hook-stop.cjs'));
+  } else if (isOwnHook) {
+    void (inClone ? import('../src/hooks/session/main.ts') : Promise.resolve(require('../dist/hook-own.cjs'))).then(
+      function (hook) {
+        return hook.runHook(process.argv.slice(4), process.env, process.cwd());
+      },
+    );
+  } else {
+    require('node:module').enableCompileCache();
+    void (inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs')))
+      .then(function (cli) {
+        return cli.main(process.argv.slice(2));
+      })
+      .then(function (code) {
+        process.exitCode = code;
+      });
+  }
 }

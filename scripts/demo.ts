@@ -45,9 +45,10 @@ try {
   await baton('ledger', 'export', '-o', join(folder, 'ledger.ndjson'));
   await baton('web', '--no-token');
   io.out(
-    `\nFrom a request to a merge in ${Math.round((performance.now() - began) / 1000)} s. Look around, until you delete ${folder}:\n` +
+    `\nFrom a request to a merge in ${Math.round((performance.now() - began) / 1000)} s. The daemon ends here, and the page with it. ` +
+      `To bring both back and look around, until you delete ${folder}:\n` +
       `  export BATON_STATE_DIR=${join(folder, 'state')}\n  cd ${repository}\n` +
-      `  npx --prefix ${join(import.meta.dirname, '..')} baton web\n`,
+      `  node ${join(import.meta.dirname, '..', 'bin', 'baton.cjs')} web\n`,
   );
 } finally {
   await client.stop();

@@ -24,7 +24,7 @@ export async function startDaemon(options: StartOptions): Promise<Start> {
     makeFolder(options.stateDir);
     if (!takeTurn(starting, options.deadlineMs)) return { kind: 'elsewhere' };
   } catch (error) {
-    return { kind: 'failed', error: cannotStart(error instanceof Error ? error.message : String(error)) };
+    return { kind: 'failed', error: cannotStart(error instanceof Error ? error.message : String(error), NO_FOLDER) };
   }
   try {
     return await spawnDaemon(options);
@@ -81,7 +81,7 @@ async function waitForReport(child: ReturnType<typeof spawn>, report: Readable, 
   return new Promise((resolve) => {
     let said = '';
     const timer = setTimeout(() => {
-      const error = cannotStart(`it did not listen within ${deadlineMs} ms`);
+      const error = cannotStart(`it did not listen in time (${Math.ceil(deadlineMs)} ms)`);
       resolve({ kind: 'failed', error });
     }, deadlineMs);
     const settle = (start: Start): void => {
@@ -135,10 +135,8 @@ function isReadable(stream: unknown): stream is Readable {
   return typeof stream === 'object' && stream !== null && 'destroy' in stream && 'read' in stream;
 }
 
-function cannotStart(why: string): ApiError {
-  return {
-    code: 'daemon-away',
-    message: `the daemon cannot be started: ${why}`,
-    hint: 'See what it says with: baton up --foreground',
-  };
+const NO_FOLDER = 'Everything is kept in one folder: make it writable, or name another in BATON_STATE_DIR.';
+
+function cannotStart(why: string, hint = 'See what it says with: baton up --foreground'): ApiError {
+  return { code: 'daemon-away', message: `the daemon cannot be started: ${why}`, hint };
 }

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -10,7 +10,20 @@ export function findStateDir(env: Environment): string {
   if (named !== undefined && named !== '') return resolve(named);
   // The XDG specification says that a relative path is to be ignored.
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'baton');
-  return join(env['HOME'] || homedir(), '.local', 'state', 'baton');
+  return join(findHome(env), '.local', 'state', 'baton');
+}
+
+/** A client and its daemon stand in different folders: a home that is empty or relative would be two places. */
+function findHome(env: Environment): string {
+  for (const find of [() => env['HOME'] ?? '', homedir, () => userInfo().homedir]) {
+    try {
+      const path = find();
+      if (isAbsolute(path)) return path;
+    } catch {
+      // A user without an entry, as in many containers.
+    }
+  }
+  throw new Error('there is no home folder to keep anything in: set HOME, or BATON_STATE_DIR');
 }
 
 /** The name of everything in a state folder. */

@@ -26,7 +26,9 @@ export function overviewHelp(
 ): string {
   const chosen = commands.filter(({ name }) => prefix === '' || name.startsWith(`${prefix} `));
   const sections = [
-    prefix === '' ? '  baton validate exit signal.json' : `  baton ${chosen[0]?.name ?? prefix} --help`,
+    prefix === ''
+      ? '  baton run issue "Add a login page"\n  baton status --watch'
+      : `  baton ${chosen[0]?.name ?? prefix} --help`,
     'Baton is a control plane for coding agents: it starts them, decides whether they may stop, and passes their work on.',
     `Usage: baton ${prefix === '' ? '' : `${prefix} `}COMMAND [arguments] [options]`,
     table(

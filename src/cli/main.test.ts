@@ -10,6 +10,14 @@ describe('baton', () => {
     for (const { name, summary } of COMMANDS) expect(out).toMatch(new RegExp(`${name}\\s+${summary}`));
   });
 
+  it('shows the help of a command, or of a group, whichever way it is asked', async () => {
+    for (const words of [['task'], ['task', 'claim']]) {
+      const said = await runCli(['help', ...words]);
+      expect(said).toEqual(await runCli([...words, '--help']));
+      expect(said.out).toContain(`Usage: baton ${words.join(' ')}`);
+    }
+  });
+
   it('tells its version', async () => {
     expect(await runCli(['--version'])).toEqual({ code: 0, out: '0.1.0\n', err: '' });
   });

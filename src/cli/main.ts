@@ -14,7 +14,8 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   } catch (error) {
     // A full disk, a folder where a file should be: people get the sentence, not the place in our code.
     const { printable } = await import('./printable.ts');
-    io.err(`Error: ${printable(error instanceof Error ? error.message : String(error))}\n`);
+    const { describeFailure } = await import('./file-failure.ts');
+    io.err(`Error: ${printable(describeFailure(error))}\n`);
     return EXIT.failed;
   }
 }
@@ -39,6 +40,7 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
     io.out(`${VERSION}\n`);
     return EXIT.ok;
   }
+  if (first === 'help' && argv.length > 1) return main([...argv.slice(1), '--help'], io);
   if (isHelp(first)) {
     io.out(overviewHelp(COMMANDS));
     return EXIT.ok;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Io } from './command.ts';
 import { findDialect } from './dialects.ts';
+import { fileFailure } from './file-failure.ts';
 
 /** The bytes of FILE, or of standard input for `-`. */
 export async function readArgument(
@@ -10,8 +11,8 @@ export async function readArgument(
   if (file === '-') return { bytes: await io.readInput() };
   try {
     return { bytes: await readFile(file) };
-  } catch {
-    return { usage: `cannot read ${file}` };
+  } catch (error) {
+    return { usage: `cannot read ${file}: ${fileFailure(error)}` };
   }
 }
 

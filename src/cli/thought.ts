@@ -2,6 +2,7 @@ import { operationCommand } from './operation-command.ts';
 import { printable } from './printable.ts';
 import { readDocumentArgument } from './read-argument.ts';
 import { fieldsOf } from './fields.ts';
+import { type Fields, fieldsIn, listIn, textIn } from './run/read-fields.ts';
 
 export const thoughtRecord = operationCommand({
   name: 'thought record',
@@ -27,8 +28,14 @@ export const thoughtList = operationCommand({
   operation: 'thought_list',
   input: ({ args: [task_id] }) => ({ value: { task_id } }),
   show: (result) => {
-    const records = typeof result === 'object' && result !== null && 'records' in result ? result.records : [];
-    if (!Array.isArray(records) || records.length === 0) return 'No records.\n';
-    return records.map((record) => `${printable(JSON.stringify(record))}\n`).join('');
+    const records = listIn(fieldsIn(result)['records']);
+    if (records.length === 0) return 'No records.\n';
+    return records.map((record) => `${printable(describe(record))}\n`).join('');
   },
 });
+
+/** Which entry has it, and the commit it speaks of. */
+function describe({ id, seq, commitSha, reinstates }: Fields): string {
+  const at = `${textIn(id).slice(0, 8)}  ${textIn(commitSha).slice(0, 12)}  baton ledger show ${Number(seq)}`;
+  return reinstates === true ? `${at}  reinstates the task` : at;
+}

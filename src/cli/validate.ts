@@ -6,6 +6,7 @@ import { EXIT } from './command.ts';
 import type { ListedDialect } from './dialects.ts';
 import { findDialect, KINDS } from './dialects.ts';
 import { unknownKind } from './unknown-kind.ts';
+import { fileFailure } from './file-failure.ts';
 
 export const validate: Command = {
   name: 'validate',
@@ -54,16 +55,9 @@ function readAtMost(fd: number, most: number): Uint8Array {
 }
 
 function unreadableFile(file: string, error: unknown): Problem {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const reasons: Record<string, string> = {
-    ENOENT: 'there is no such file',
-    EISDIR: 'it is a folder',
-    EACCES: 'permission denied',
-  };
-  const reason = reasons[String(code)] ?? (error instanceof Error ? error.message : String(error));
   return problem(
     'unreadable-file',
-    `cannot read ${file}: ${reason}`,
+    `cannot read ${file}: ${fileFailure(error)}`,
     'Check the path, or pipe the message in and name `-`.',
   );
 }

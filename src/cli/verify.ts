@@ -11,6 +11,7 @@ import { problem, refused, type Parsed } from '../protocol/problem.ts';
 import { EXIT, type Command, type Io } from './command.ts';
 import { fail } from './ledger/with-store.ts';
 import { printable } from './printable.ts';
+import { fileFailure } from './file-failure.ts';
 
 export const verify: Command = {
   name: 'verify',
@@ -68,8 +69,7 @@ async function openInput(path: string): Promise<Parsed<Input>> {
     const isExport = /^\{"(?:entry|checkpoint)":/.test(first.toString('utf8', 0, START_BYTES));
     return { ok: true, value: { isExport, pieces: joined(first, pieces) } };
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
-    return refused(problem('unreadable-file', `cannot read ${path}: ${what}`, 'Check the path.'));
+    return refused(problem('unreadable-file', `cannot read ${path}: ${fileFailure(error)}`, 'Check the path.'));
   }
 }
 

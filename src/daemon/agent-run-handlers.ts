@@ -2,6 +2,7 @@ import { isInteractive } from '../agents/prepare-agent.ts';
 import * as operations from '../api/run-operations.ts';
 import type { Command } from '../state/decide.ts';
 import { statusOf, type AgentRun } from '../state/runs/agent-run.ts';
+import type { Killed } from '../state/runs/steer-agent.ts';
 import { refusal } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
 import { agentFiles } from '../supervisor/contract.ts';
@@ -72,5 +73,8 @@ function notInteractive({ id, plan }: AgentRun): ReturnType<typeof refusal> {
 
 async function steer(call: Call<{ readonly id: string }>, command: (run: AgentRun) => Command) {
   const find = (state: State) => findRun(state.agents, call.input.id, 'agent');
-  return answerOf(await orderFor<AgentRun, { id: string }>(call, find, command), ({ id }) => ({ id }));
+  return answerOf(await orderFor<AgentRun, Killed>(call, find, command), ({ id, outcome }) => ({
+    id,
+    ...(outcome === undefined ? {} : { outcome }),
+  }));
 }

@@ -25,6 +25,8 @@ export interface Services {
   /** Whether exit signals count in this project: see `exitProtocolEnabled`. */
   readonly exitProtocol: boolean;
   readonly log: Log;
+  /** The daemon's own. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly monotonicMs: () => number;
   readonly now: () => Date;
 }

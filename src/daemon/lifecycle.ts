@@ -79,7 +79,7 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const tokens = new Tokens(stateDir);
   const signer = openKeyFile(files.signingKey);
   if (!signer.ok) throw new Error(signer.problems[0].message);
-  const servicesFor = (path: string): Services => makeServices(path, tokens, settings, log);
+  const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env });
   const projects = new Projects({ stateDir, settings, signer: signer.value, log, env, servicesFor });
   const shared = { projects, outbox: files.outbox, log, onKept: () => delivery.comeBack() };
   const delivery: OutboxDelivery = new OutboxDelivery({ ...shared, tokens });
@@ -138,7 +138,12 @@ function lazyMcpDoor(options: McpDoorOptions): () => Promise<McpDoor> {
   return async () => (door ??= import('./mcp-door.ts').then((loaded) => new loaded.McpDoor(options)));
 }
 
-function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings, log: Log): Services {
+function makeServices(
+  path: string,
+  tokens: Tokens,
+  { exitFlag }: Settings,
+  { log, env }: Pick<Surroundings, 'log' | 'env'>,
+): Services {
   const runbook = new RunbookWatch(path);
   const isSaid = exitFlag !== undefined && exitFlag !== '';
   return {
@@ -146,6 +151,7 @@ function makeServices(path: string, tokens: Tokens, { exitFlag }: Settings, log:
     issueToken: (session) => tokens.issue(session),
     git: { hasCommit },
     log,
+    env,
     runbook,
     get exitProtocol() {
       // Where the environment says it, nobody looks at the files.

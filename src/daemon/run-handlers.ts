@@ -1,5 +1,6 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import * as operations from '../api/run-operations.ts';
+import { findGithub } from '../github/find-github.ts';
 import { accepted, type Parsed } from '../protocol/problem.ts';
 import type { Plan } from '../protocol/run-plan.ts';
 import type { Command } from '../state/decide.ts';
@@ -67,7 +68,9 @@ async function previewIssue({ input, project, services }: Call<Wanted>, runbook:
     actor: 'system:reader',
     decide: (view) => previewRun(view, commands, services.newId),
   });
-  const plan = describeIssue(runbook, command.mode, project.rules);
+  // As the runbook is now: the rules of the project follow it a moment later.
+  const pulls = await findGithub(project.path, runbook.github, services.env);
+  const plan = describeIssue(runbook, command.mode, pulls === undefined ? {} : { pulls });
   return answerOf(settled, ({ entries, effects }) => ({ name: ISSUE, vars, plan, entries, effects }));
 }
 

@@ -29,6 +29,8 @@ describe('an agent', () => {
     await world.ask('agent_kill', { id, reason: 'enough' });
     expect(await world.agent(id)).toMatchObject({ status: 'cancelled', process: 'gone' });
     await untilNobodyIs(id);
+    // Once more: there is nothing left to end.
+    expect(await world.ask('agent_kill', { id })).toEqual({ id, outcome: 'cancelled' });
   });
 
   it('that is killed before it has started never does, or goes again', async () => {

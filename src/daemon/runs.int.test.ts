@@ -179,6 +179,18 @@ describe('run_start', () => {
     expect((await world.types()).filter((type) => type.startsWith('Pipeline'))).toEqual([]);
   });
 
+  it('follows the runbook as it is now, also in where pull requests go', async () => {
+    world.write('');
+    await world.start();
+    const where = async () =>
+      (await world.ask<{ plan: unknown }>('run_plan', { name: 'issue', args: ['A title'] })).plan;
+    expect(await where()).toMatchObject({ pull_requests: null });
+    world.write('github = { repository = "owner/name" }');
+    expect(await where()).toMatchObject({ pull_requests: 'owner/name' });
+    world.write('github = { pull_requests = true }');
+    expect(await where()).toMatchObject({ pull_requests: '' });
+  });
+
   it('knows what was meant, and what is missing', async () => {
     world.write(
       `

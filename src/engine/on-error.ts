@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 export function onError(world: World, agent: AgentRun, data: EventOf<'AgentErrored'>['data']): Event[] {
   const { error, reset_at: resetAt } = data;
   const plan = handlerPlanOf(agent.plan, 'on_error', error);
-  const message = `Agent stopped on an error: ${error}: ${data.message}`;
+  const message = `Agent stopped on an error: ${error}${data.message === '' ? '' : `: ${data.message}`}`;
   return fireHandler(world, agent, { handler: 'on_error', plan, source: 'error', message, error, resetAt });
 }
 

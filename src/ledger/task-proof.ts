@@ -44,7 +44,7 @@ export async function makeTaskProof(
   const { entries, keys } = await collect(store, verifier, size, taskId);
   const key = await findSigningKey(verifier, note, keys);
   if (!key) return unproven('no trusted key has signed the newest checkpoint');
-  if (entries.length === 0) return unproven(`the ledger has no entry about the task ${taskId}`);
+  if (entries.length === 0) return unproven(`the ledger has no entry about the task ${taskId}`, SEE_TASKS);
   const tree = new Tree(store, verifier.sha256, size);
   const proven: ProvenEntry[] = [];
   for (const entry of entries) {
@@ -97,6 +97,8 @@ function parseMarked({ bytes }: StoredEntry, marks: readonly string[]): Entry[] 
   return entry.ok ? [entry.value] : [];
 }
 
-function unproven(what: string): Parsed<TaskProof> {
-  return refused(ledgerProblem('ledger/no-proof', `there is no proof: ${what}`, DO_NOT_WRITE));
+const SEE_TASKS = 'See the tasks: baton task list --limit 1000';
+
+function unproven(what: string, hint = DO_NOT_WRITE): Parsed<TaskProof> {
+  return refused(ledgerProblem('ledger/no-proof', `there is no proof: ${what}`, hint));
 }

@@ -36,6 +36,16 @@ describe('the kind of an API error', () => {
     });
   });
 
+  it.each([
+    [{ error: 'rate_limited', error_details: 'slow down' }, 'slow down'],
+    [{ error: 'rate_limited', error_details: 'rate_limited' }, ''],
+    [{ error: 'rate_limit', error_details: 'slow down', message: 'slow down' }, 'rate_limit: slow down'],
+  ])('is told without saying anything twice: %j', (input, message) => {
+    expect(readHook('stop-failure', Buffer.from(JSON.stringify(input)))).toMatchObject({
+      report: { error: 'rate_limited', message },
+    });
+  });
+
   it('has an end where a field names it', () => {
     expect(resetTime('2030-01-01T00:00:00Z')).toBe('2030-01-01T00:00:00.000Z');
     for (const field of ['soon', 1893456000, null, undefined]) expect(resetTime(field)).toBeNull();

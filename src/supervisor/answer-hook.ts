@@ -40,12 +40,14 @@ function readPermission({ tool_name: tool, tool_input: input }: Fields): HookSai
 }
 
 function readFailure({ error, error_details: details, message, reset_at }: Fields): HookSaid {
-  const texts = [error, details, message].filter((text) => typeof text === 'string');
-  const text = texts.join(': ').slice(0, MAX_CHARACTERS);
+  const kind = agentError(error);
+  // The kind is told beside the message; what is said twice is told once.
+  const texts = new Set([error, details, message].filter((text) => typeof text === 'string' && text !== kind));
+  const text = [...texts].join(': ').slice(0, MAX_CHARACTERS);
   const report = {
     kind: 'errored',
     // By the client's own code for it, never by what else it says.
-    error: agentError(error),
+    error: kind,
     message: text,
     reset_at: resetTime(reset_at),
   } as const;

@@ -78,8 +78,15 @@ describe('an old Node', () => {
     .map((entry) => join(entry, 'node'))
     .find((node) => existsSync(node) && majorOf(node) < 24);
 
-  it.runIf(old !== undefined)('gets a sentence instead of a syntax error', () => {
-    const { status, stderr } = run(old ?? '', [join(root, 'bin/baton.cjs'), 'validate', 'exit', sample]);
+  it.runIf(old !== undefined)('is passed over in a clone, which has its own', () => {
+    const { status, stdout, stderr } = run(old ?? '', [join(root, 'bin/baton.cjs'), 'validate', 'exit', sample]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('valid exit signal');
+    expect(run(old ?? '', [join(root, 'bin/baton.cjs'), 'nonsense']).status).toBe(2);
+  });
+
+  it.runIf(old !== undefined)('gets a sentence instead of a syntax error elsewhere', () => {
+    const { status, stderr } = run(old ?? '', [join(folder, 'bin/baton.cjs'), 'validate', 'exit', sample]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/^Error: Baton needs Node 24\.11 or newer, and this is Node \d+/);
   });

@@ -52,7 +52,10 @@ describe('a new user', () => {
 
   it('gets a sentence where a file cannot be written, and where a folder is a file', () => {
     const nowhere = baton('ledger', 'prove', 'C', '-o', join(folder, 'none/proof.json'));
-    expect(nowhere).toMatchObject({ code: 1, err: expect.stringMatching(/^Error: ENOENT/) });
+    expect(nowhere).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Error: cannot use .*: there is no such file or folder\n$/),
+    });
     expect(nowhere.err).not.toContain('    at ');
     const file = join(folder, 'plain');
     writeFileSync(file, '');
@@ -175,6 +178,7 @@ describe('a new user', () => {
     for (const args of [['task', 'list'], ['task', 'add', 'A', '--title', 'x'], ['up']]) {
       const { code, err } = run(args, { BATON_STATE_DIR: '/proc/none/state' });
       expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('cannot be started: ENOENT') });
+      expect(err).toContain('name another in BATON_STATE_DIR');
     }
   });
 

@@ -36,6 +36,7 @@ export async function openTestProject(): Promise<OpenedProject> {
     log: { info: () => undefined, error: () => undefined },
     git: { hasCommit: async (_repository: string, sha: string) => sha === COMMIT },
     exitProtocol: true,
+    env: {},
     now: () => new Date(),
     monotonicMs: () => performance.now(),
   };

@@ -1,7 +1,7 @@
 import { operationCommand } from '../operation-command.ts';
 import { fieldsIn, listIn, type Fields } from '../run/read-fields.ts';
 import { factSheet, table } from '../run/table.ts';
-import { agentView, shortId, type AgentView } from '../run/views.ts';
+import { agentView, shortId } from '../run/views.ts';
 import { ago } from '../status/ago.ts';
 
 export const agentArgument = { name: 'ID', about: 'The agent, or the beginning of its id' } as const;
@@ -38,7 +38,7 @@ export const agentShow = operationCommand({
   args: [agentArgument],
   operation: 'agent_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result) => showAgent(agentView(fieldsIn(result)), usedOf(fieldsIn(fieldsIn(result)['usage']))),
+  show: (result) => showAgent(fieldsIn(result)),
 });
 
 /** Tokens, as the client counts them; null where it says nothing. */
@@ -49,9 +49,9 @@ function usedOf(usage: Fields): string | null {
   return `${input} tokens in, ${output} out, ${Number(cached)} cached${from === '' ? '' : ` (${from})`}`;
 }
 
-export function showAgent(agent: AgentView, used: string | null = null): string {
+export function showAgent(result: Fields): string {
   const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log, attached } =
-    agent;
+    agentView(result);
   return factSheet(`${name}  ${id}`, [
     ['status', status],
     ['reason', reason],
@@ -63,7 +63,7 @@ export function showAgent(agent: AgentView, used: string | null = null): string 
     ['task', taskId],
     ['worker', worker],
     ['since', since],
-    ['used', used],
+    ['used', usedOf(fieldsIn(result['usage']))],
     ['log', log],
   ]);
 }

@@ -1,7 +1,7 @@
 import { operationCommand, pick } from '../operation-command.ts';
 import { readArgument } from '../read-argument.ts';
-import { fieldsIn } from '../run/read-fields.ts';
-import { agentView, shortId } from '../run/views.ts';
+import { fieldsIn, findText } from '../run/read-fields.ts';
+import { shortId } from '../run/views.ts';
 import { outcomeCode, WAIT_CODES, waitInput, WAIT_OPTIONS } from '../run/wait.ts';
 import { agentArgument, showAgent } from './read-agents.ts';
 
@@ -27,7 +27,7 @@ export const agentWait = operationCommand({
   options: WAIT_OPTIONS,
   operation: 'agent_show',
   input: waitInput,
-  show: (result) => showAgent(agentView(fieldsIn(result))),
+  show: (result) => showAgent(fieldsIn(result)),
   exitCode: outcomeCode,
   exitCodes: WAIT_CODES,
 });
@@ -40,5 +40,8 @@ export const agentKill = operationCommand({
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
   operation: 'agent_kill',
   input: (given) => ({ value: { id: given.args[0], ...pick(given, { message: 'reason' }) } }),
-  show: (_, { args: [id = ''] }) => `Agent ${shortId(id)} is being stopped.\n`,
+  show: (result, { args: [id = ''] }) => {
+    const outcome = findText(fieldsIn(result)['outcome']);
+    return `Agent ${shortId(id)} ${outcome === null ? 'is being stopped' : `has gone already: ${outcome}`}.\n`;
+  },
 });

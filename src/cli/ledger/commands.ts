@@ -24,7 +24,7 @@ export const LEDGER_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'ledger root',
-    summary: 'Print the root of the last seal',
+    summary: 'Show the last seal: its root, and how much of the record it covers',
     load: async () => (await import('./root.ts')).root,
   },
   {

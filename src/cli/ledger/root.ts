@@ -6,7 +6,7 @@ import { fail, withStore } from './with-store.ts';
 
 export const root: Command = {
   name: 'ledger root',
-  summary: 'Print the root of the last seal',
+  summary: 'Show the last seal: its root, and how much of the record it covers',
   examples: ['baton ledger root', 'baton ledger root --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
@@ -14,7 +14,11 @@ export const root: Command = {
     return withStore(given, io, async (store) => {
       const last = await findLastSeal(store, (await store.head()).size);
       if (!last) return fail(problem('ledger/no-seal', 'the ledger was never sealed', 'Run: baton ledger seal'), io);
-      io.out(given.options.has('json') ? `${JSON.stringify(last)}\n` : `${last.root}\n`);
+      io.out(
+        given.options.has('json')
+          ? `${JSON.stringify(last)}\n`
+          : `sealed: ${last.size} entries, by entry ${last.seq}\nroot: ${last.root}\n`,
+      );
       return EXIT.ok;
     });
   },

@@ -39,11 +39,15 @@ function showWorkflow({ mode, roles, checks, merge, pull_requests }: Fields): st
     ({ name, run }) => `  check ${textIn(name)}: ${run === null ? 'reported by GitHub' : textIn(run)}`,
   );
   const where = findText(pull_requests);
+  const pulls =
+    where === ''
+      ? ', by pull requests, for which no remote is at GitHub and no [github] repository is named'
+      : `, by pull requests at ${where}`;
   return [
     `workflow issue (${textIn(mode)})`,
     ...players,
     ...required,
-    `  merge: ${textIn(method)} into ${into === null ? 'the main branch' : textIn(into)}${where === null ? '' : `, by pull requests at ${where}`}`,
+    `  merge: ${textIn(method)} into ${into === null ? 'the main branch' : textIn(into)}${where === null ? '' : pulls}`,
   ];
 }
 

@@ -73,6 +73,6 @@ describe('the story of a run', () => {
 
   it('obeys nothing that agents write', () => {
     const signalled = ['AgentSignalled', { agent_id: 'a1', kind: 'escalate', message: 'a\u001B[2J\nb' }] as const;
-    expect(tell('a1', [signalled]).lines).toEqual(['a1: says escalate: a\\u001b[2J b']);
+    expect(tell('a1', [signalled]).lines).toEqual(['a1: says escalate: a\\u001b[2J · b']);
   });
 });

@@ -1,3 +1,4 @@
+import { oneLine } from '../one-line.ts';
 import { printable } from '../printable.ts';
 import { fieldsIn, findText, textIn, type Fields } from './read-fields.ts';
 import { shortId } from './views.ts';
@@ -37,7 +38,7 @@ export class RunStory {
     const line = TELL[type]?.(data, who.name);
     if (line === undefined) return undefined;
     const indent = OF_STEPS.test(type) ? `${who.indent}  ` : who.indent;
-    return `${indent}${printable(line.replaceAll(/\s+/g, ' '))}`;
+    return `${indent}${printable(oneLine(line).replaceAll(/\s+/g, ' '))}`;
   }
 
   /** Whoever is started by this run belongs to it. */

@@ -19,5 +19,5 @@ it('shows what is known, safely', () => {
       ['task', ''],
       ['log', 'a\nb'],
     ]),
-  ).toBe('name\\u001b[2J\n  status  running\n  log     a b\n');
+  ).toBe('name\\u001b[2J\n  status  running\n  log     a · b\n');
 });

@@ -1,9 +1,10 @@
 import { padTo, widthOf } from '../status/text-width.ts';
+import { oneLine } from '../one-line.ts';
 import { printable } from '../printable.ts';
 
 /** Rows under each other, each column as wide as its widest cell; the last one ends where it ends. */
 export function table(rows: readonly (readonly string[])[]): string {
-  const safe = rows.map((row) => row.map((cell) => printable(cell.replaceAll(/\s+/g, ' '))));
+  const safe = rows.map((row) => row.map((cell) => printable(oneLine(cell).replaceAll(/\s+/g, ' '))));
   const widths = safe.reduce<number[]>(
     (widest, row) => row.map((cell, i) => Math.max(widest[i] ?? 0, widthOf(cell))),
     [],

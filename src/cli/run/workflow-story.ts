@@ -1,3 +1,4 @@
+import { oneLine } from '../one-line.ts';
 import { printable } from '../printable.ts';
 import { fieldsIn, findText, textIn, type Fields } from './read-fields.ts';
 import type { Standing } from './story.ts';
@@ -24,7 +25,7 @@ export class WorkflowStory {
     if (data['task_id'] !== this.#taskId && agent === undefined) return undefined;
     this.#follow(type, data);
     const line = TELL[type]?.(data, agent ?? '');
-    return line === undefined ? undefined : printable(line.replaceAll(/(?<=\S)\s+/g, ' '));
+    return line === undefined ? undefined : printable(oneLine(line).replaceAll(/(?<=\S)\s+/g, ' '));
   }
 
   #follow(type: string, data: Fields): void {

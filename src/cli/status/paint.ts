@@ -1,3 +1,4 @@
+import { oneLine } from '../one-line.ts';
 import { printable } from '../printable.ts';
 import { fitTo, widthOf } from './text-width.ts';
 
@@ -12,7 +13,7 @@ export function paint(pieces: readonly Piece[], { columns, colors }: { columns: 
   let line = '';
   for (const [text, style = 'plain'] of pieces) {
     if (left <= 0) break;
-    const shown = fitTo(printable(text.replaceAll(/[\t\r\n]+/g, ' ')), left);
+    const shown = fitTo(printable(oneLine(text)), left);
     left -= widthOf(shown);
     line += colors && CODES[style] !== '' && shown.trim() !== '' ? `\u001B[${CODES[style]}m${shown}\u001B[0m` : shown;
   }

@@ -202,7 +202,7 @@ describe('renderTree', () => {
   it('obeys nothing that agents write', () => {
     const hostile = { ...NOTHING, agents: [agent('x', { name: '\u001B[2J\u0007\u202Ename\nnew line' })] };
     const [, , line] = renderTree(hostile, options);
-    expect(line).toBe('  ● \\u001b[2J\\u0007\\u202ename new line x running 3m');
+    expect(line).toBe('  ● \\u001b[2J\\u0007\\u202ename · new line x running 3m');
   });
 
   it('is not led astray by a pipeline that is its own parent', () => {

@@ -1,6 +1,7 @@
 import { fieldsOf } from '../fields.ts';
 import { operationCommand, pick } from '../operation-command.ts';
 import { FOR_EVER_MS } from './read-tasks.ts';
+import { shellWord } from '../../agents/shell-quote.ts';
 
 export const taskClaim = operationCommand({
   name: 'task claim',
@@ -33,7 +34,7 @@ export const taskClaim = operationCommand({
   },
   show: (result) => {
     const { task_id, epoch, token, expires_at, path, next_role } = fieldsOf(result);
-    const worktree = path === undefined ? '' : `cd ${path}\n`;
+    const worktree = path === undefined ? '' : `cd ${shellWord(path)}\n`;
     // A comment for a shell that is given all of this.
     const role =
       next_role === undefined

@@ -6,6 +6,7 @@ import { findProgram } from '../../notify/run-program.ts';
 import { problem, tooLarge, type Problem } from '../../protocol/problem.ts';
 import { decodeUtf8 } from '../../protocol/utf8.ts';
 import type { Io } from '../command.ts';
+import { fileFailure } from '../file-failure.ts';
 
 /** A text, with the name under which people know where it came from. */
 export interface Source {
@@ -39,7 +40,7 @@ export function readAtMost(path: string): Uint8Array | Problem {
       if (read === 0 || size > EXCHANGE_LIMITS.bytes) return Buffer.concat(pieces);
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = fileFailure(error);
     return problem('unreadable-file', `cannot read ${path}: ${why}`, 'Check the path, or pipe it in and name `-`.');
   } finally {
     if (fd !== undefined) closeSync(fd);

@@ -23,7 +23,7 @@ export const taskList = operationCommand({
     const chosen = pick(given, { status: 'status', phase: 'phase' });
     return { value: { ...chosen, limit: limit.value, after_n: after.value } };
   },
-  show: showTasks,
+  show: (result) => showTasks(result),
 });
 
 export const taskShow = operationCommand({
@@ -52,7 +52,7 @@ export const taskNext = operationCommand({
     const wait = given.options.has('wait') ? { wait_ms: FOR_EVER_MS } : {};
     return { value: { ...pick(given, { role: 'role' }), limit: limit.value, ...wait } };
   },
-  show: showTasks,
+  show: (result) => showTasks(result, 'Nothing can be claimed now. See all: baton task list'),
 });
 
 /** A day: whoever waits longer asks again. */

@@ -27,9 +27,9 @@ interface Shown {
   } | null;
 }
 
-export function showTasks(result: unknown): string {
+export function showTasks(result: unknown, nothing = 'No tasks.'): string {
   const tasks = tasksOf(result);
-  if (tasks.length === 0) return 'No tasks.\n';
+  if (tasks.length === 0) return `${nothing}\n`;
   const rows = [HEADER, ...tasks.map(rowOf)];
   const widths = HEADER.slice(0, -1).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));

@@ -145,7 +145,11 @@ function said(kind: SignalAgent['signal']): Signalled {
 }
 
 export function agentEnded(id: string, outcome: RunOutcome): ReturnType<typeof refusal> {
-  return refusal('agent-ended', `the run of agent ${id} is over: ${outcome}`, 'Nobody waits for it: stop working.');
+  return refusal(
+    'agent-ended',
+    `the run of agent ${id} is over: ${outcome}`,
+    'Nobody waits for it any more: there is nothing left to do.',
+  );
 }
 
 const NOBODY = refusal(

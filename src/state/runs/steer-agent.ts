@@ -2,6 +2,7 @@ import { event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
 import { requireAgent } from './find-run.ts';
+import type { RunOutcome } from './run-event.ts';
 import { findOption } from './resolve-decision.ts';
 import { agentEnded } from './signal-agent.ts';
 
@@ -39,12 +40,19 @@ export interface KillAgent {
   readonly reason?: string;
 }
 
+export interface Killed {
+  readonly id: string;
+  /** Where there was nothing left to end: how it had ended. */
+  readonly outcome?: RunOutcome;
+}
+
 /** Ends the process, and the run with it. One that is over, or about to be, is ended once. */
-export function decideKillAgent(state: State, { agentId, reason }: KillAgent): Outcome<{ readonly id: string }> {
+export function decideKillAgent(state: State, { agentId, reason }: KillAgent): Outcome<Killed> {
   const found = requireAgent(state, agentId);
   if (!found.ok) return found;
   const { killed, outcome, process } = found.answer;
   const why = reason ?? 'killed by an operator';
   const isOver = outcome !== null && (killed || process === 'gone');
-  return decided(isOver ? [] : [event('AgentKillRequested', { agent_id: agentId, reason: why })], { id: agentId });
+  if (isOver) return decided([], { id: agentId, outcome });
+  return decided([event('AgentKillRequested', { agent_id: agentId, reason: why })], { id: agentId });
 }

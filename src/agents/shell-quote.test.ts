@@ -1,0 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { shellQuote, shellWord } from './shell-quote.ts';
+
+it.each(['/a/b-c_1.2', 'my repo', "it's", '$HOME', '~/x', 'Ｆ', '', '-'])('%j reaches a shell as it is', (word) => {
+  for (const written of [shellQuote(word), shellWord(word)])
+    expect(execFileSync('/bin/sh', ['-c', `printf '%s' ${written}`], { encoding: 'utf8' })).toBe(word);
+});
+
+it('leaves out quotes that nobody needs', () => {
+  expect(shellWord('/tmp/x/.worktrees/t1-first')).toBe('/tmp/x/.worktrees/t1-first');
+  expect(shellWord('/tmp/my repo')).toBe("'/tmp/my repo'");
+});
