@@ -69,7 +69,8 @@ async function previewIssue({ input, project, services }: Call<Wanted>, runbook:
     decide: (view) => previewRun(view, commands, services.newId),
   });
   // As the runbook is now: the rules of the project follow it a moment later.
-  const pulls = await findGithub(project.path, runbook.github, services.env);
+  const found = await findGithub(project.path, runbook.github, services.env);
+  const pulls = found === 'unknown' ? project.rules.pulls : found;
   const plan = describeIssue(runbook, command.mode, pulls === undefined ? {} : { pulls });
   return answerOf(settled, ({ entries, effects }) => ({ name: ISSUE, vars, plan, entries, effects }));
 }
