@@ -41,12 +41,14 @@ export class Hearing {
   constructor(options: HearingOptions) {
     const { output } = options.launch;
     this.#options = options;
-    this.#meter = new UsageMeter(options.files.usage);
-    if (options.launch.terminal === true) {
+    const isAttended = options.launch.terminal === true;
+    this.#meter = new UsageMeter(options.files.usage, { closes: !isAttended });
+    if (isAttended) {
       this.#attended = new Attended(options.launch, this.#meter.countedAt ?? BEFORE_ALL);
       this.#conversation = this.#kept = readConversation(options.files.conversation);
       // The turn that was interrupted for the person is counted, and is none of theirs.
       this.#readAttended();
+      this.#meter.closeTurn();
       this.#hasTalked = false;
     }
     this.speech = output === 'text' ? hearText() : hearStream(READERS[output], (said) => this.#heard(said));

@@ -46,6 +46,27 @@ describe('what an agent has used', () => {
     expect(next.take()).toMatchObject({ input_tokens: 37, conversation_id: 'c2' });
   });
 
+  it('in a turn that was broken off is what its messages said, or what somebody can still tell of it', () => {
+    const message = { ...said('message', 10), id: 'm1' };
+    const cut = open();
+    cut.conversation('c1');
+    cut.add(message, false);
+    cut.take();
+    expect(cut.countedAt).toBeNull();
+    const next = open();
+    next.add(said('turn', 5), false);
+    next.turnEnded();
+    expect(next.take()).toMatchObject({ input_tokens: 15 });
+    const told = new UsageMeter(join(folder, 'other.json'));
+    told.conversation('c1');
+    told.add(message, false);
+    told.take();
+    const attended = new UsageMeter(join(folder, 'other.json'), { closes: false });
+    attended.add(said('turn', 12), false);
+    attended.turnEnded();
+    expect(attended.take()).toMatchObject({ input_tokens: 12 });
+  });
+
   it('while it waited is counted apart', () => {
     const meter = open();
     meter.add(said('turn', 10), false);

@@ -28,9 +28,11 @@ export class UsageMeter {
   #told: string | undefined;
   #toldTokens: number;
 
-  constructor(path: string) {
+  /** The turn that the process before did not live to tell whole is closed, unless somebody can still tell it. */
+  constructor(path: string, { closes = true }: { readonly closes?: boolean } = {}) {
     this.#path = path;
     this.#kept = read(path);
+    if (closes) this.closeTurn();
     this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
   }
 
@@ -51,7 +53,14 @@ export class UsageMeter {
     const after = tally(this.#kept.tally, said);
     const spent = Math.max(0, tokensOf(totalOf(after)) - before);
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
-    this.#kept = { ...this.#kept, tally: after, waiting, countedAt: new Date().toISOString() };
+    // A message is counted when it begins: only a turn is counted whole.
+    const countedAt = said.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
+    this.#kept = { ...this.#kept, tally: after, waiting, countedAt };
+  }
+
+  /** It will not be told whole any more: what its messages said is all that is known. */
+  closeTurn(): void {
+    this.#kept = { ...this.#kept, tally: closeTurn(this.#kept.tally) };
   }
 
   /** All of them, so far. */
@@ -113,8 +122,7 @@ function read(path: string): Kept {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (typeof value !== 'object' || value === null) return NOTHING;
     const kept: Kept = { ...NOTHING, ...value };
-    // The process before did not live to tell its turn whole.
-    return { ...kept, tally: closeTurn({ ...EMPTY_TALLY, ...kept.tally }) };
+    return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
   } catch {
     return NOTHING;
   }

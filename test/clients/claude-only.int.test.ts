@@ -35,7 +35,9 @@ describe('Claude Code alone', () => {
     expect(textIn(world.model.asked[2])).toContain('While it waits.');
     expect(textIn(world.model.asked[2])).toContain('First.');
     const used = said.filter((each) => each.kind === 'usage').map(({ usage, of }) => [of, usage.input, usage.output]);
-    expect(used).toEqual([
+    // A message is told when it begins, for each of its blocks; its turn when it is over.
+    expect(new Set(used.filter(([of]) => of === 'message').map(String))).toEqual(new Set(['message,100,1']));
+    expect(used.filter(([of]) => of === 'turn')).toEqual([
       ['turn', 200, 14],
       ['turn', 100, 7],
     ]);
