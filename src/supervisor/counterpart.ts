@@ -12,9 +12,9 @@ import { readHookConfig } from './hook-config.ts';
 import { heardOutput } from './heard-output.ts';
 import { Hearing } from './hearing.ts';
 import { HeldMessages, type HeldMessage } from './held-messages.ts';
-import { END_AT_QUESTION, END_AT_TOOL, Holds } from './holds.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
+import { Pause } from './pause.ts';
 import { Permissions, type Permission } from './permissions.ts';
 import { passOn } from './pass-on.ts';
 import { PrintedSignals } from './printed-signals.ts';
@@ -29,11 +29,11 @@ export class Counterpart implements Rooms {
   readonly #line: DaemonLine;
   readonly #reporter: Reporter;
   readonly #guard: StopGuard;
+  readonly #pause: Pause;
   readonly #hearing: Hearing;
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
   readonly #permissions = new Permissions();
-  readonly #holds = new Holds();
   readonly #held: HeldMessages;
   readonly #control: (body: Buffer) => Promise<object>;
   readonly #answering = new Set<Promise<unknown>>();
@@ -44,10 +44,6 @@ export class Counterpart implements Rooms {
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
-  /** A budget is used up; it stays so where the run was ended because of it. */
-  #isPaused = false;
-  /** It was told something, and has not ended its turn since. */
-  #isInTurn = false;
   /** It was told something that no stop has followed yet. */
   #isTold = false;
   /** Nothing more is said to it: it may leave, and does. */
@@ -61,7 +57,8 @@ export class Counterpart implements Rooms {
     this.#held = new HeldMessages(files.held);
     this.#control = createControl({
       stand: (standing) => this.#stand(standing),
-      send: async (message, permission, wakes) => (wakes && this.#goesOn()) || this.#tell(message, permission),
+      send: async (message, permission, wakes) =>
+        (wakes && this.#pause.goesOn(this.#isLeaving)) || this.#tell(message, permission),
       kill: async () => this.end(),
       told: launch.held ?? [],
     });
@@ -87,6 +84,7 @@ export class Counterpart implements Rooms {
       askStanding: async () => this.#askStanding(),
       readHead: () => readHead(launch.cwd),
     });
+    this.#pause = new Pause(this.#guard);
   }
 
   /** The process runs, or is awaited in somebody's terminal: the clocks start. */
@@ -97,7 +95,7 @@ export class Counterpart implements Rooms {
     void this.report({ kind: 'started', start, supervisor, process: own });
     if (kind === 'agent') void this.#askStanding();
     if (prompt !== null && child !== undefined) void this.#begin(child, prompt);
-    this.#isInTurn = prompt !== null;
+    if (prompt !== null) this.#pause.turnBegins();
     this.#idle = new IdleTimer(idle_ms, () => this.#onSilence());
     if (renew_ms !== null) this.#timers.push(setInterval(() => void this.#renew(), renew_ms));
     if (timeout_ms !== null && timeout_ms <= LONGEST_MS)
@@ -126,7 +124,7 @@ export class Counterpart implements Rooms {
   /** The process has gone: nothing is renewed, and nobody is idle. */
   rest(): void {
     this.#isLeaving = true;
-    this.#holds.drop();
+    this.#pause.drop();
     this.#idle?.stop();
     for (const timer of this.#timers) clearTimeout(timer);
   }
@@ -219,35 +217,16 @@ export class Counterpart implements Rooms {
 
   async #heard(report: AgentReport): Promise<Answer> {
     const answer = await this.#guard.report(report);
-    this.#letGoOn();
+    this.#pause.look();
     return answer;
   }
 
-  #letGoOn(): void {
-    if (!this.#guard.isOwned) return this.#holds.drop();
-    this.#isPaused = this.#guard.isHeld;
-    if (!this.#isPaused) this.#holds.release();
-  }
-
-  /** Held while a budget is used up: what the client has begun waits in its hand, and nothing is lost. */
+  /** What it has used decides whether it may go on. */
   async #beforeTool(): Promise<object> {
-    this.#isInTurn = true;
+    this.#pause.turnBegins();
     await heardOutput();
     await this.#hearing.reportTokens(false);
-    // One whose run was ended while it was paused has yet to hear that nobody waits for it.
-    const mayGoOn = this.#guard.isHeld ? await this.#holds.hold() : !this.#isPaused;
-    return mayGoOn ? {} : this.#endTurn(END_AT_TOOL);
-  }
-
-  /** Whoever sets it going from here on has to say so: it does not go on by itself. */
-  #endTurn(answer: object): object {
-    this.#isInTurn = false;
-    return answer;
-  }
-
-  /** It needs no word: its tool call was held, or its turn is still under way. One that was allowed to stop is not. */
-  #goesOn(): boolean {
-    return this.#holds.release() || (this.#isInTurn && !this.#guard.mayLeave && !this.#isLeaving);
+    return this.#pause.atTool();
   }
 
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
@@ -277,7 +256,8 @@ export class Counterpart implements Rooms {
   /** Held until a person has decided; the client waits for it as long as that takes. */
   async #askPermission(body: Buffer): Promise<object> {
     // Whoever waits for a budget is not heard with another question.
-    if (this.#guard.isHeld && !(await this.#answer(this.#holds.hold()))) return this.#endTurn(END_AT_QUESTION);
+    const end = await this.#answer(this.#pause.atQuestion());
+    if (end !== undefined) return end;
     const said = readHook('permission-request', body);
     const answered = this.#permissions.ask();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
@@ -296,7 +276,7 @@ export class Counterpart implements Rooms {
     if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#guard.told();
     this.#isTold = true;
-    this.#isInTurn = true;
+    this.#pause.turnBegins();
     this.#hearing.told();
     this.#idle?.touch();
     if (this.#launch.input !== 'once') return (await this.#child?.tell(text)) ?? false;
@@ -316,7 +296,7 @@ export class Counterpart implements Rooms {
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
     if (this.#launch.input === 'once') this.#isLeaving = true;
-    this.#isInTurn = false;
+    this.#pause.turnEnds();
     await this.#settlePrinted(undefined);
     await this.#hearing.turnEnded(!this.#isTold);
     if (this.#isTold || this.#launch.input === 'once') return;
@@ -358,7 +338,7 @@ export class Counterpart implements Rooms {
 
   #stand(standing: Standing): void {
     this.#guard.stand(standing, this.#hasKeptSignal());
-    this.#letGoOn();
+    this.#pause.look();
   }
 
   #hasKeptSignal(): boolean {
