@@ -21,6 +21,7 @@ export async function mergeTask(effect: Merge, world: World, signal: AbortSignal
   return world.merges.pass(async () => {
     if (signal.aborted) return [];
     const missing = await findMissingRecord(effect, world);
+    if (missing === 'unknown') return [];
     const how = effect.pull === undefined ? merge : mergePull;
     const ended =
       missing === undefined ? await how(effect, world, signal) : ({ outcome: 'failed', reason: missing } as const);

@@ -61,9 +61,9 @@ describe('the branch template of a project', () => {
     const workspace = String(first?.['workspace']);
     expect(git(workspace, 'symbolic-ref', 'HEAD')).toBe('refs/heads/agents/e000/p0-1-one-thing');
     await end(agent, 'P0.1');
-    const late = spawnSync('git', ['-C', workspace, 'commit', '-q', '--allow-empty', '-m', 'too late'], {
-      encoding: 'utf8',
-    });
+    const ada = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+    const tooLate = ['commit', '-q', '--allow-empty', '-m', 'too late'];
+    const late = spawnSync('git', ['-C', workspace, ...ada, ...tooLate], { encoding: 'utf8' });
     expect([late.status, late.stderr]).toEqual([
       expect.any(Number),
       expect.stringContaining('agents/e000/p0-1-one-thing'),
