@@ -66,11 +66,6 @@ describe('a person who takes the conversation of an agent over', () => {
     expect(play.pipeline().step?.name).toBe('ship');
   });
 
-  it('leaves without a word, and the agent, which has not seen anybody, is only told to go on', () => {
-    const play = leave(attached(), false);
-    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go on where you were.' });
-  });
-
   it('leaves, and the agent hears what the runbook has for one that is resumed', () => {
     const play = leave(attached(working({ on_dead: { action: 'resume', message: 'Back to work.' } })), false);
     expect(play.newest('AgentResumeRequested')).toMatchObject({ message: 'Back to work.' });

@@ -5,7 +5,7 @@ import { handlerPlanOf } from './handler-plan.ts';
 import { callOff, handlerOf, messagesTo, pendingOf, timersOf } from './pending.ts';
 import { ownerOf, setGoing } from './set-going.ts';
 import { timeStep } from './run-step.ts';
-import { GO_ON, resumeAgent } from './tell.ts';
+import { resumeAgent } from './tell.ts';
 import type { World } from './world.ts';
 
 /**
@@ -60,9 +60,7 @@ function goOn({ state }: World, agent: AgentRun): Event[] {
   });
   const { action, message } = handlerPlanOf(agent.plan, 'on_dead', null);
   const own = action === 'resume' ? message : undefined;
-  // One that nobody talked with knows of no person.
-  const otherwise = agent.attach?.talked === true ? ALONE : GO_ON;
-  const told = unheard.map(({ text }) => text).join('\n\n') || (own ?? otherwise);
+  const told = unheard.map(({ text }) => text).join('\n\n') || (own ?? ALONE);
   return [...passed, resumeAgent(agent, told, false)];
 }
 
