@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Scratch } from '../git/scratch.cases.ts';
 import { examineRunbook } from '../runbook/check-runbook.ts';
 import type { Runbook } from '../runbook/runbook.ts';
@@ -8,11 +8,7 @@ import { LiveRules } from './live-rules.ts';
 
 const scratch = new Scratch();
 const bin = join(scratch.folder, 'bin');
-beforeAll(() => {
-  mkdirSync(bin);
-  scratch.write(bin, { gh: '#!/bin/sh\n' });
-  chmodSync(join(bin, 'gh'), 0o755);
-});
+scratch.write(bin, { gh: '#!/bin/sh\n' }, 0o755);
 afterAll(() => scratch.remove());
 
 function open(name: string) {

@@ -1,16 +1,11 @@
-import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Scratch } from '../git/scratch.cases.ts';
 import { findGithub, findHeadOwner, type GithubSettings } from './find-github.ts';
 
 const scratch = new Scratch();
 const bin = join(scratch.folder, 'bin');
-beforeAll(() => {
-  mkdirSync(bin);
-  scratch.write(bin, { gh: '#!/bin/sh\n' });
-  chmodSync(join(bin, 'gh'), 0o755);
-});
+scratch.write(bin, { gh: '#!/bin/sh\n' }, 0o755);
 afterAll(() => scratch.remove());
 
 const NOTHING: GithubSettings = { pullRequests: undefined, repository: undefined, remote: undefined, draft: false };

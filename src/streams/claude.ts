@@ -54,7 +54,7 @@ function usageOfMessage(said: Fields): UsageSaid[] {
   const { id, usage } = fieldsOf(said['message']);
   const counted = fieldsOf(usage);
   if (usage === undefined || Object.values(counted).every((value) => !Number(value))) return [];
-  return [{ kind: 'usage', of: 'message', id: textOf(id), usage: usageOf(counted) }];
+  return [{ kind: 'usage', of: 'message', id: textOf(id), usage: claudeUsage(counted) }];
 }
 
 function readBlock({ type, text, id, name }: Fields): Said[] {
@@ -99,10 +99,11 @@ export const CLAUDE_ERRORS: ReadonlyMap<string, AgentError> = new Map([
 function usageSaid(said: Fields): UsageSaid {
   const models = Object.values(fieldsOf(said['model_usage_since_last_result'])).map(fieldsOf);
   if (models.length > 0) return { kind: 'usage', of: 'turn', usage: models.map(usageOfModel).reduce(plus) };
-  return { kind: 'usage', of: 'turn', usage: usageOf(fieldsOf(said['usage'])) };
+  return { kind: 'usage', of: 'turn', usage: claudeUsage(fieldsOf(said['usage'])) };
 }
 
-function usageOf(usage: Fields): Usage {
+/** In the words of its API, in its stream and in its own record of a conversation. */
+export function claudeUsage(usage: Fields): Usage {
   return {
     input: numberOf(usage['input_tokens']),
     output: numberOf(usage['output_tokens']),

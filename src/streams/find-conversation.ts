@@ -2,7 +2,7 @@ import { globSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fieldsOf, parseFields, textOf, type Fields } from './fields.ts';
-import { readFirstLines } from './first-lines.ts';
+import { readFirstLines } from './file-lines.ts';
 
 /** Where and when a conversation was begun that nobody has named. */
 export interface Unnamed {

@@ -5,7 +5,7 @@ import { readClaudeLine } from './claude.ts';
 import { codexRolloutPattern, readCodexRollout } from './codex-rollout.ts';
 import { readCodexLine } from './codex.ts';
 import { readGeminiExit, readGeminiLine } from './gemini.ts';
-import { readLastLines } from './last-lines.ts';
+import { readLastLines } from './file-lines.ts';
 import type { Said } from './said.ts';
 
 /** One client's way to speak. */

@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { claudeUsage } from './claude.ts';
 import { readCodexTotal, codexRolloutPattern } from './codex-rollout.ts';
 import { fieldsOf, numberOf, parseFields, textOf, type Fields } from './fields.ts';
-import { readLastLines } from './last-lines.ts';
+import { readLastLines } from './file-lines.ts';
 import type { Usage, UsageSaid } from './said.ts';
 import { NOTHING_USED, plus } from './tally.ts';
 
@@ -39,16 +40,6 @@ function readClaudeTranscript({ conversation, since, env }: Excerpt): UsageSaid 
       messages.set(textOf(id), claudeUsage(fieldsOf(usage)));
   }
   return sumOf(messages);
-}
-
-function claudeUsage(usage: Fields): Usage {
-  return {
-    input: numberOf(usage['input_tokens']),
-    output: numberOf(usage['output_tokens']),
-    cacheRead: numberOf(usage['cache_read_input_tokens']),
-    cacheWrite: numberOf(usage['cache_creation_input_tokens']),
-    costMillicents: null,
-  };
 }
 
 function readCodexTranscript({ conversation, env }: Excerpt): UsageSaid | undefined {

@@ -6,6 +6,31 @@ import { READERS } from '../../src/streams/reader.ts';
 import { startAnthropic } from '../models/anthropic.ts';
 import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
+import type { World } from './world.ts';
+
+const KEY = 'dummy-key-00000000000000000000';
+
+/** Claude Code in somebody's terminal, who has been asked everything that it asks the first time. */
+export const claudeInTerminal = {
+  env: ({ model, temporary }: Pick<World, 'model' | 'temporary'>) => ({
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: KEY,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_TMPDIR: temporary,
+    DISABLE_AUTOUPDATER: '1',
+  }),
+  know: (home: string, project: string): void => {
+    const known = {
+      hasCompletedOnboarding: true,
+      theme: 'dark',
+      customApiKeyResponses: { approved: [KEY.slice(-20)], rejected: [] },
+      projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify(known, null, 2));
+  },
+  ready: /\?forshortcuts|❯/,
+  leave: '/exit',
+};
 
 export const claudeCase: ClientCase = {
   adapter: claude,

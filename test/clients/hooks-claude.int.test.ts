@@ -2,21 +2,16 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startAnthropic } from '../models/anthropic.ts';
 import { uses } from '../models/script.ts';
+import { claudeInTerminal } from './claude-under-test.ts';
 import { describeOwnSession } from './hooks.cases.ts';
 
-const KEY = 'dummy-key-00000000000000000000';
+const { env, know, ready, leave } = claudeInTerminal;
 
 describeOwnSession({
   name: 'claude',
   startModel: startAnthropic,
   argv: ['claude', '--model', 'claude-sonnet-5', '--permission-mode', 'acceptEdits'],
-  env: ({ model, temporary }) => ({
-    ANTHROPIC_BASE_URL: model.url,
-    ANTHROPIC_API_KEY: KEY,
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    CLAUDE_CODE_TMPDIR: temporary,
-    DISABLE_AUTOUPDATER: '1',
-  }),
+  env,
   setUp: ({ home, project }) => {
     mkdirSync(join(home, '.claude'));
     mkdirSync(join(home, 'dotfiles'));
@@ -29,18 +24,12 @@ describeOwnSession({
     ];
     writeFileSync(join(home, 'dotfiles/claude.json'), settings.join('\r\n'));
     symlinkSync('../dotfiles/claude.json', join(home, '.claude/settings.json'));
-    const known = {
-      hasCompletedOnboarding: true,
-      theme: 'dark',
-      customApiKeyResponses: { approved: [KEY.slice(-20)], rejected: [] },
-      projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
-    };
-    writeFileSync(join(home, '.claude.json'), JSON.stringify(known, null, 2));
+    know(home, project);
   },
-  ready: /\?forshortcuts|❯/,
+  ready,
   shell: (command) => uses('Bash', { command, description: 'a command' }),
   claim: [uses('mcp__baton__task_claim', { task_id: 'T1', as: 'ada' })],
-  leave: '/exit',
+  leave,
   configs: ['.claude.json', '.claude/settings.json'],
   ownFiles: /\.claude\.json|\/\.claude\/(?!settings\.json$)|\/\.(?:cache|local|npm|config)\//,
 });

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { readLastLines } from './last-lines.ts';
+import { readFirstLines, readLastLines } from './file-lines.ts';
 
-it('reads whole lines from the end of a file', () => {
+it('reads whole lines from either end of a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-lines-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'x');
@@ -12,4 +12,7 @@ it('reads whole lines from the end of a file', () => {
   expect(readLastLines(file)).toEqual(['one', 'two', 'three']);
   expect(readLastLines(file, 12)).toEqual(['three']);
   expect(readLastLines(join(folder, 'missing'))).toEqual([]);
+  expect(readFirstLines(file)).toEqual(['one', 'two', 'three']);
+  expect(readFirstLines(file, 6)).toEqual(['one']);
+  expect(readFirstLines(join(folder, 'missing'))).toEqual([]);
 });
