@@ -1,4 +1,4 @@
-import { Agent, request, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { Answer } from '../api/answer.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept } from '../api/outbox.ts';
 import { notHeard, parseAnswer } from '../api/parse-answer.ts';
@@ -29,7 +29,6 @@ export class DaemonLine {
   readonly #stateDir: string;
   readonly #token: string;
   readonly #outbox: string;
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 1 });
   /** A stop that must be on record waits for one way to the daemon and back, not for a new connection. */
   #idle: HttpConnection | undefined;
   #reminding: NodeJS.Timeout | undefined;
@@ -56,28 +55,35 @@ export class DaemonLine {
 
   /** Asks once, and keeps nothing. */
   async ask({ operation, input, token, key, projectPath, headers }: Saying, timeoutMs = AWAY_MS): Promise<Answer> {
-    const request = {
-      method: 'POST',
-      path: `/v1/${operation}`,
-      headers: {
-        ...textHeaders(headers),
-        authorization: `Bearer ${token}`,
-        'idempotency-key': key,
-        ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
-      },
-      body: input,
-    } as const;
+    const above = {
+      ...textHeaders(headers),
+      authorization: `Bearer ${token}`,
+      'idempotency-key': key,
+      ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
+    };
+    const received = await this.#post(
+      { method: 'POST', path: `/v1/${operation}`, headers: above, body: input },
+      timeoutMs,
+    );
+    if (received === undefined) return { ok: false, error: AWAY };
+    return received.ok ? parseAnswer(received.body) : { ok: false, error: notHeard(received.lost) };
+  }
+
+  /** Asks the daemon to take what lies in the outbox. */
+  async deliverKept(timeoutMs = AWAY_MS): Promise<boolean> {
+    const headers = { authorization: `Bearer ${this.#token}` };
+    const received = await this.#post({ method: 'POST', path: '/v1/deliver', headers, body: '{}' }, timeoutMs);
+    return received?.ok === true;
+  }
+
+  /** What came back, or nothing where there is no daemon. */
+  async #post(request: HttpRequest, timeoutMs: number): Promise<Received | undefined> {
     const idle = this.#idle;
     this.#idle = undefined;
     const first = idle === undefined ? undefined : await this.#send(idle, request, timeoutMs);
     // The other end of a connection that was kept may have gone long ago. Whatever is said has a key, so it is said again.
     const isStale = first?.ok === false && first.lost === 'closed';
-    const received = first === undefined || isStale ? await this.#sendAnew(request, timeoutMs) : first;
-    if (received === undefined) return { ok: false, error: AWAY };
-    return received.ok ? parseAnswer(received.body) : { ok: false, error: notHeard(received.lost) };
-  }
-
-  async #sendAnew(request: HttpRequest, timeoutMs: number): Promise<Received | undefined> {
+    if (first !== undefined && !isStale) return first;
     const connection = await findDaemon(this.#stateDir);
     return connection && this.#send(connection, request, timeoutMs);
   }
@@ -89,26 +95,18 @@ export class DaemonLine {
     return received;
   }
 
-  /** The daemon's answer to a request as it begins, or nothing where nobody answered in time. */
-  async open({ method, path, headers, body, timeoutMs }: Passage): Promise<IncomingMessage | undefined> {
+  /** The daemon's answer to a request as it begins, which may never end; nothing where nobody answered. */
+  async open({ method, path, headers, body }: Passage): Promise<IncomingMessage | undefined> {
     const record = readDaemonRecord(this.#stateDir);
     if (record === undefined || !isOurs(record.socket, this.#stateDir)) return undefined;
-    const options = {
-      socketPath: record.socket,
-      method,
-      path,
-      headers: { ...headers, host: 'localhost', ...(body === undefined ? {} : { 'content-length': body.length }) },
-    };
-    const first = await attempt({ ...options, agent: this.#agent }, body, timeoutMs);
-    // The other end of a connection that was kept may have gone long ago. Whatever is said has a key, so it is said again.
-    return first === 'stale' ? answered(await attempt({ ...options, agent: false }, body, timeoutMs)) : answered(first);
-  }
-
-  /** Asks the daemon to take what lies in the outbox. */
-  async deliverKept(timeoutMs = AWAY_MS): Promise<boolean> {
-    const headers = { authorization: `Bearer ${this.#token}` };
-    const response = await this.open({ method: 'POST', path: '/v1/deliver', headers, body: EMPTY, timeoutMs });
-    return response !== undefined && (await readAll(response)) !== undefined;
+    const length = body === undefined ? {} : { 'content-length': body.length };
+    const above = { ...headers, host: 'localhost', ...length };
+    return new Promise((resolve) => {
+      const sent = request({ socketPath: record.socket, method, path, headers: above, agent: false });
+      sent.once('response', resolve);
+      sent.once('error', () => resolve(undefined));
+      sent.end(body);
+    });
   }
 
   /** There is no event for a daemon that comes back, or that is quick again. */
@@ -122,38 +120,13 @@ export class DaemonLine {
   }
 }
 
-type Attempted = IncomingMessage | 'stale' | undefined;
-
-async function attempt(options: RequestOptions, body: Uint8Array | undefined, timeoutMs?: number): Promise<Attempted> {
-  return new Promise((resolve) => {
-    const sent = request(options);
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => sent.destroy(new Error('slow')), timeoutMs);
-    sent.once('response', (response) => {
-      // One that stops in the middle is as good as none.
-      response.once('close', () => clearTimeout(timer));
-      resolve(response);
-    });
-    sent.once('error', ({ message }) => {
-      clearTimeout(timer);
-      resolve(sent.reusedSocket && message !== 'slow' ? 'stale' : undefined);
-    });
-    sent.end(body);
-  });
-}
-
-function answered(attempted: Attempted): IncomingMessage | undefined {
-  return attempted === 'stale' ? undefined : attempted;
-}
-
 export interface Passage {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body?: Uint8Array;
-  readonly timeoutMs?: number;
 }
 
-const EMPTY = Buffer.from('{}');
 const FIRST_REMINDER_MS = 500;
 const LAST_REMINDER_MS = 5000;
 
@@ -165,22 +138,6 @@ const AWAY = {
   message: 'the daemon is away',
   hint: 'It starts again with: baton up',
 } as const;
-
-/** Everything that is said, or nothing where it broke off or is larger than any answer. */
-export async function readAll(stream: IncomingMessage, limitBytes = 64 * 1024 * 1024): Promise<Buffer | undefined> {
-  return new Promise((resolve) => {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
-    stream.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      pieces.push(piece);
-      if (bytes > limitBytes) stream.destroy();
-    });
-    stream.once('end', () => resolve(Buffer.concat(pieces)));
-    stream.once('error', () => resolve(undefined));
-    stream.once('close', () => resolve(undefined));
-  });
-}
 
 function textHeaders(headers: IncomingHttpHeaders = {}): Record<string, string> {
   return Object.fromEntries(
