@@ -14,13 +14,14 @@ export class Scene {
   readonly stateDir: string = join(this.folder, 'state');
   readonly #children = new Set<ChildProcess>();
 
+  /** Made from nothing: what this machine has in its own must not decide, and agents must not find it. */
   readonly env: Record<string, string | undefined> = {
-    ...process.env,
+    PATH: process.env['PATH'],
+    HOME: this.folder,
+    TMPDIR: tmpdir(),
     BATON_STATE_DIR: this.stateDir,
     // Where Node keeps it by itself: daemons of tests then start in half the time.
     NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
-    BATON_TOKEN: undefined,
-    AGENT_EXIT_PROTOCOL_ENABLED: undefined,
   };
 
   /** A git repository with one commit. */

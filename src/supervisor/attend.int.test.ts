@@ -70,6 +70,17 @@ describe('the supervisor of a process in a terminal', () => {
     expect(scene.daemon.reports('detached').map(({ input }) => input)).toMatchObject([{ how: 'left', talked: false }]);
   });
 
+  it('tells them nothing of a terminal but what their own is: the daemon may have been started by a build server', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    Object.assign(scene.env, { CI: 'true', TMUX: '/tmp/other', KEY: 'kept' });
+    using ada = await Visitor.come(await scene.start(TERMINAL));
+    const { env } = await ada.launch();
+    expect(env).toMatchObject({ TERM: 'vt100', KEY: 'kept' });
+    expect(env).not.toHaveProperty('CI');
+    expect(env).not.toHaveProperty('TMUX');
+  });
+
   it('lets it stop as often as it likes, and says nothing of what its hooks tell', async () => {
     await using scene = new Scene();
     await scene.daemon.start();

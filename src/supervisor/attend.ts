@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { identifyProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
+import { aboutNoTerminal } from './about-terminal.ts';
 import { childEnvironment, fillUrl, markOf } from './child.ts';
 import type { AgentReport, Exit, filesIn, Launch, Running } from './contract.ts';
 import type { Counterpart } from './counterpart.ts';
@@ -66,7 +67,8 @@ async function entertain(
   port: number,
 ): Promise<Gone | 'ended'> {
   const url = `http://127.0.0.1:${port}`;
-  const env = Object.entries({ ...childEnvironment(launch, files.bin, url), ...guest.env });
+  const ofAgent = childEnvironment(launch, files.bin, url, aboutNoTerminal(process.env));
+  const env = Object.entries({ ...ofAgent, ...guest.env });
   // On record before it can do anything.
   await agent.report({ kind: 'attached', start: launch.start, by: guest.by });
   guest.open({

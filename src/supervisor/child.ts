@@ -67,8 +67,8 @@ export function fillUrl(text: string, url: string): string {
 }
 
 /** What the process finds in its environment: that of the supervisor, the launch's, and how it reaches us. */
-export function childEnvironment(launch: Launch, bin: string, url: string): NodeJS.ProcessEnv {
-  const { NODE_COMPILE_CACHE: ofBaton, ...inherited } = process.env;
+export function childEnvironment(launch: Launch, bin: string, url: string, ours = process.env): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE: ofBaton, ...inherited } = ours;
   const isOurs = ofBaton?.startsWith(launch.state_dir) === true;
   const all: NodeJS.ProcessEnv = {
     ...inherited,

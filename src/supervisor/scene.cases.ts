@@ -27,6 +27,8 @@ export class Scene implements AsyncDisposable {
   readonly stateDir: string = join(this.folder, 'state');
   readonly cwd: string = join(this.folder, 'work');
   readonly daemon: DaemonStandIn;
+  /** What supervisors find in their environment besides their path. */
+  readonly env: Record<string, string> = {};
   /** Processes are found by it: tests that run at the same time must not find each other's. */
   readonly agentId: string = `agent-${process.pid}-${(scenes += 1)}`;
   readonly #supervisors: ChildProcess[] = [];
@@ -59,7 +61,7 @@ export class Scene implements AsyncDisposable {
     const words = openSync(join(files.folder, 'supervisor.log'), 'a');
     const child = spawn(process.execPath, supervisorArgs(programs, files.folder, launch.start), {
       detached: true,
-      env: { PATH: process.env['PATH'] ?? '' },
+      env: { PATH: process.env['PATH'] ?? '', ...this.env },
       stdio: ['ignore', words, words],
     });
     closeSync(words);

@@ -60,7 +60,8 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       on_dead = "fail"
       [pipelines.work]
       steps = [{ name = "code", run = { agent = "coder" } }, { name = "after", run = "touch after" }]`);
-    await scene.start(shell(user));
+    // A daemon that a build server has started: the person's terminal is another.
+    await scene.start({ ...shell(user), CI: 'true' });
     const pipeline = await scene.run('work');
     await until(isBusy, 'it is at work', PATIENCE_MS);
     return { pipeline, id: await scene.agentIn(pipeline, 'code') };

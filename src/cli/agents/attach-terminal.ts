@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
+import { aboutTerminal } from '../../supervisor/about-terminal.ts';
 import { lookingOn, withClient } from '../ask.ts';
 import { EXIT, type Given, type Io } from '../command.ts';
 import { reportError } from '../operation-command.ts';
@@ -101,12 +102,3 @@ function terminalName(): string {
     return 'a terminal';
   }
 }
-
-/** What belongs to a terminal and to whoever sits there; everything else the client has as it had it before. */
-function aboutTerminal(env: Io['env']): Record<string, string> {
-  const about = Object.entries(env).filter(([name, value]) => value !== undefined && OF_TERMINALS.test(name));
-  return Object.fromEntries(about.map(([name, value]) => [name, value ?? '']));
-}
-
-const OF_TERMINALS =
-  /^(?:TERM|TERM_.*|COLORTERM|COLORFGBG|NO_COLOR|FORCE_COLOR|LANG|LANGUAGE|LC_.*|TZ|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|SSH_.*|TMUX|TMUX_PANE|STY|EDITOR|VISUAL|PAGER|BROWSER|VTE_VERSION|WT_SESSION|KITTY_.*|ITERM_.*|LINES|COLUMNS)$/;
