@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import * as runs from '../state/runs/say.cases.ts';
-import { ALONE } from './attach.ts';
+import { ALONE, NOBODY_CAME } from './attach.ts';
 import { Play } from './play.cases.ts';
 
 const ADA = 'ada (/dev/pts/3)';
@@ -114,7 +114,18 @@ describe('a person who takes the conversation of an agent over', () => {
       .say(runs.exited(id, { code: 143 }))
       .say(runs.startFailed(id, 2));
     expect(play.seen()).toMatchObject({ agent: 'starting', reason: null });
-    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3 });
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: NOBODY_CAME });
+  });
+
+  it('who never comes is not said to have left', () => {
+    const play = working();
+    const { id } = play.agent();
+    play
+      .order(runs.attach(id))
+      .say(runs.exited(id, { code: 143 }))
+      .say(runs.started(id, 2));
+    play.say(runs.detached(id, 2, false, 'absent'), runs.supervisor(id)).say(runs.exited(id, { start: 2 }));
+    expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: NOBODY_CAME });
   });
 });
 

@@ -60,12 +60,14 @@ function goOn({ state }: World, agent: AgentRun): Event[] {
   });
   const { action, message } = handlerPlanOf(agent.plan, 'on_dead', null);
   const own = action === 'resume' ? message : undefined;
-  const told = unheard.map(({ text }) => text).join('\n\n') || (own ?? ALONE);
+  const alone = agent.attach?.state === 'wanted' ? NOBODY_CAME : ALONE;
+  const told = unheard.map(({ text }) => text).join('\n\n') || (own ?? alone);
   return [...passed, resumeAgent(agent, told, false)];
 }
 
-export const ALONE =
-  'The person who worked with you has left. Go on where you are. When your work is done, signal completion; if you cannot go on, escalate.';
+const GO_ON = 'Go on where you are. When your work is done, signal completion; if you cannot go on, escalate.';
+export const ALONE = `The person who worked with you has left. ${GO_ON}`;
+export const NOBODY_CAME = `You were interrupted for a person who then did not come. ${GO_ON}`;
 
 function restartClock(world: World, agent: AgentRun): Event[] {
   const run = ownerOf(world, agent);

@@ -32,6 +32,8 @@ export async function attachTerminal(agent: AgentView, given: Given, io: Io): Pr
   if (!ran.ok || ran.code !== 0) io.err(PLAIN_SCREEN);
   await line.leave(ran.ok ? ran.code : null);
   if (!ran.ok) return reportError(lineError(agent, `${line.launch.argv[0] ?? ''}: ${ran.reason}`), given, io);
+  if (ran.code !== 0)
+    io.err(`\n${printable(line.launch.argv[0] ?? '')} ended with ${ran.signal ?? `code ${ran.code}`}.`);
   io.err(`\n${await whatNow(agent, given, io)} See: baton agent show ${shortId(agent.id)}\n`);
   return EXIT.ok;
 }

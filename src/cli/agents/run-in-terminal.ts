@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { TerminalLaunch } from '../../supervisor/terminal-line.ts';
 
 export type RanInTerminal =
-  | { readonly ok: true; readonly code: number | null }
+  | { readonly ok: true; readonly code: number | null; readonly signal: string | null }
   | { readonly ok: false; readonly reason: string };
 
 /**
@@ -21,7 +21,7 @@ export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: 
   void broken.then(() => child.kill('SIGTERM'));
   const ended = await new Promise<RanInTerminal>((resolve) => {
     child.once('error', ({ message }) => resolve({ ok: false, reason: message }));
-    child.once('exit', (code) => resolve({ ok: true, code }));
+    child.once('exit', (code, signal) => resolve({ ok: true, code, signal }));
   });
   clearInterval(pausing);
   for (const [name, ignore] of ignored) process.off(name, ignore);

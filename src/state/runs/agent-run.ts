@@ -63,6 +63,7 @@ export interface Attach {
   readonly at: string;
   /** The decision that was open when they came; what they say answers it. */
   readonly asked: string | null;
+  /** Somebody who never came is still only wanted. */
   readonly state: 'wanted' | 'there' | 'gone';
   readonly talked: boolean;
 }

@@ -96,7 +96,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     case 'AgentAttached':
       return attached(agent, data, { state: 'there', by: data.by, asked: agent.parked });
     case 'AgentDetached':
-      return attached(agent, data, { state: 'gone', talked: data.talked });
+      return attached(agent, data, { ...(data.how !== 'absent' && { state: 'gone' }), talked: data.talked });
     case 'MessageDelivered':
       return data.ok ? { ...agent, recovering: false } : agent;
     case 'HandlerTried':

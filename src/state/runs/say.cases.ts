@@ -153,6 +153,6 @@ export function attached(agentId: string, start: number, by = 'ada (/dev/pts/3)'
   return report({ kind: 'attached', start, by }, agentId);
 }
 
-export function detached(agentId: string, start: number, talked: boolean): Command {
-  return report({ kind: 'detached', start, how: 'left', talked }, agentId);
+export function detached(agentId: string, start: number, talked: boolean, how: 'left' | 'absent' = 'left'): Command {
+  return report({ kind: 'detached', start, how, talked }, agentId);
 }
