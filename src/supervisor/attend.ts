@@ -42,7 +42,7 @@ export async function attend({ launch, files, agent, line, port }: Attending): P
   const gone =
     typeof guest === 'object' ? await entertain(guest, launch, files, agent, ended.promise, port) : undefined;
   clearInterval(watching);
-  agent.rest();
+  await agent.rest();
   await endProcesses(tree, kill_after_ms);
   const how = typeof gone === 'object' ? gone.how : gone === 'ended' || guest === 'ended' ? 'ended' : 'absent';
   await conclude(agent, start, how);

@@ -121,12 +121,17 @@ export class Counterpart implements Rooms {
     if (isWords && this.#launch.kind === 'agent') this.#hearing.speech.push(chunk);
   }
 
-  /** The process has gone: nothing is renewed, and nobody is idle. */
-  rest(): void {
+  /**
+   * The process has gone: nothing is renewed, and nobody is idle. Resolves when what was begun to end it is over, and nothing of the kind
+   * begins any more: the next process of this agent has the same mark, and would be ended in its stead.
+   */
+  async rest(): Promise<void> {
     this.#isLeaving = true;
     this.#pause.drop();
     this.#idle?.stop();
     for (const timer of this.#timers) clearTimeout(timer);
+    this.#ending ??= Promise.resolve();
+    await this.#ending;
   }
 
   /** Its last words count like those of a turn; why it failed may be known only now. */

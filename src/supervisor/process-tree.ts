@@ -43,7 +43,7 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
 }
 
 const FIRST_LOOK_MS = 5;
-const LAST_LOOK_MS = 200;
+const LAST_LOOK_MS = 100;
 
 function listProcesses(): string[] {
   try {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import { endProcesses, findAlive } from './process-tree.ts';
@@ -144,6 +144,26 @@ describe('a supervised process', () => {
     run.child.kill('SIGTERM');
     expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
     expect(scene.alive()).toEqual([]);
+  });
+
+  it('leaves those alone that come after it under the same name', async () => {
+    await using scene = new Scene();
+    await scene.daemon.start();
+    // It ends long after it was asked to: whoever asked looks for it only now and then.
+    const run = await scene.start(
+      sh('trap "trap \\"\\" TERM; sleep 0.6; exit 3" TERM; echo ready; while :; do sleep 0.01; done'),
+    );
+    await until('it runs', () => existsSync(run.files.log) && readFileSync(run.files.log, 'utf8').includes('ready'));
+    const killed = run.control({ kind: 'kill', reason: 'enough' });
+    await until('its end is reported', () => scene.daemon.reports('exited').length === 1);
+    const next = spawn('sleep', ['600'], { env: { BATON_AGENT_ID: scene.agentId }, stdio: 'ignore' });
+    try {
+      await killed;
+      expect(await run.exit()).toMatchObject({ code: 3 });
+      expect(next.signalCode).toBeNull();
+    } finally {
+      next.kill('SIGKILL');
+    }
   });
 
   it('is ended where its state folder is gone: nobody could ever find it again', async () => {

@@ -65,7 +65,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const { code, signal } = await ended.exit;
   clearInterval(watching);
-  agent.rest();
+  await agent.rest();
   // Whatever it has left behind goes with it; then its last words are out.
   await endProcesses(tree, launch.kill_after_ms);
   await Promise.race([ended.silence, pause(SILENCE_MS)]);
