@@ -72,7 +72,7 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartOptions): Promise
 /** What belongs to one session, or to one git command, must not reach a daemon that serves all of them, nor what it starts. */
 export function daemonEnvironment(env: StartOptions['env']): NodeJS.ProcessEnv {
   const isOurs = (name: string): boolean =>
-    !/^BATON_(?:TOKEN|SESSION|AGENT_ID|MISSION|URL)$/.test(name) &&
+    !/^BATON_(?:TOKEN|SESSION|AGENT_ID|COMMAND_ID|MISSION|URL)$/.test(name) &&
     !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX)$/.test(name);
   return Object.fromEntries(Object.entries(env).filter(([name]) => isOurs(name)));
 }
