@@ -7,14 +7,17 @@ export interface Remains {
   readonly mark: { readonly name: string; readonly value: string };
   /** Boot, number and start time of those that lead a group of their own. */
   readonly leaders: readonly string[];
+  /** Somebody else has seen to it. What has the mark from then on may be the next start of the same run, and is left alone. */
+  readonly isSettled?: () => boolean;
 }
 
 /**
  * Ends what is left of a run that nobody supervises any more. A process may start another while it is being ended, so we look
  * until there is none. False where some could not be ended.
  */
-export async function reap({ mark, leaders }: Remains): Promise<boolean> {
+export async function reap({ mark, leaders, isSettled = () => false }: Remains): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
+    if (isSettled()) return true;
     const alive = leaders.filter((leader) => !hasEnded(leader)).map((leader) => Number(leader.split('/')[1]));
     const marked = findMarked(mark);
     if (alive.length === 0 && marked.length === 0) return true;

@@ -21,14 +21,16 @@ export function markOfCommand(commandId: string): Lost['mark'] {
 
 /**
  * A supervisor was killed, or does not answer. Whatever is left of it and of its run is ended, and its last word is said for it, so
- * that everybody who looks from now on finds the same. A word that it left itself stands.
+ * that everybody who looks from now on finds the same. A word that it left itself stands, and whoever said it has left nothing behind.
  */
 export async function settleLost({ files, start, mark }: Lost): Promise<Exit> {
+  const before = readExit(files, start);
+  if (before !== undefined) return before;
   const running = readRunning(files, start);
   const supervisors = running === undefined ? findByArguments(files.folder, String(start)) : [];
   for (const pid of supervisors) kill(pid);
   const leaders = running === undefined ? [] : [running.supervisor, running.process];
-  const isGone = await reap({ mark, leaders });
+  const isGone = await reap({ mark, leaders, isSettled: () => readExit(files, start) !== undefined });
   const said = readExit(files, start);
   if (said !== undefined) return said;
   const output = isGone ? null : 'some of its processes could not be ended';
