@@ -4,7 +4,7 @@ import { stateFiles } from '../api/state-folder.ts';
 import { parseStopHookInput } from '../protocol/stop-hook.ts';
 import type { Child } from './child.ts';
 import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
-import { createControl, isStanding } from './control.ts';
+import { createControl } from './control.ts';
 import { DaemonLine } from './daemon-line.ts';
 import type { Rooms } from './door.ts';
 import { readHead } from './git-head.ts';
@@ -78,7 +78,7 @@ export class Counterpart implements Rooms {
       agentId: launch.id,
       config: readHookConfig(files.config),
       owes: launch.owes,
-      hasSignalled: this.#hasKeptSignal(),
+      hasKeptSignal: () => hasKeptSignal(stateFiles(launch.state_dir).outbox, launch.agent_token),
       report: async (report) => this.report(report),
       settlePrinted: async (lastWords) => this.#settlePrinted(lastWords),
       askStanding: async () => this.#askStanding(),
@@ -93,7 +93,7 @@ export class Counterpart implements Rooms {
     const { prompt, timeout_ms, idle_ms, renew_ms, kind } = this.#launch;
     const { supervisor, process: own, start } = running;
     void this.report({ kind: 'started', start, supervisor, process: own });
-    if (kind === 'agent') void this.#askStanding();
+    if (kind === 'agent') void this.#guard.ask().then(() => this.#pause.look());
     if (prompt !== null && child !== undefined) void this.#begin(child, prompt);
     if (prompt !== null) this.#pause.turnBegins();
     this.#idle = new IdleTimer(idle_ms, () => this.#onSilence());
@@ -246,6 +246,7 @@ export class Counterpart implements Rooms {
     await heardOutput();
     await this.#hearing.reportTokens(true);
     const output = await this.#guard.stop(body);
+    this.#pause.look();
     this.#isTold = false;
     // A client that has one turn a process is on its way out.
     if (output.decision === 'allow' && this.#launch.input === 'once') this.#isLeaving = true;
@@ -334,20 +335,15 @@ export class Counterpart implements Rooms {
     });
   }
 
-  async #askStanding(): Promise<void> {
+  async #askStanding(): Promise<Answer> {
     const { token, id, start } = this.#launch;
     const key = `${id}:standing:${start}:${(this.#keys += 1)}`;
-    const answer = await this.#line.ask({ operation: 'agent_standing', input: '{}', token, key });
-    if (answer.ok && isStanding(answer.result)) this.#stand(answer.result);
+    return this.#line.ask({ operation: 'agent_standing', input: '{}', token, key });
   }
 
   #stand(standing: Standing): void {
-    this.#guard.stand(standing, this.#hasKeptSignal());
+    this.#guard.stand(standing);
     this.#pause.look();
-  }
-
-  #hasKeptSignal(): boolean {
-    return hasKeptSignal(stateFiles(this.#launch.state_dir).outbox, this.#launch.agent_token);
   }
 }
 

@@ -8,13 +8,14 @@ export interface StopGuardOptions {
   readonly agentId: string;
   readonly config: HookConfig;
   readonly owes: readonly string[];
-  readonly hasSignalled: boolean;
+  /** A signal of its own lies in the outbox. */
+  readonly hasKeptSignal: () => boolean;
   /** Tells the daemon, or the outbox; resolves when it is on record. */
   readonly report: (report: AgentReport) => Promise<Answer>;
   /** Passes on an exit signal that the agent printed in this turn. What it was refused for, where it was. */
   readonly settlePrinted: (lastWords: string | undefined) => Promise<string | undefined>;
-  /** Asks the daemon how the agent stands; nothing where it does not answer. */
-  readonly askStanding: () => Promise<void>;
+  /** Asks the daemon how the agent stands. */
+  readonly askStanding: () => Promise<Answer>;
   /** The commit that the agent works on. */
   readonly readHead: () => string | undefined;
 }
@@ -23,8 +24,12 @@ export interface StopGuardOptions {
 export class StopGuard {
   readonly #options: StopGuardOptions;
   #standing: Standing;
-  /** How often it was heard how the agent stands. */
+  /** How often it was heard how the agent stands, without a question. */
   #heard = 0;
+  /** How often the daemon was asked, or told something, to which it answers with how the agent stands. */
+  #asked = 0;
+  /** Which of these questions had the newest answer. */
+  #answered = 0;
   #blocks = 0;
   #head: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -37,7 +42,8 @@ export class StopGuard {
 
   constructor(options: StopGuardOptions) {
     this.#options = options;
-    this.#standing = { has_signalled: options.hasSignalled, is_owned: true, is_parked: false, missing: options.owes };
+    const has_signalled = options.hasKeptSignal();
+    this.#standing = { has_signalled, is_owned: true, is_parked: false, missing: options.owes };
     if (options.config.attempts !== undefined) this.#head = options.readHead();
   }
 
@@ -60,9 +66,9 @@ export class StopGuard {
   }
 
   /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
-  stand(standing: Standing, isKept: boolean): void {
+  stand(standing: Standing): void {
     this.#heard += 1;
-    this.#standing = { ...standing, has_signalled: standing.has_signalled || isKept };
+    this.#standing = { ...standing, has_signalled: standing.has_signalled || this.#options.hasKeptSignal() };
   }
 
   signalled(): void {
@@ -98,7 +104,7 @@ export class StopGuard {
     const parsed = parseStopHookInput(input);
     const said = parsed.ok ? parsed.value : {};
     const refused = await this.#options.settlePrinted(said.last_assistant_message);
-    if (this.#isUnsure && !this.hasSignalled) await this.#options.askStanding();
+    if (this.#isUnsure && !this.hasSignalled) await this.ask();
     this.#isUnsure = false;
     if (this.#hasCommitted()) this.progress();
     const attempt = this.#attempt(said.stop_hook_active === true);
@@ -118,18 +124,39 @@ export class StopGuard {
   /** A person is called once. From then on the agent may rest until they answer, also where the daemon has yet to hear of it. */
   async #escalate(): Promise<void> {
     const answer = await this.report({ kind: 'stop' });
-    if (answer.ok || answer.error.code === 'kept') this.#standing = { ...this.#standing, is_parked: true };
+    if (!answer.ok && answer.error.code !== 'kept') return;
+    this.#heard += 1;
+    this.#standing = { ...this.#standing, is_parked: true };
+  }
+
+  /** Asks the daemon how the agent stands; nothing changes where it does not answer. */
+  async ask(): Promise<void> {
+    await this.#follow(
+      async () => this.#options.askStanding(),
+      (result) => result,
+    );
   }
 
   /**
    * The daemon answers with how the agent stands after what followed from the report, so that its next stop, which may come at once, is
-   * judged by that. What was heard meanwhile is newer.
+   * judged by that.
    */
   async report(report: AgentReport): Promise<Answer> {
+    return this.#follow(
+      async () => this.#options.report(report),
+      (result) => Object(result).standing,
+    );
+  }
+
+  /** What was heard meanwhile is newer, and so is the answer to what was asked later. */
+  async #follow(ask: () => Promise<Answer>, standingIn: (result: unknown) => unknown): Promise<Answer> {
     const heard = this.#heard;
-    const answer = await this.#options.report(report);
-    const { standing }: { standing?: unknown } = answer.ok ? Object(answer.result) : {};
-    if (heard === this.#heard && isStanding(standing)) this.stand(standing, this.hasSignalled);
+    const asked = (this.#asked += 1);
+    const answer = await ask();
+    const standing = answer.ok ? standingIn(answer.result) : undefined;
+    if (heard !== this.#heard || asked < this.#answered || !isStanding(standing)) return answer;
+    this.#answered = asked;
+    this.#standing = { ...standing, has_signalled: standing.has_signalled || this.hasSignalled };
     return answer;
   }
 

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../api/answer.ts';
+import type { Standing } from './contract.ts';
+import { StopGuard } from './stop-guard.ts';
+
+const AT_WORK: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
+const ORPHANED: Standing = { ...AT_WORK, is_owned: false };
+
+/** A guard whose daemon answers when the test lets it. */
+function begin() {
+  const asked = Promise.withResolvers<Answer>();
+  const reported = Promise.withResolvers<Answer>();
+  const guard = new StopGuard({
+    agentId: 'a',
+    config: { on_stop: 'signal' },
+    owes: [],
+    hasKeptSignal: () => false,
+    report: async () => reported.promise,
+    settlePrinted: async () => undefined,
+    askStanding: async () => asked.promise,
+    readHead: () => undefined,
+  });
+  return { guard, asked, reported };
+}
+
+const answered = (standing: Standing): Answer => ({ ok: true, result: standing });
+const recorded = (standing: Standing): Answer => ({ ok: true, result: { standing } });
+
+describe('how an agent stands, asked twice', () => {
+  it.each(['first', 'last'])(
+    'is what the later question was answered, also where the earlier answer comes %s',
+    async (when) => {
+      const { guard, asked, reported } = begin();
+      const asking = guard.ask();
+      const reporting = guard.report({ kind: 'idle', why: 'stop' });
+      if (when === 'first') {
+        asked.resolve(answered(AT_WORK));
+        await asking;
+      }
+      reported.resolve(recorded(ORPHANED));
+      await reporting;
+      asked.resolve(answered(AT_WORK));
+      await asking;
+      expect(guard.isOwned).toBe(false);
+    },
+  );
+
+  it.each<[string, (guard: StopGuard) => void]>([
+    ['that it has signalled', (guard) => guard.signalled()],
+    ['what the daemon says by itself', (guard) => guard.stand({ ...AT_WORK, has_signalled: true })],
+  ])('is not older than %s', async (_, hear) => {
+    const { guard, asked } = begin();
+    const asking = guard.ask();
+    hear(guard);
+    asked.resolve(answered(AT_WORK));
+    await asking;
+    expect(guard.hasSignalled).toBe(true);
+  });
+
+  it('is what the daemon answers, where nothing else was heard', async () => {
+    const { guard, asked } = begin();
+    asked.resolve(answered(ORPHANED));
+    await guard.ask();
+    expect(guard.isOwned).toBe(false);
+  });
+});
