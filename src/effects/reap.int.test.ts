@@ -36,7 +36,8 @@ it('leaves a process alone that has the number of one that has gone', async () =
 
 it('finds a process by the words it was started with', async () => {
   const word = randomUUID();
-  const child = start('sh', ['-c', 'sleep 60', word, '7'], word);
+  // It starts nobody: a child has the words of its parent until it has some of its own.
+  const child = start('sh', ['-c', 'kill -STOP $$', word, '7'], word);
   await until(() => findByArguments(word, '7').length === 1, 'it runs');
   expect(findByArguments(word, '7')).toEqual([child.pid]);
   expect(findByArguments(word, '8')).toEqual([]);

@@ -10,7 +10,7 @@ import { launchAgent, type StartedAgent } from './launch-agent.ts';
 import { ownerFile } from './owner-file.ts';
 import { prepareSession, type PreparedSession } from './prepare-session.ts';
 import { markOfAgent, settleLost } from './settle-lost.ts';
-import { spawnSupervisor } from './spawn-supervisor.ts';
+import { startSupervisor } from './start-supervisor.ts';
 import { findSupervised } from './supervised.ts';
 import { contextOfAgent } from './template-context.ts';
 import { workplaceOf } from './workplace.ts';
@@ -53,9 +53,13 @@ export async function startAgent(
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
     writeWhole(ownerFile(files.folder), world.projectId);
     writeWhole(files.config, `${JSON.stringify(hookConfig(wanted.run, start))}\n`);
-    const spawned = spawnSupervisor(files, made.launch, { programs, env: world.env });
-    world.onSpawned(agentId, spawned);
-    const settling = await untilStarted({ files, start, spawned, signal }, world.times.startMs);
+    const { settling } = await startSupervisor(files, made.launch, {
+      programs,
+      env: world.env,
+      signal,
+      startMs: world.times.startMs,
+      onSpawned: (spawned) => world.onSpawned(agentId, spawned),
+    });
     return settling === undefined ? [] : outcomesOf(settling, lose);
   });
 }

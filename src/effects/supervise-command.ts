@@ -3,10 +3,11 @@ import { batonShim } from '../agents/prepare-agent.ts';
 import { writeWhole } from '../api/write-whole.ts';
 import { commandFiles, type Exit, type Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
-import { untilEnded, untilStarted } from './follow-start.ts';
+import { untilEnded } from './follow-start.ts';
 import { ownerFile } from './owner-file.ts';
 import { markOfCommand, settleLost } from './settle-lost.ts';
-import { spawnSupervisor, type Spawned } from './spawn-supervisor.ts';
+import type { Spawned } from './spawn-supervisor.ts';
+import { startSupervisor } from './start-supervisor.ts';
 import { findSupervised } from './supervised.ts';
 import type { World } from './world.ts';
 
@@ -72,9 +73,9 @@ async function start(
     if (!wanted.ok) return failed(wanted.reason);
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
     writeWhole(ownerFile(files.folder), world.projectId);
-    const spawned = spawnSupervisor(files, launchOf(id, wanted.shell, world, programs), { programs, env: world.env });
-    await untilStarted({ files, start: ONLY_START, spawned, signal }, world.times.startMs);
-    return spawned;
+    const { env, times } = world;
+    const launch = launchOf(id, wanted.shell, world, programs);
+    return (await startSupervisor(files, launch, { programs, env, signal, startMs: times.startMs })).spawned;
   });
 }
 

@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { launchIn, Scene } from '../supervisor/scene.cases.ts';
+import { findPrograms, type Programs } from '../supervisor/programs.ts';
+import { untilEnded } from './follow-start.ts';
+import { startSupervisor, type StartedSupervisor } from './start-supervisor.ts';
+
+/** The supervisor, which is killed as soon as it begins, so many times. */
+async function killedAtFirst(scene: Scene, times: number): Promise<Programs> {
+  const programs = await findPrograms(scene.stateDir);
+  const supervisor = join(scene.folder, 'supervisor.cjs');
+  writeFileSync(
+    supervisor,
+    `const { appendFileSync, readFileSync } = require('node:fs');
+     const tries = ${JSON.stringify(join(scene.folder, 'tries'))};
+     appendFileSync(tries, 'x');
+     if (readFileSync(tries).length <= ${times}) process.kill(process.pid, 'SIGKILL');
+     require(${JSON.stringify(programs.supervisor)});`,
+  );
+  return { ...programs, supervisor };
+}
+
+const signal = new AbortController().signal;
+
+async function start(scene: Scene, killed: number): Promise<StartedSupervisor> {
+  const launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', 'echo ran >> ran.txt'] };
+  const options = { programs: await killedAtFirst(scene, killed), env: process.env, signal, startMs: 30_000 };
+  return startSupervisor(scene.files(), launch, options);
+}
+
+describe('a supervisor that is killed before it has taken what it was to run', () => {
+  it('is started anew, and runs it once', async () => {
+    await using scene = new Scene();
+    const { spawned, settling } = await start(scene, 2);
+    expect(settling?.found.kind).toMatch(/^(?:running|ended)$/);
+    const ended = await untilEnded({ files: scene.files(), start: 1, spawned, signal });
+    expect(ended?.found).toMatchObject({ kind: 'ended', exit: { code: 0 } });
+    expect(readFileSync(join(scene.cwd, 'ran.txt'), 'utf8')).toBe('ran\n');
+  });
+
+  it('again and again has failed, and that is said', async () => {
+    await using scene = new Scene();
+    const { settling } = await start(scene, 100);
+    expect(settling).toMatchObject({ found: { kind: 'untaken' }, words: 'it ended with SIGKILL' });
+    expect(readFileSync(join(scene.folder, 'tries'), 'utf8')).toBe('xxx');
+  });
+});

@@ -1,0 +1,35 @@
+import type { Launch } from '../supervisor/contract.ts';
+import { untilStarted, type Settling } from './follow-start.ts';
+import { spawnSupervisor, type Spawned, type SpawnOptions } from './spawn-supervisor.ts';
+import type { SupervisedFiles } from './supervised.ts';
+
+export interface StartOptions extends SpawnOptions {
+  readonly signal: AbortSignal;
+  readonly startMs: number;
+  readonly onSpawned?: (spawned: Spawned) => void;
+}
+
+export interface StartedSupervisor {
+  readonly spawned: Spawned;
+  /** Undefined where it was called off. */
+  readonly settling: Settling | undefined;
+}
+
+/**
+ * Starts a supervisor, and waits until what it supervises runs. One that ended before it took the start, because it was killed or there was no
+ * memory, has run nothing: another is started in its place, a few times.
+ */
+export async function startSupervisor(
+  files: SupervisedFiles,
+  launch: Launch,
+  { signal, startMs, onSpawned, ...options }: StartOptions,
+): Promise<StartedSupervisor> {
+  for (let left = TRIES - 1; ; left -= 1) {
+    const spawned = spawnSupervisor(files, launch, options);
+    onSpawned?.(spawned);
+    const settling = await untilStarted({ files, start: launch.start, spawned, signal }, startMs);
+    if (settling?.found.kind !== 'untaken' || left === 0) return { spawned, settling };
+  }
+}
+
+const TRIES = 3;
