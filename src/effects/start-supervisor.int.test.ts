@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Launch } from '../supervisor/contract.ts';
 import { launchIn, Scene } from '../supervisor/scene.cases.ts';
 import { findPrograms, type Programs } from '../supervisor/programs.ts';
 import { untilEnded } from './follow-start.ts';
@@ -24,7 +25,7 @@ async function killedAtFirst(scene: Scene, times: number): Promise<Programs> {
 const signal = new AbortController().signal;
 
 async function start(scene: Scene, killed: number): Promise<StartedSupervisor> {
-  const launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', 'echo ran >> ran.txt'] };
+  const launch: Launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', 'echo ran >> ran.txt'] };
   const options = { programs: await killedAtFirst(scene, killed), env: process.env, signal, startMs: 30_000 };
   return startSupervisor(scene.files(), launch, options);
 }

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { wait } from './wait.ts';
 
-const effect = (due: string) =>
-  ({ kind: 'wait', key: 'timer:t', timerId: 't', due, purpose: { kind: 'leave', agent_id: 'a' } }) as const;
+const effect = (due: string, kind: 'leave' | 'reset' = 'leave') =>
+  ({ kind: 'wait', key: 'timer:t', timerId: 't', due, purpose: { kind, agent_id: 'a' } }) as const;
 
 it('is over at once where the time has come while nobody was there', async () => {
   expect(await wait(effect('2020-01-01T00:00:00.000Z'), () => new Date(), new AbortController().signal)).toBe(true);
@@ -22,16 +22,28 @@ it('lasts longer than one timer of Node can, and ends early where the clock is p
   }
 });
 
-it('waits on where the clock is put back', async () => {
+it('takes no longer than it was to take where the clock is put back', async () => {
+  vi.useFakeTimers();
+  try {
+    let now = Date.parse('2026-01-01T00:00:00Z');
+    const over = wait(effect('2026-01-01T00:01:30.000Z'), () => new Date(now), new AbortController().signal);
+    now -= 3_600_000;
+    await vi.advanceTimersByTimeAsync(90_000);
+    expect(await Promise.race([over, 'waits on'])).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('for a time of day waits on where the clock is put back', async () => {
   vi.useFakeTimers();
   try {
     let now = Date.parse('2026-01-01T00:00:00Z');
     let isOver = false;
-    const over = wait(effect('2026-01-01T00:00:10.000Z'), () => new Date(now), new AbortController().signal).then(
-      () => {
-        isOver = true;
-      },
-    );
+    const until = effect('2026-01-01T00:00:10.000Z', 'reset');
+    const over = wait(until, () => new Date(now), new AbortController().signal).then(() => {
+      isOver = true;
+    });
     now -= 3_600_000;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(isOver).toBe(false);

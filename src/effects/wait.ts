@@ -5,11 +5,18 @@ type Wait = Extract<Effect, { kind: 'wait' }>;
 /** No timer is set for longer: Node's cannot wait 25 days, and the time of day may be set meanwhile. */
 const LONGEST_MS = 60_000;
 
-/** Resolves when the time has come, by the clock on the wall, which may jump; false where it was called off. */
-export async function wait({ due }: Wait, now: () => Date, signal: AbortSignal): Promise<boolean> {
+/** When these are due somebody else's calendar says; all others are so much time from when they were set. */
+const DATED: ReadonlySet<Wait['purpose']['kind']> = new Set(['reset', 'day']);
+
+/**
+ * Resolves when the time has come, by the clock on the wall, which may jump; false where it was called off. A length of time does not get
+ * longer where that clock is put back.
+ */
+export async function wait({ due, purpose }: Wait, now: () => Date, signal: AbortSignal): Promise<boolean> {
   const dueMs = Date.parse(due);
+  const latestMs = DATED.has(purpose.kind) ? Infinity : performance.now() + dueMs - now().getTime();
   while (!signal.aborted) {
-    const restMs = dueMs - now().getTime();
+    const restMs = Math.min(dueMs - now().getTime(), latestMs - performance.now());
     if (restMs <= 0) return true;
     await pause(Math.min(restMs, LONGEST_MS), signal);
   }

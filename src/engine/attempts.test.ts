@@ -112,6 +112,11 @@ describe('a cooldown', () => {
     play.checkReplay();
   });
 
+  it('is no longer where the clock was put back', () => {
+    const play = idle(idle(atWork(plan)).wait(-3_600_000));
+    expect(play.the('wait').due).toBe('2025-12-31T23:01:00.000Z');
+  });
+
   it('that is over delays nothing', () => {
     expect(idle(idle(atWork(plan)).wait(60_000)).count('MessageRequested')).toBe(2);
   });

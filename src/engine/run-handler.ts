@@ -43,7 +43,9 @@ export function nextAttempt(world: World, agent: AgentRun, firing: Firing): Even
   const { count, at } = agent.tries[handler] ?? { count: 0, at: world.at };
   const attempts = plan.attempts ?? 1;
   if (attempts !== 'forever' && count >= attempts) return exhausted(world, agent, firing, count);
-  const due = later(at, plan.cooldown_ms ?? 0);
+  // Where the clock was put back meanwhile, the last time lies ahead: nobody waits for longer than the cooldown.
+  const since = Date.parse(at) < Date.parse(world.at) ? at : world.at;
+  const due = later(since, plan.cooldown_ms ?? 0);
   if (count === 0 || Date.parse(due) <= Date.parse(world.at)) return act(world, agent, firing);
   const purpose = { kind: 'handler', agent_id: agent.id, handler, error: firing.error ?? null } as const;
   return [event('TimerSet', { timer_id: world.newId(), due, purpose })];
