@@ -93,8 +93,9 @@ describe('a runbook', () => {
 
   it('may go round in circles between steps', () => {
     const steps = [
-      { name: 'test', run: 'npm test', on_fail: 'fix', on_done: 'test' },
+      { name: 'test', run: 'npm test', on_fail: 'fix', on_done: 'ship' },
       { name: 'fix', run: 'true', on_done: 'test' },
+      { name: 'ship', run: 'true' },
     ];
     expect(runbookOf({ pipelines: { p: { steps } } }).pipelines.size).toBe(1);
   });
@@ -167,6 +168,11 @@ describe('one slip is one problem', () => {
       'a step that is not there makes no other unreachable',
       '[pipelines.p]\nsteps = [{ name = "a", run = "true", on_done = "x" }, { name = "b", run = "true" }]\n',
       1,
+    ],
+    [
+      'a circle that a failure leads out of is none',
+      '[pipelines.p]\nsteps = [{ name = "a", run = "true", on_done = "a", on_fail = "b" }, { name = "b", run = "true" }]\n',
+      0,
     ],
     ['two slips are two', '[agents.a]\nrun = "claude"\non_stop = "x"\n[commands.c]\nrun = { agent = "b" }\n', 2],
   ])('%s', (_, text, count) => {

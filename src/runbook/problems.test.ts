@@ -126,6 +126,24 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     steps({ name: 'a', run: 'true', on_done: 'a' }, { name: '‸b', run: 'true' }),
   ],
   [
+    'steps in a circle that nothing leads out of',
+    'runbook/endless-steps',
+    'pipeline p never comes to its end: b → c → b',
+    'Let a step of the circle lead out of it, to the last one.',
+    steps(
+      { name: 'a', run: 'true' },
+      { name: 'b', run: 'true', on_fail: 'a' },
+      { name: 'c', run: 'true', on_done: '‸b' },
+    ),
+  ],
+  [
+    'a step that leads to itself',
+    'runbook/endless-steps',
+    'pipeline p never comes to its end: a → a',
+    'Let a step of the circle lead out of it, to the last one.',
+    steps({ name: 'a', run: 'true', on_done: '‸a' }),
+  ],
+  [
     'a role that is not there',
     'runbook/unknown-role',
     'there is no role implementor',
