@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { placeAt } from '../protocol/place.ts';
 import { problem } from '../protocol/problem.ts';
 import { quote } from '../protocol/quote.ts';
@@ -18,13 +19,14 @@ export interface CheckedPrompts {
 }
 
 /**
- * The prompt files of a runbook that is otherwise fine: they are there, and their templates can be filled in. Only a check asks for this: a
- * file that is missing now may be there when the agent starts.
+ * The prompt files and scripts of a runbook that is otherwise fine: they are there, and the templates of prompts can be filled in. Only a check
+ * asks for this: a file that is missing now may be there when the agent starts.
  */
 export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbook, 'subject'>): CheckedPrompts {
   const problems: RunbookProblem[] = [];
   const files: RunbookFile[] = [];
-  for (const [name, { prompt_file: path }] of Object.entries(subject.value.agents ?? {})) {
+  for (const [name, { run, prompt_file: path }] of Object.entries(subject.value.agents ?? {})) {
+    problems.push(...missingScript(projectDir, name, run, subject));
     // Where a template is filled in, the path is only known when it is.
     if (path === undefined || path.includes('${')) continue;
     const text = readPrompt(promptPath(projectDir, path));
@@ -39,6 +41,20 @@ export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbo
     }
   }
   return { problems, files };
+}
+
+/** `scripted FILE`, with or without an option before the file. */
+const SCRIPTED = /^scripted\s+(?:--command-hook\s+)?(?!--)(\S.*?)\s*$/s;
+
+function missingScript(projectDir: string, agent: string, run: string, subject: Subject): readonly RunbookProblem[] {
+  const file = SCRIPTED.exec(run)?.[1];
+  if (file === undefined || file.includes('${')) return [];
+  if (statSync(resolve(projectDir, file), { throwIfNoEntry: false })?.isFile() === true) return [];
+  const path = ['agents', agent, 'run'];
+  const message = `agent ${agent} cannot play ${quote(file)}: there is no such file`;
+  const hint = 'Write the script, or correct the path: it is relative to the project.';
+  const place = placeIn(subject.files, subject.placeOf(path));
+  return [{ ...problem('runbook/missing-script', message, hint), path: renderPath(path), ...place }];
 }
 
 function missingFile(agent: string, file: string, wrong: string, subject: Subject): RunbookProblem {

@@ -114,3 +114,22 @@ describe('prompt files', () => {
     ]);
   });
 });
+
+it('scripts of scripted agents are missed by a check, and by nobody else', () => {
+  const text =
+    '[agents]\na = { run = "scripted --command-hook a.yaml" }\nb = { run = "scripted b.yaml" }\nc = { run = "scripted ${env.X}.yaml" }\nd = { run = "scripted", prompt = "- stop" }\n';
+  const folder = project({ 'baton.toml': text, 'b.yaml': '- stop\n' });
+  const read = readRunbookFiles(folder, ['baton.toml']);
+  expect(read.checked.ok).toBe(true);
+  expect(checkPromptFiles(folder, read).problems).toEqual([
+    {
+      code: 'runbook/missing-script',
+      message: 'agent a cannot play a.yaml: there is no such file',
+      hint: 'Write the script, or correct the path: it is relative to the project.',
+      path: 'agents.a.run',
+      file: 'baton.toml',
+      line: 2,
+      column: 13,
+    },
+  ]);
+});
