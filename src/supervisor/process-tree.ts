@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Everything that one run has started: who is in its process group, and who left it but still has its mark in the environment. */
+/**
+ * Everything that one run has started: who is in its process group, who left it but still has its mark in the environment, and the children of
+ * all these, also where they have neither.
+ */
 export interface ProcessTree {
   /** Number of the process that leads the group; the group has the same. */
   readonly leader: number;
@@ -9,34 +12,58 @@ export interface ProcessTree {
 }
 
 /** The numbers of those that live. A zombie answers signals, but it is dead: nobody has collected it yet. */
-export function findAlive({ leader, mark }: ProcessTree): number[] {
-  const text = `\0${mark}\0`;
-  const alive: number[] = [];
-  for (const name of listProcesses()) {
-    const pid = Number(name);
-    if (pid === process.pid) continue;
-    const { state, group } = statOf(name);
-    if (state === '' || state === 'Z' || state === 'X') continue;
-    if (group === leader || `\0${readOf(name, 'environ')}`.includes(text)) alive.push(pid);
-  }
-  return alive;
+export function findAlive(tree: ProcessTree): number[] {
+  return findMembers(tree, new Set()).map(({ pid }) => pid);
 }
 
+interface Member {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** Told apart from whoever has its number later. */
+  readonly identity: string;
+}
+
+/** `known`: who belonged to it when it was looked at last; a child whose parent has gone meanwhile is nobody's by now. */
+function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>): readonly Member[] {
+  const text = `\0${mark}\0`;
+  const environmentOf = (pid: number): string => `\0${readOf(pid, 'environ')}`;
+  const isOwn = ({ pid, group, identity }: Member): boolean =>
+    group === leader || known.has(identity) || environmentOf(pid).includes(text);
+  const living = listLiving();
+  const members = living.filter(isOwn);
+  const others = new Set(living.filter((each) => !members.includes(each)));
+  for (const { pid } of members) {
+    for (const child of others) {
+      if (child.parent !== pid) continue;
+      others.delete(child);
+      // A daemon that was started from here, and whatever it has started, is not ours, though it has our process for a parent at first.
+      if (!environmentOf(child.pid).includes(OF_BATON)) members.push(child);
+    }
+  }
+  return members;
+}
+
+const OF_BATON = '\0BATON_STATE_DIR=';
+
 /**
- * Ends them all: asked first, and killed `killAfterMs` later. Resolves when none is left. A process may start another while it is
- * being ended, and one that left the group gets no signal that is sent to it, so we look again until nobody is there.
+ * Ends them all: asked first, and killed `killAfterMs` later. Resolves when none is left, or only those of other users, whom nobody can end
+ * here. A process may start another while it is being ended, and one that left the group gets no signal that is sent to it, so we look again
+ * until nobody is there.
  */
 export async function endProcesses(tree: ProcessTree, killAfterMs: number): Promise<void> {
   const killAt = performance.now() + killAfterMs;
-  const asked = new Set<number>();
+  const asked = new Set<string>();
+  const foreign = new Set<string>();
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LAST_LOOK_MS)) {
-    const alive = findAlive(tree);
+    const alive = findMembers(tree, asked).filter(({ identity }) => !foreign.has(identity));
     if (alive.length === 0) return;
     const leftMs = killAt - performance.now();
-    for (const pid of alive) {
-      if (leftMs <= 0) signal(pid, 'SIGKILL');
-      else if (!asked.has(pid)) signal(pid, 'SIGTERM');
-      asked.add(pid);
+    for (const { pid, identity } of alive) {
+      const isAsked = asked.has(identity);
+      asked.add(identity);
+      if (leftMs > 0 && isAsked) continue;
+      if (!signal(pid, leftMs > 0 ? 'SIGTERM' : 'SIGKILL')) foreign.add(identity);
     }
     await pause(leftMs > 0 ? Math.min(waitMs, leftMs) : waitMs);
   }
@@ -44,6 +71,20 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
 
 const FIRST_LOOK_MS = 5;
 const LAST_LOOK_MS = 100;
+
+function listLiving(): readonly Member[] {
+  const living: Member[] = [];
+  for (const name of listProcesses()) {
+    const pid = Number(name);
+    const stat = readOf(pid, 'stat');
+    // Behind the name, which may itself contain spaces and brackets: state, parent, group, and as the twentieth when it was started.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20);
+    const [state = '', parent, group] = fields;
+    if (pid === process.pid || state === '' || state === 'Z' || state === 'X') continue;
+    living.push({ pid, parent: Number(parent), group: Number(group), identity: `${pid}/${fields[19]}` });
+  }
+  return living;
+}
 
 function listProcesses(): string[] {
   try {
@@ -53,14 +94,7 @@ function listProcesses(): string[] {
   }
 }
 
-/** State and group: the first and third field after the name, which may itself contain spaces and brackets. */
-function statOf(pid: string): { readonly state: string; readonly group: number } {
-  const stat = readOf(pid, 'stat');
-  const [state = '', , group = '0'] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
-  return { state, group: Number(group) };
-}
-
-function readOf(pid: string, file: 'environ' | 'stat'): string {
+function readOf(pid: number, file: 'environ' | 'stat'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
@@ -68,11 +102,13 @@ function readOf(pid: string, file: 'environ' | 'stat'): string {
   }
 }
 
-function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
+/** False where it is not ours to end. */
+function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
-    process.kill(pid, name);
-  } catch {
-    // It has gone, or it is not ours to end: the next look tells.
+    return process.kill(pid, name);
+  } catch (error) {
+    // Otherwise it has gone: the next look tells.
+    return !(error instanceof Error && 'code' in error && error.code === 'EPERM');
   }
 }
 

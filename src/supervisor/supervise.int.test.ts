@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../test/processes/until.ts';
+import { identifyProcess } from '../api/process-identity.ts';
 import { endProcesses, findAlive } from './process-tree.ts';
 import { Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
 
@@ -87,6 +90,41 @@ describe('a supervised process', () => {
     expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
     expect(scene.alive()).toEqual([]);
     expect(await run.exit()).toMatchObject({ code: null, signal: 'SIGTERM', timed_out: false });
+  });
+
+  it('is killed with those of its children that have neither its group nor its mark', async () => {
+    await using scene = new Scene();
+    const orphan = join(scene.folder, 'orphan');
+    const hidden = `env -i /bin/sh -c 'echo $$ > ${orphan}.draft; mv ${orphan}.draft ${orphan}; exec sleep 600'`;
+    const run = await scene.start({ ...sh(`setsid ${hidden} & sleep 600`), kill_after_ms: 200 });
+    const pid = Number(await until('it runs', () => existsSync(orphan) && readFileSync(orphan, 'utf8')));
+    expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
+    expect(identifyProcess(pid)).toBeUndefined();
+  });
+
+  it('leaves a daemon alone that it has just started', async () => {
+    await using scene = new Scene();
+    const daemon = join(scene.folder, 'daemon');
+    const started = `env -u BATON_AGENT_ID setsid /bin/sh -c 'echo $$ > ${daemon}.draft; mv ${daemon}.draft ${daemon}; exec sleep 600'`;
+    const run = await scene.start({ ...sh(`${started} & sleep 600`), kill_after_ms: 200 });
+    const pid = Number(await until('it runs', () => existsSync(daemon) && readFileSync(daemon, 'utf8')));
+    onTestFinished(() => void process.kill(pid, 'SIGKILL'));
+    expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
+    expect(identifyProcess(pid)).toBeDefined();
+  });
+
+  it.runIf(process.getuid?.() === 0)("is not waited for where it is another user's", async () => {
+    const theirs = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    onTestFinished(() => void theirs.kill('SIGKILL'));
+    await once(theirs, 'spawn');
+    const script = `
+      import { endProcesses } from ${JSON.stringify(join(import.meta.dirname, 'process-tree.ts'))};
+      process.setuid(65534);
+      await endProcesses({ leader: ${theirs.pid}, mark: 'X=y' }, 100);`;
+    const ours = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+    onTestFinished(() => void ours.kill('SIGKILL'));
+    expect(await once(ours, 'exit')).toEqual([0, null]);
+    expect(identifyProcess(theirs.pid ?? 0)).toBeDefined();
   });
 
   it('takes what it has left behind with it when it ends by itself', async () => {
