@@ -98,6 +98,7 @@ describe('a supervised process', () => {
     const hidden = `env -i /bin/sh -c 'echo $$ > ${orphan}.draft; mv ${orphan}.draft ${orphan}; exec sleep 600'`;
     const run = await scene.start({ ...sh(`setsid ${hidden} & sleep 600`), kill_after_ms: 200 });
     const pid = Number(await until('it runs', () => existsSync(orphan) && readFileSync(orphan, 'utf8')));
+    onTestFinished(() => void (identifyProcess(pid) === undefined || process.kill(pid, 'SIGKILL')));
     expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
     expect(identifyProcess(pid)).toBeUndefined();
   });
