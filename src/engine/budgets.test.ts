@@ -256,6 +256,15 @@ describe('a budget that several draw on', () => {
     expect([play.agent('a1').parked, play.decision().result?.kind]).toEqual([null, 'withdrawn']);
   });
 
+  it('of a day is one question also where the clock goes on to the next and back again', () => {
+    const play = start(use(start(new Play(rules), 'a1'), 100), 'a2');
+    use(play.wait(24 * HOUR), 85);
+    expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
+    play.wait(-24 * HOUR).order(runs.startAgent(runs.agentPlan(), 'a3'));
+    expect(play.count('DecisionOpened')).toBe(1);
+    expect(play.agent('a3').parked).toBe(play.decision().id);
+  });
+
   it('parks again who was set going by another answer, and keeps what it was to hear', () => {
     const play = start(start(new Play(rules), 'a1'), 'a2');
     play.say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));

@@ -168,6 +168,10 @@ describe('a list in Markdown', () => {
     expect(tasks.find(({ id }) => id === 'ask-for-a-domain')).toMatchObject({ reason: 'waits for the bank' });
   });
 
+  it('has no tasks in code, also where no empty line stands before it', () => {
+    expect(rows(read('markdown', '- [ ] yes\n~~~\n- [ ] no\n~~~\n- [ ] too\n'))).toEqual(['yes todo', 'too todo']);
+  });
+
   it('without boxes is a list of tasks, too; a second one of the same title gets a number', () => {
     const reading = read('markdown', '# Plan\n* one\n* two\n  text\n* one\n\nthe end\n');
     expect(rows(reading)).toEqual(['one todo', 'two todo', 'one-2 todo']);

@@ -55,7 +55,7 @@ function scan(text: string, needsBox: boolean): readonly Item[] {
       if (!isBlank) open = open.filter((item) => item.indent < indent || (!wasBlank && !/^#{1,6}\s/.test(line)));
       const owner = open.at(-1);
       owner?.body.push(withoutIndent(line, owner.inner));
-      if (mark !== undefined && fence === undefined) fence = { mark, inner: owner?.inner ?? 0 };
+      if (mark !== undefined && fence === undefined) fence = { mark, inner: Math.min(indent, owner?.inner ?? 0) };
       else if (mark !== undefined && fence !== undefined && mark.startsWith(fence.mark)) fence = undefined;
     }
     wasBlank = isBlank;
