@@ -9,6 +9,7 @@ import { runCli } from '../../test/run-cli.ts';
 import { claude } from './claude.ts';
 import type { Wanted } from './client.ts';
 import { codex } from './codex.ts';
+import { isUnfinished } from './files/journal.ts';
 import { gemini } from './gemini.ts';
 import { clearUnfinished, installHooks, uninstallHooks } from './install.ts';
 import { findMachine } from './machine.ts';
@@ -160,19 +161,11 @@ async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'betwee
   for (const client of CLIENTS) installHooks(client, person.wanted());
   const installed = person.all();
   for (const client of CLIENTS) uninstallHooks(client, person.wanted());
-  const program = `
-    import { installAndDie } from '${join(import.meta.dirname, 'killed.cases.ts')}';
-    installAndDie('${person.home}', ${n});`;
-  const child = spawn(process.execPath, [QUIET, '--input-type=module', '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  // Its output ends a moment before it does.
-  const [pieces] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')]);
-  const said = pieces.join('');
-  if (said === 'installed') return 'installed';
+  if ((await installIn(person, n, 'SIGKILL')) === 'installed') return 'installed';
   const left = Object.entries(person.all()).filter(([path]) => !path.endsWith('.baton-draft'));
   for (const [path, text] of left) expect([before[path], installed[path]]).toContain(text);
   const isMidway = existsSync(join(person.home, 'state/hooks/journal.json'));
+  expect(isUnfinished(join(person.home, 'state'))).toBe(isMidway);
   for (const client of CLIENTS) {
     const cleared = clearUnfinished(join(person.home, 'state'), client.files(person.wanted()));
     expect(cleared).toMatchObject({ ok: true });
@@ -180,6 +173,19 @@ async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'betwee
   }
   expect(person.all()).toEqual(before);
   return isMidway ? 'in the middle' : 'between';
+}
+
+/** What a process says that installs for all clients and gets a signal before its `n`-th change. */
+async function installIn(person: Person, n: number, signal: NodeJS.Signals): Promise<string> {
+  const program = `
+    import { installAndDie } from '${join(import.meta.dirname, 'killed.cases.ts')}';
+    installAndDie('${person.home}', ${n}, '${signal}');`;
+  const child = spawn(process.execPath, [QUIET, '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // Its output ends a moment before it does.
+  const [pieces] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')]);
+  return pieces.join('');
 }
 
 const QUIET = '--disable-warning=ExperimentalWarning';
@@ -194,6 +200,21 @@ describe('an install that is killed', () => {
     // It died in the middle of each client's files, and not only where nothing had begun.
     expect(ends.filter((end) => end === 'in the middle').length).toBeGreaterThanOrEqual(3 * CLIENTS.length);
   }, 240_000);
+
+  it('is not in the middle where a person presses Ctrl-C or closes the terminal: it comes to its end first', async () => {
+    using person = new Person();
+    const before = person.all();
+    // The 5th and 8th change are between the files of Claude Code.
+    for (const [n, signal] of [
+      [5, 'SIGINT'],
+      [8, 'SIGHUP'],
+      [8, 'SIGTERM'],
+    ] as const) {
+      expect(await installIn(person, n, signal)).toBe('installed');
+      for (const client of CLIENTS) uninstallHooks(client, person.wanted());
+      expect(person.all()).toEqual(before);
+    }
+  });
 
   it('is undone by the next run, also where somebody has changed a file since', () => {
     using person = new Person();
@@ -218,6 +239,29 @@ describe('an install that is killed', () => {
     expect(person.read('.claude/settings.json')).toContain('sonnet');
     expect(existsSync(join(state, 'hooks/journal.json'))).toBe(false);
   });
+});
+
+describe('a repository that has gone', () => {
+  it.each(CLIENTS)(
+    'keeps nobody from installing for $name elsewhere, and leaves nothing in the home',
+    async (client) => {
+      using person = new Person();
+      const before = person.all();
+      const root = join(person.home, 'clone');
+      mkdirSync(join(root, '.git'), { recursive: true });
+      const env = { HOME: person.home, BATON_STATE_DIR: join(person.home, 'state') };
+      const run = async (...args: string[]) =>
+        runCli(['hooks', ...args], '', { env, cwd: existsSync(root) ? root : person.home });
+      expect(await run('install', client.name, '--project')).toMatchObject({ code: 0 });
+      rmSync(root, { recursive: true });
+      expect(await run('install', client.name)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining(`Taken out for ${root}`),
+      });
+      expect(await run('uninstall', client.name)).toMatchObject({ code: 0 });
+      expect(person.all()).toEqual(before);
+    },
+  );
 });
 
 describe('the command', () => {
