@@ -194,6 +194,24 @@ describe('an export', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"master": {"tasks": [');
   });
 
+  it('is in its file also where nobody wants to hear all that is said about it', () => {
+    const many = newRepository('many');
+    const list = Array.from({ length: 100 }, (_, i) => `- [ ] N${i}: Something\n`);
+    baton(['task', 'import', '-'], list.join(''), many);
+    const file = join(folder, 'many/tasks.json');
+    // The pipe is closed before a word is said.
+    const command = `"$0" "$@" 2>&1 | true`;
+    const { status } = spawnSync('sh', ['-c', command, process.execPath, bin, 'task', 'export', '-o', file], {
+      cwd: many,
+      env: { PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state') },
+    });
+    expect(status).toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8')).master.tasks).toHaveLength(100);
+    const { err } = baton(['task', 'export', '--to', 'task-master'], '', many);
+    expect(err.split('\n').filter((line) => line.startsWith('note: '))).toHaveLength(21);
+    expect(err).toContain('note: and 80 more');
+  });
+
   it('goes through a link, also where nothing is behind it yet, and leaves a file alone that is read-only', () => {
     const link = join(folder, 'link.md');
     symlinkSync(join(folder, 'behind.md'), link);
