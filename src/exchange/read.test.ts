@@ -145,6 +145,30 @@ describe('issues of GitHub', () => {
   });
 });
 
+describe('issues of GitHub that wait for each other', () => {
+  it('are all there: one of the words is left out, and told', () => {
+    const issue = (number: number, body: string) => ({
+      number,
+      title: `No ${number}`,
+      body,
+      state: 'OPEN',
+      labels: [],
+    });
+    const issues = [
+      issue(1, '- [ ] #2\n- [ ] #3'),
+      issue(2, 'seen after #1'),
+      issue(3, 'requires #4'),
+      issue(4, 'blocked by #1 and #2'),
+    ];
+    const reading = read('github', JSON.stringify(issues));
+    expect(rows(reading)).toEqual(['2 todo', '4 todo 2', '3 todo 4', '1 todo 2,3']);
+    expect(reading.notices.map(({ message }) => message)).toEqual([
+      '2 waits for 1, which waits for it: left out',
+      '4 waits for 1, which waits for it: left out',
+    ]);
+  });
+});
+
 describe('a list in Markdown', () => {
   it('has tasks in its boxes, and parts below them', () => {
     expect(rows(read('markdown', fixture('TODO.md')))).toEqual([
