@@ -186,6 +186,17 @@ describe('a budget of time', () => {
     expect(['a1', 'a2'].map((id) => play.agent(id).parked)).toEqual([play.decision().id, play.decision().id]);
   });
 
+  it('is not forgotten where the clock is set back', () => {
+    const play = working({ time_ms: HOUR });
+    use(play.wait(-10 * HOUR), 1);
+    expect(play.owed('wait').map(({ due }) => due)).toEqual(['2025-12-31T14:48:00.000Z']);
+    play.wait(0.8 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.count('BudgetWarned')).toBe(1);
+    play.wait(0.2 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.decision().title).toBe('Budget is used up: agent coder');
+    play.checkReplay();
+  });
+
   it('of a day begins anew for one who works through the night', () => {
     const play = working({}, { budgets: { day: { time_ms: 30 * HOUR } } });
     play.wait(24 * HOUR).say(runs.fire(play.the('wait').timerId));
