@@ -196,6 +196,19 @@ describe('a list in Markdown', () => {
     expect(rows(read('markdown', '- [ ] yes\n~~~\n- [ ] no\n~~~\n- [ ] too\n'))).toEqual(['yes todo', 'too todo']);
   });
 
+  it('tells of boxes that nobody knows, and not of those in code', () => {
+    const reading = read(
+      'markdown',
+      '* [>] moved\n+ [ ] one\n1) [?] what\n2) [x] two\n   ```\n   - [?] code\n   ```\n',
+    );
+    expect(rows(reading)).toEqual(['one todo', 'two done']);
+    expect(reading.notices).toEqual([
+      { message: 'the box [>] is not known: the item is not taken as a task', line: 1 },
+      { message: 'the box [?] is not known: the item is not taken as a task', line: 3 },
+    ]);
+    expect(read('markdown', '- [1] a note\n- another\n').notices).toEqual([]);
+  });
+
   it('without boxes is a list of tasks, too; a second one of the same title gets a number', () => {
     const reading = read('markdown', '# Plan\n* one\n* two\n  text\n* one\n\nthe end\n');
     expect(rows(reading)).toEqual(['one todo', 'two todo', 'one-2 todo']);
