@@ -13,7 +13,7 @@ const dollars = {
 /** A price may be nothing. What may be used may not: a budget is raised by its own amount, and nothing so often is nothing. */
 const someDollars = {
   ...dollars,
-  pattern: '^\\$?(?=[0-9.]*[1-9])[0-9]{1,6}(\\.[0-9]{1,5})?$',
+  pattern: '^\\$?(?![0.]*$)[0-9]{1,6}(\\.[0-9]{1,5})?$',
   expected: 'dollars such as $2.50, and more than nothing',
 } as const satisfies TextShape;
 
