@@ -23,8 +23,9 @@ function tooManyFiles({ max_files }: Mission['constraints'] & object, { files }:
 
 function commits({ no_git_commit }: Mission['constraints'] & object, measured: Measured): string[] {
   const { commits: made, base, head } = measured;
-  if (no_git_commit !== true || head === base) return [];
-  return [`no_git_commit: HEAD is ${made} commit${made === 1 ? '' : 's'} ahead of the base`];
+  if (no_git_commit !== true || (head === base && made === 0)) return [];
+  const ahead = `${made} commit${made === 1 ? '' : 's'} ahead of the base`;
+  return [`no_git_commit: ${head === base ? 'the branch' : 'HEAD'} is ${ahead}`];
 }
 
 function newDependencies({ no_new_deps }: Mission['constraints'] & object, { dependencies }: Measured): string[] {
