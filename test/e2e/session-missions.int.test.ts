@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
@@ -93,6 +93,25 @@ describe('a session that Baton starts', () => {
     expect(task).toContain('````markdown');
     expect(task).toContain('handoff-to-reviewer-agent.xml');
     expect(existsSync(join(workspace, '.baton/session/epic.md'))).toBe(true);
+  });
+
+  it('has its mission, whatever a session before has put in its place', async () => {
+    keep('docs/ask.md', 'Please do it.');
+    const seen = '"$BATON_STATE_DIR/seen"';
+    script(`steps:
+  - run: 'if [ -e ${seen} ]; then cp .baton/session/task.md ${seen}; else touch ${seen}; rm docs/ask.md .baton/session/task.md; mkfifo docs/ask.md .baton/session/task.md; ln -sf ../../outside .baton/session/epic.md; fi'
+  - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
+  - stop`);
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello', prompt_file: 'docs/ask.md' });
+    await entry('AgentSessionCompleted');
+    await world.ask('task_unblock', { task_id: 'T001', reason: 'again' });
+    const ended = async () => (await world.types()).filter((type) => type === 'AgentSessionCompleted').length === 2;
+    await until(ended, 'the second has ended', 30_000);
+    expect(readFileSync(join(world.stateDir, 'seen'), 'utf8')).toContain('T001: Say hello');
+    const { workspace } = (await entry('SessionPrepared')).data;
+    expect(lstatSync(join(String(workspace), '.baton/session/epic.md')).isFile()).toBe(true);
+    expect(existsSync(join(String(workspace), 'outside'))).toBe(false);
   });
 
   it('that does what it was asked is measured, and its task goes on', async () => {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Scratch, valueOf } from '../scratch.cases.ts';
 import { findViolations } from './find-violations.ts';
-import { measureChange } from './measure-change.ts';
+import { measureChange, type MeasuredFile } from './measure-change.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
 
+type Action = MeasuredFile['action'];
 const RESULT = { version: '1', task_id: 'T001', status: 'completed', log: [], completed_at: '' } as const;
 
 describe('what a session has really done', () => {
@@ -67,6 +68,26 @@ describe('what a session has really done', () => {
       'no_new_deps: npm left-pad (package.json)',
       'files_modified: named but not changed: f99',
       'files_modified: changed but not named: f1, f2, f3, f4, f5, f6, f7, f8, f9, package.json',
+    ]);
+  });
+});
+
+describe('what a result says of each file', () => {
+  it('is compared with what became of it', async () => {
+    const repo = scratch.repository('actions');
+    const base = scratch.commit(repo, { kept: '1', gone: '1' });
+    scratch.write(repo, { kept: '2', new: '1' });
+    rmSync(join(repo, 'gone'));
+    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
+    const says = (kept: Action, gone: Action, made: Action): string[] => {
+      const files_modified = Object.entries({ kept, gone, new: made }).map(([path, action]) => ({ path, action }));
+      return findViolations({}, measured, { ...RESULT, files_modified });
+    };
+    expect(says('modified', 'deleted', 'created')).toEqual([]);
+    expect(says('created', 'deleted', 'modified')).toEqual([]);
+    expect(says('deleted', 'modified', 'created')).toEqual([
+      'files_modified: kept is modified, not deleted',
+      'files_modified: gone is deleted, not modified',
     ]);
   });
 });
