@@ -95,6 +95,19 @@ describe('a session that Baton starts', () => {
     expect(existsSync(join(workspace, '.baton/session/epic.md'))).toBe(true);
   });
 
+  it('is held to the runbook as it is when it starts, also where that was corrected under a daemon that runs', async () => {
+    const steps = `steps:${result('[]').replaceAll('T001', 'T002')}${EXIT}`;
+    script(steps, '[workspace]\nsetup = "exit 3"\n[limits]\nmax_files = 3');
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    expect((await entry('ClaimFailed')).data).toMatchObject({ reason: expect.stringContaining('exit code 3') });
+    script(steps, '[workspace]\nsetup = "exit 0"\n[limits]\nmax_files = 1\nno_new_deps = true');
+    await world.ask('task_create', { task_id: 'T002', title: 'Say hello again' });
+    const constraints = { max_files: 1, no_new_deps: true };
+    expect((await entry('SessionPrepared')).data).toMatchObject({ task_id: 'T002', mission: { constraints } });
+    await entry('AgentSessionCompleted');
+  });
+
   it('has its mission, whatever a session before has put in its place', async () => {
     keep('docs/ask.md', 'Please do it.');
     const seen = '"$BATON_STATE_DIR/seen"';
