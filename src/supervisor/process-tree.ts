@@ -24,16 +24,19 @@ export function findAlive({ leader, mark }: ProcessTree): number[] {
 
 /**
  * Ends them all: asked first, and killed `killAfterMs` later. Resolves when none is left. A process may start another while it is
- * being ended, and one that left the group gets no signal that is sent to it, so we look again until nobody is there.
+ * being ended, and one that left the group gets no signal that is sent to it, so we look again until nobody is there. The group goes
+ * before those that left it: a client whose tool is ended under it would go and tell its model, and do what that says next.
  */
 export async function endProcesses(tree: ProcessTree, killAfterMs: number): Promise<void> {
   const killAt = performance.now() + killAfterMs;
+  const allAt = killAt - killAfterMs / 2;
   const asked = new Set<number>();
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LAST_LOOK_MS)) {
     const alive = findAlive(tree);
     if (alive.length === 0) return;
     const leftMs = killAt - performance.now();
-    for (const pid of alive) {
+    const group = alive.filter((pid) => statOf(String(pid)).group === tree.leader);
+    for (const pid of group.length === 0 || performance.now() > allAt ? alive : group) {
       if (leftMs <= 0) signal(pid, 'SIGKILL');
       else if (!asked.has(pid)) signal(pid, 'SIGTERM');
       asked.add(pid);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import { endProcesses, findAlive } from './process-tree.ts';
@@ -190,6 +191,20 @@ describe('a supervised process', () => {
     await until('both run', () => scene.alive().length >= 3);
     run.child.kill('SIGKILL');
     await endProcesses({ leader, mark: `BATON_AGENT_ID=${scene.agentId}` }, 100);
+    expect(scene.alive()).toEqual([]);
+  });
+
+  it('is ended before what it has started in other groups: it would go on with what became of that', async () => {
+    await using scene = new Scene();
+    const looks =
+      'for i in 1 2 3 4 5; do sleep 0.1; done; grep -q "^State:.[^Z]" /proc/$other/status && touch saw; exit 0';
+    const run = await scene.start(
+      sh(`setsid sleep 600 & other=$!; trap '${looks}' TERM; touch ready; while :; do sleep 0.05; done`),
+    );
+    const leader = await run.pid();
+    await until('it is ready', () => existsSync(join(scene.cwd, 'ready')));
+    await endProcesses({ leader, mark: `BATON_AGENT_ID=${scene.agentId}` }, 20_000);
+    expect(existsSync(join(scene.cwd, 'saw'))).toBe(true);
     expect(scene.alive()).toEqual([]);
   });
 
