@@ -60,11 +60,11 @@ const EXIT = `
 
 async function entry(type: string): Promise<Told> {
   const find = async () => (await world.entries()).find((each) => each.type === type);
-  await until(async () => (await find()) !== undefined, `${type} is recorded`);
+  await until(async () => (await find()) !== undefined, `${type} is recorded`, 30_000);
   return (await find()) as Told;
 }
 
-describe('a session that Baton starts', () => {
+describe('a session that Baton starts', { timeout: 90_000 }, () => {
   it('has its mission in the worktree of its task, recorded before it runs', async () => {
     keep('docs/ask.md', 'Please ``` do it.');
     script(
@@ -125,6 +125,19 @@ describe('a session that Baton starts', () => {
     const { workspace } = (await entry('SessionPrepared')).data;
     expect(lstatSync(join(String(workspace), '.baton/session/epic.md')).isFile()).toBe(true);
     expect(existsSync(join(String(workspace), 'outside'))).toBe(false);
+  });
+
+  it('keeps its worktree as long as its task goes on, also where it has left its branch', async () => {
+    script(`steps:
+  - run: 'git checkout -q --detach; baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
+  - stop`);
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    await entry('AgentExited');
+    expect(await world.ask('worktree_prune')).toMatchObject({
+      removed: [],
+      kept: [{ branch: null, holds: [], needed: 'T001 is BLOCKED' }],
+    });
   });
 
   it('that does what it was asked is measured, and its task goes on', async () => {
