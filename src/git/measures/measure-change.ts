@@ -2,7 +2,7 @@ import { lookPlainly, type PlainView } from '../plain-view.ts';
 import { findSha } from '../repository.ts';
 import { gitText, type GitResult } from '../run-git.ts';
 import type { DependencyFindings } from './find-new-dependencies.ts';
-import { measureDependencies } from './measure-dependencies.ts';
+import { measureDependencies, type ChangedFile } from './measure-dependencies.ts';
 
 /** What a session has really done in its worktree, whatever it says about itself. */
 export interface Measured {
@@ -51,13 +51,12 @@ export async function measureChange(
   };
 }
 
-/** A file that differs, and what git has of it now: in a commit, in the index, both or neither. */
-export interface ChangedFile extends MeasuredFile {
-  readonly blobs: ReadonlySet<string>;
-}
-
 /** The worktree against the base: what is not committed counts as well. So does what is only staged, or only in a commit: it can be merged. */
-async function readFiles(view: PlainView, base: string, tips: readonly string[]): Promise<GitResult<ChangedFile[]>> {
+async function readFiles(
+  view: PlainView,
+  base: string,
+  tips: readonly string[],
+): Promise<GitResult<(MeasuredFile & ChangedFile)[]>> {
   const options = ['--raw', '--no-abbrev', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=none'];
   const files = new Map<string, { action: MeasuredFile['action']; blobs: Set<string> }>();
   for (const compared of [...tips.map((tip) => [tip]), ['--cached'], []]) {

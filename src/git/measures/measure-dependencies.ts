@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { git, type GitResult } from '../run-git.ts';
 import { findDependencyFile } from './dependency-files.ts';
 import { findNewDependencies, type ChangedText, type DependencyFindings } from './find-new-dependencies.ts';
-import type { ChangedFile } from './measure-change.ts';
+
+/** A file that differs, and what git has of it now: in a commit, in the index, both or neither. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly blobs: ReadonlySet<string>;
+}
 
 /** What the changed manifests and lock files bring in, in any state that git or the worktree has of them: each of these can be merged. */
 export async function measureDependencies(
