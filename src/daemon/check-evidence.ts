@@ -1,4 +1,4 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { ApiError } from '../api/answer.ts';
 import { isAncestor } from '../git/commits.ts';
@@ -52,10 +52,16 @@ function invalid(message: string, hint: string): ApiError {
   return { code: 'invalid-evidence', message: `invalid evidence bundle: ${message}`, hint };
 }
 
+/** More than any bundle that is read: what is larger is refused there, with a reason. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
 async function readInside(workspace: string, ref: string): Promise<Uint8Array | undefined> {
   try {
     const [folder, file] = await Promise.all([realpath(workspace), realpath(join(workspace, ref))]);
-    return file.startsWith(folder + sep) ? await readFile(file) : undefined;
+    // A pipe would be waited for without end, and a few of them would stop every reader of files there is.
+    const found = await stat(file);
+    const isFit = file.startsWith(folder + sep) && found.isFile() && found.size <= MOST_BYTES;
+    return isFit ? await readFile(file) : undefined;
   } catch {
     return undefined;
   }

@@ -67,6 +67,8 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       return timesOf(services, settings);
     },
     get sessions() {
+      // Somebody may have corrected it a moment ago, and then said to try again.
+      services.runbook.read();
       return sessionSettingsOf(services);
     },
   };

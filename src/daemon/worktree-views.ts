@@ -66,8 +66,8 @@ function findNeed(state: State, path: string, branch: string | null, fence: Fenc
   if (agents.length > 0) return `agent ${agents[0]?.plan.name ?? ''} works there`;
   if (fence === null) return runs.length > 0 ? null : 'it is not known whose it is';
   const task = state.tasks.get(fence.taskId);
-  // Taken over: the task has gone on elsewhere.
-  if (task === undefined || branch === null) return null;
+  // Taken over: the task has gone on elsewhere. Whoever has it still may have left the branch for a while.
+  if (task === undefined || (branch === null && task.epoch !== fence.epoch)) return null;
   if (task.claim !== null) return `${task.id} is claimed by ${task.claim.holder}`;
   return task.phase === 'COMPLETED' ? null : `${task.id} is ${task.phase}`;
 }

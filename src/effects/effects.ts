@@ -41,6 +41,9 @@ export class Effects {
       get times() {
         return world.times;
       },
+      get sessions() {
+        return world.sessions;
+      },
       onSpawned: (agentId, { ended }) => void ended.then(() => this.#run(this.#liveness.check(agentId))),
     };
     this.#standings = new Standings(this.#world);

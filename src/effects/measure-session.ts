@@ -16,11 +16,11 @@ export interface SessionMeasures {
  * says. A worktree that cannot be looked at cannot be vouched for.
  */
 export async function measureSession(
-  { workspace, base, mission }: Pick<Prepared, 'workspace' | 'base' | 'mission'>,
+  { workspace, base, branch, mission }: Pick<Prepared, 'workspace' | 'base' | 'branch' | 'mission'>,
   result: Result | null,
   stateDir: string,
 ): Promise<SessionMeasures> {
-  const found = await measureChange(workspace, base, stateDir).catch((error: unknown) => ({
+  const found = await measureChange(workspace, { base, branch, stateDir }).catch((error: unknown) => ({
     ok: false as const,
     problem: { message: error instanceof Error ? error.message : String(error) },
   }));
@@ -32,7 +32,7 @@ export async function measureSession(
   return {
     measured: recordOf(value),
     violations: violations.map((each) => each.slice(0, MOST_CHARACTERS)),
-    committed: value.head !== value.base,
+    committed: value.head !== value.base || value.commits > 0,
   };
 }
 

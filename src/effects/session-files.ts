@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SESSION_FOLDER } from '../git/hide-worktrees.ts';
 import { hideFromGit } from '../git/hide-from-git.ts';
@@ -48,9 +48,10 @@ export async function writeSessionFiles(
   };
   const write = async (path: string, text: string): Promise<void> => {
     await mkdir(dirname(join(workspace, path)), { recursive: true });
-    // A session that goes on finds its forms as it has filled them in.
-    const flag = isResumed ? 'wx' : 'w';
-    await writeFile(join(workspace, path), text, { flag }).catch((error: unknown) => {
+    // A session that goes on finds its forms as it has filled them in. To the next one they are new, whatever a session before has
+    // put in their place: a link would be followed, and a pipe waited for without end.
+    if (!isResumed) await rm(join(workspace, path), { force: true });
+    await writeFile(join(workspace, path), text, { flag: 'wx' }).catch((error: unknown) => {
       if (!isResumed) throw error;
     });
   };
@@ -82,6 +83,7 @@ const MOST_PROMPT_BYTES = 65_536;
 async function readPrompt(workspace: string, path: string | null): Promise<TaskFacts['prompt']> {
   if (path === null || !isRelativePath(path)) return null;
   try {
+    if (!(await stat(join(workspace, path))).isFile()) return null;
     await using file = await open(join(workspace, path));
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_PROMPT_BYTES), 0, MOST_PROMPT_BYTES, 0);
     return { path, text: buffer.toString('utf8', 0, bytesRead) };

@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterEach(() => scratch.remove());
 
 const measured = async (): Promise<string[]> =>
-  valueOf(await measureChange(path, base, stateDir)).files.map((file) => `${file.action} ${file.path}`);
+  valueOf(await measureChange(path, { base, stateDir })).files.map((file) => `${file.action} ${file.path}`);
 
 const held = async (): Promise<string> =>
   describeContent(valueOf(await readWorktreeContent(path, { stateDir }))).join(', ');

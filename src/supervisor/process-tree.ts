@@ -49,17 +49,20 @@ const OF_BATON = '\0BATON_STATE_DIR=';
 /**
  * Ends them all: asked first, and killed `killAfterMs` later. Resolves when none is left, or only those of other users, whom nobody can end
  * here. A process may start another while it is being ended, and one that left the group gets no signal that is sent to it, so we look again
- * until nobody is there.
+ * until nobody is there. The group goes before those that left it: a client whose tool is ended under it would go and tell its model, and do
+ * what that says next.
  */
 export async function endProcesses(tree: ProcessTree, killAfterMs: number): Promise<void> {
   const killAt = performance.now() + killAfterMs;
-  const asked = new Set<string>();
-  const foreign = new Set<string>();
+  const allAt = killAt - killAfterMs / 2;
+  const [known, asked, foreign] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LAST_LOOK_MS)) {
-    const alive = findMembers(tree, asked).filter(({ identity }) => !foreign.has(identity));
+    const alive = findMembers(tree, known).filter(({ identity }) => !foreign.has(identity));
     if (alive.length === 0) return;
+    for (const { identity } of alive) known.add(identity);
     const leftMs = killAt - performance.now();
-    for (const { pid, identity } of alive) {
+    const group = alive.filter(({ group: own }) => own === tree.leader);
+    for (const { pid, identity } of group.length === 0 || performance.now() > allAt ? alive : group) {
       const isAsked = asked.has(identity);
       asked.add(identity);
       if (leftMs > 0 && isAsked) continue;

@@ -232,6 +232,20 @@ describe('a supervised process', () => {
     expect(scene.alive()).toEqual([]);
   });
 
+  it('is ended before what it has started in other groups: it would go on with what became of that', async () => {
+    await using scene = new Scene();
+    const looks =
+      'for i in 1 2 3 4 5; do sleep 0.1; done; grep -q "^State:.[^Z]" /proc/$other/status && touch saw; exit 0';
+    const run = await scene.start(
+      sh(`setsid sleep 600 & other=$!; trap '${looks}' TERM; touch ready; while :; do sleep 0.05; done`),
+    );
+    const leader = await run.pid();
+    await until('it is ready', () => existsSync(join(scene.cwd, 'ready')));
+    await endProcesses({ leader, mark: `BATON_AGENT_ID=${scene.agentId}` }, 20_000);
+    expect(existsSync(join(scene.cwd, 'saw'))).toBe(true);
+    expect(scene.alive()).toEqual([]);
+  });
+
   it('that is killed is reported with the signal', async () => {
     await using scene = new Scene();
     const run = await scene.start(sh('exec sleep 60'));

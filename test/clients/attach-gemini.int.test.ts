@@ -1,11 +1,11 @@
 import { describeAttach } from './attach.cases.ts';
-import { geminiCase } from './gemini-under-test.ts';
+import { geminiCase, geminiInTerminal } from './gemini-under-test.ts';
 
 describeAttach({
   client: geminiCase,
   env: geminiCase.env,
   setUp: () => {},
   ready: /Tipsforgettingstarted|Typeyourmessage/,
-  leave: '/quit',
+  ...geminiInTerminal,
   usedOutput: [14, 21],
 });

@@ -22,6 +22,8 @@ export interface AttachCase {
   /** What the screen shows when it waits for words. */
   readonly ready: RegExp;
   readonly leave: string;
+  /** What it has written last when those words end it; left out where they always do. */
+  readonly idle?: RegExp;
   /** Output tokens that may be on record when the person leaves: of an answer that was interrupted a client may not have made a note. */
   readonly usedOutput: readonly number[];
 }
@@ -30,7 +32,7 @@ const BATON = join(import.meta.dirname, '../../bin/baton.cjs');
 const BUSY = 'touch waits; while [ ! -e go ]; do sleep 0.05; done';
 const PATIENCE_MS = 60_000;
 
-export function describeAttach({ client, env, setUp, ready, leave, usedOutput }: AttachCase): void {
+export function describeAttach({ client, env, setUp, ready, leave, idle, usedOutput }: AttachCase): void {
   let scene: RunScene;
   beforeEach(() => {
     scene = new RunScene();
@@ -92,12 +94,14 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       // What was said before is on the screen: a client may wait for words before it has all of it.
       await ada.sees(/Ibegin/);
       await ada.sees(ready);
+      // Whoever was interrupted for her has asked nothing more.
+      expect(turns(user)).toHaveLength(2);
       await ada.asks('Take the other road.');
       await ada.sees(/Asyouwish/);
       // With Baton's tools: listed at once, or to be searched for.
       expect(turns(user)[2]?.tools).toContain(client.run === 'codex' ? 'tool_search' : client.toolName);
       expect(await scene.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
-      await ada.leaves(leave);
+      await ada.leaves(leave, idle);
       expect(client.settings(user)).toBe(settings);
       expect(await terminal.exit()).toBe(0);
       expect(await scene.pipeline(pipeline, PATIENCE_MS)).toMatchObject({ status: 'done' });
@@ -131,7 +135,7 @@ export function describeAttach({ client, env, setUp, ready, leave, usedOutput }:
       using ada = new Person(terminal, user.model);
       await ada.sees(/Hellotoyou/);
       expect(textIn(turns(user)[1])).toContain('Do the task.');
-      await ada.leaves(leave);
+      await ada.leaves(leave, idle);
       expect(await scene.pipeline(pipeline, PATIENCE_MS)).toMatchObject({ status: 'done' });
       for (const words of ['Do the task.', 'Hello to you.', 'has left'])
         expect(textIn(turns(user)[2])).toContain(words);

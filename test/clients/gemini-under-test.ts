@@ -6,6 +6,14 @@ import { startGemini } from '../models/gemini.ts';
 import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
 
+/**
+ * What it has written last when it waits for words and none of its hooks runs. What is typed before that it gives to the model, also the
+ * words that would end it.
+ */
+const IDLE = /(?<!\(esctocancel,\d+m?\d*s\)|ExecutingHooks?:[\w,]+)\?forshortcuts─+[^─]*$/;
+
+export const geminiInTerminal = { leave: '/quit', idle: IDLE };
+
 export const geminiCase: ClientCase = {
   adapter: gemini,
   run: 'gemini',

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startGemini } from '../models/gemini.ts';
 import { uses } from '../models/script.ts';
+import { geminiInTerminal } from './gemini-under-test.ts';
 import { describeOwnSession } from './hooks.cases.ts';
 
 describeOwnSession({
@@ -24,7 +25,7 @@ describeOwnSession({
   ready: /Tipsforgettingstarted/,
   shell: (command) => uses('run_shell_command', { command }),
   claim: [uses('mcp_baton_task_claim', { task_id: 'T1', as: 'ada' })],
-  leave: '/quit',
+  ...geminiInTerminal,
   configs: ['.gemini/settings.json'],
   ownFiles: /\/\.gemini\/(?!settings\.json$)|\/\.(?:cache|local|npm|config)\//,
 });

@@ -25,6 +25,8 @@ export interface OwnSessionCase {
   readonly claim: readonly Reply[];
   /** The words that end the client. */
   readonly leave: string;
+  /** What it has written last when those words end it; left out where they always do. */
+  readonly idle?: RegExp;
   /** Where it is configured, below the home. */
   readonly configs: readonly string[];
   /** Files that the client itself writes. */
@@ -70,7 +72,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
         expect(world.model.asked.filter(({ tools }) => tools.length > 1)).toHaveLength(script.length);
         expect(textIn(world.model.asked[client.claim.length + 2])).toContain('You must explicitly signal completion');
         expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({ phase: 'CI_PENDING', claim: null });
-        await ada.leaves(client.leave);
+        await ada.leaves(client.leave, client.idle);
         baton('hooks', 'uninstall', client.name);
         const left = files();
         for (const path of changed(before, left, client)) expect(left.get(path)).toBe(before.get(path));
@@ -104,7 +106,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
         await ada.sees(/Igo\./);
         await ada.asks('Is that all?');
         await ada.sees(/Ireallygo\./);
-        await ada.leaves(client.leave);
+        await ada.leaves(client.leave, client.idle);
         const turns = world.model.asked.filter(({ tools }) => tools.length > 1);
         expect(turns).toHaveLength(script.length);
         expect(textIn(turns[client.claim.length + 1])).toContain('You must explicitly signal completion');

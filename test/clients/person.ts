@@ -56,7 +56,8 @@ export class Person implements Disposable {
   }
 
   /** Says the words that end the client. A menu may open over them, and take the key for itself: it is pressed once more, on an empty line it does nothing. */
-  async leaves(words: string): Promise<void> {
+  async leaves(words: string, idle?: RegExp): Promise<void> {
+    if (idle !== undefined) await until('the client is idle', () => idle.test(this.#look().slice(-TAIL)), PATIENCE_MS);
     await this.#type(words);
     await this.#press('\r', 'the client has left', () => this.#hasLeft);
   }
@@ -89,7 +90,11 @@ export class Person implements Disposable {
         return;
       } catch (error) {
         if (waitMs <= PATIENCE_MS) continue;
-        throw new Error(`${String(error)}; it has written:\n${this.#look().slice(-2000)}`, { cause: error });
+        const said = this.#model.asked.at(-1)?.messages.at(-1)?.text.slice(0, 200) ?? 'nothing';
+        throw new Error(
+          `${String(error)}; the model was last told: ${said}; it has written:\n${this.#look().slice(-2000)}`,
+          { cause: error },
+        );
       }
     }
   }
@@ -111,6 +116,8 @@ export class Person implements Disposable {
   }
 }
 
+/** Some screens full. */
+const TAIL = 10_000;
 /** Ctrl-U: the line that is being typed is empty again. */
 const WIPE = '\u0015';
 // oxlint-disable-next-line no-control-regex

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/api/answer.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
@@ -87,6 +89,18 @@ describe('a valid signal', () => {
     });
     const answer = await send(exitSignal('IMPLEMENTATION', 'completed', { evidence_bundle_ref: 'evidence/good.yaml' }));
     expect(resultOf(answer)).toMatchObject({ next_phase: 'CI_PENDING' });
+  });
+});
+
+describe('evidence that is a pipe', () => {
+  it('is refused at once, and nobody waits for somebody to write into it', async () => {
+    execFileSync('mkfifo', [join(world.repository, 'pipe.yaml')]);
+    const signal = exitSignal('IMPLEMENTATION', 'completed', { evidence_bundle_ref: 'pipe.yaml' });
+    // More than Node has readers of files: none of them is kept.
+    const answers = await Promise.all(Array.from({ length: 8 }, async () => send(signal)));
+    expect(answers.map((answer) => answer.ok || answer.error.message)).toEqual(
+      answers.map(() => "evidence_bundle_ref not found: 'pipe.yaml'"),
+    );
   });
 });
 

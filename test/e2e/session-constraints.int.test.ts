@@ -115,7 +115,8 @@ const CASES: readonly Case[] = [
 ];
 
 const HONEST: Case = { name: 'honest', steps: [write('a.txt', 'x')], claims: ['a.txt'], found: [] };
-const SLOW: Case = { name: 'slow', steps: [write('a.txt', 'x'), 'hang' as unknown as object], claims: [], found: [] };
+/** It hands its result in, and does not leave. */
+const SLOW: Case = { name: 'slow', steps: [write('a.txt', 'x')], claims: ['a.txt'], found: [] };
 const ALL = [...CASES, HONEST, SLOW];
 const idOf = (index: number): string => `T${String(index + 1).padStart(3, '0')}`;
 
@@ -160,13 +161,15 @@ beforeAll(async () => {
 }, 230_000);
 afterAll(async () => world.end());
 
-function stepsOf({ steps, claims }: Case, id: string): unknown[] {
+function stepsOf(each: Case, id: string): unknown[] {
+  const { steps, claims } = each;
   const at = '2026-01-01T00:00:00Z';
   const log = ['did it', 'nothing else'].map((message) => ({ level: 'info', message, timestamp: at }));
   const files_modified = claims.map((path) => ({ path, action: 'modified' }));
   const result = { version: '1', task_id: id, status: 'completed', files_modified, log, completed_at: at };
   const file = '.baton/session/result.yaml';
-  return [...steps, write(file, JSON.stringify(result)), { result: file }, { exit: 'IMPLEMENTATION' }, 'stop'];
+  const leaves = each === SLOW ? ['hang'] : [{ exit: 'IMPLEMENTATION' }, 'stop'];
+  return [...steps, write(file, JSON.stringify(result)), { result: file }, ...leaves];
 }
 
 function of(id: string, type: string): Told['data'] | undefined {
@@ -197,6 +200,7 @@ describe('a session that breaks its mission, and says that all is well', () => {
     const id = idOf(ALL.indexOf(SLOW));
     expect(of(id, 'SessionMeasured')).toMatchObject({ file_count: 1, violations: ['timeout: ended after 2 seconds'] });
     expect(of(id, 'ClaimFailed')).toMatchObject({ reason: expect.stringContaining('timed out') });
+    expect(of(id, 'ResultSubmitted')).toMatchObject({ result: { status: 'completed' } });
   });
 
   it('is never merged', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
@@ -60,11 +60,11 @@ const EXIT = `
 
 async function entry(type: string): Promise<Told> {
   const find = async () => (await world.entries()).find((each) => each.type === type);
-  await until(async () => (await find()) !== undefined, `${type} is recorded`);
+  await until(async () => (await find()) !== undefined, `${type} is recorded`, 30_000);
   return (await find()) as Told;
 }
 
-describe('a session that Baton starts', () => {
+describe('a session that Baton starts', { timeout: 90_000 }, () => {
   it('has its mission in the worktree of its task, recorded before it runs', async () => {
     keep('docs/ask.md', 'Please ``` do it.');
     script(
@@ -93,6 +93,51 @@ describe('a session that Baton starts', () => {
     expect(task).toContain('````markdown');
     expect(task).toContain('handoff-to-reviewer-agent.xml');
     expect(existsSync(join(workspace, '.baton/session/epic.md'))).toBe(true);
+  });
+
+  it('is held to the runbook as it is when it starts, also where that was corrected under a daemon that runs', async () => {
+    const steps = `steps:${result('[]').replaceAll('T001', 'T002')}${EXIT}`;
+    script(steps, '[workspace]\nsetup = "exit 3"\n[limits]\nmax_files = 3');
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    expect((await entry('ClaimFailed')).data).toMatchObject({ reason: expect.stringContaining('exit code 3') });
+    script(steps, '[workspace]\nsetup = "exit 0"\n[limits]\nmax_files = 1\nno_new_deps = true');
+    await world.ask('task_create', { task_id: 'T002', title: 'Say hello again' });
+    const constraints = { max_files: 1, no_new_deps: true };
+    expect((await entry('SessionPrepared')).data).toMatchObject({ task_id: 'T002', mission: { constraints } });
+    await entry('AgentSessionCompleted');
+  });
+
+  it('has its mission, whatever a session before has put in its place', async () => {
+    keep('docs/ask.md', 'Please do it.');
+    const seen = '"$BATON_STATE_DIR/seen"';
+    script(`steps:
+  - run: 'if [ -e ${seen} ]; then cp .baton/session/task.md ${seen}; else touch ${seen}; rm docs/ask.md .baton/session/task.md; mkfifo docs/ask.md .baton/session/task.md; ln -sf ../../outside .baton/session/epic.md; fi'
+  - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
+  - stop`);
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello', prompt_file: 'docs/ask.md' });
+    await entry('AgentSessionCompleted');
+    await world.ask('task_unblock', { task_id: 'T001', reason: 'again' });
+    const ended = async () => (await world.types()).filter((type) => type === 'AgentSessionCompleted').length === 2;
+    await until(ended, 'the second has ended', 30_000);
+    expect(readFileSync(join(world.stateDir, 'seen'), 'utf8')).toContain('T001: Say hello');
+    const { workspace } = (await entry('SessionPrepared')).data;
+    expect(lstatSync(join(String(workspace), '.baton/session/epic.md')).isFile()).toBe(true);
+    expect(existsSync(join(String(workspace), 'outside'))).toBe(false);
+  });
+
+  it('keeps its worktree as long as its task goes on, also where it has left its branch', async () => {
+    script(`steps:
+  - run: 'git checkout -q --detach; baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
+  - stop`);
+    await world.start();
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    await entry('AgentExited');
+    expect(await world.ask('worktree_prune')).toMatchObject({
+      removed: [],
+      kept: [{ branch: null, holds: [], needed: 'T001 is BLOCKED' }],
+    });
   });
 
   it('that does what it was asked is measured, and its task goes on', async () => {

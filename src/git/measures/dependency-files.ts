@@ -1,13 +1,37 @@
 import { basename } from 'node:path';
-import { readBunLock, readNpmLock, readPackageJson, readPnpmLock, readYarnLock } from './javascript-dependencies.ts';
-import { readCargoLock, readCargoToml, readGoMod, readGoSum } from './native-dependencies.ts';
-import { readPipfile, readPipfileLock, readPyproject, readRequirements, readTomlLock } from './python-dependencies.ts';
+import {
+  nameInPackageJson,
+  readBunLock,
+  readNpmLock,
+  readPackageJson,
+  readPnpmLock,
+  readYarnLock,
+} from './javascript-dependencies.ts';
+import {
+  nameInCargoToml,
+  nameInGoMod,
+  readCargoLock,
+  readCargoToml,
+  readGoMod,
+  readGoSum,
+} from './native-dependencies.ts';
+import {
+  nameInPyproject,
+  readPipfile,
+  readPipfileLock,
+  readPyproject,
+  readRequirements,
+  readTomlLock,
+} from './python-dependencies.ts';
+import { readSetupCfg, readSetupPy } from './setuptools-dependencies.ts';
 
 /** What says which foreign code a project uses, and how each such file is read. */
 export interface DependencyFile {
   readonly ecosystem: 'npm' | 'python' | 'cargo' | 'go';
   /** The names of what it asks for or holds. Throws where the text is not such a file. */
   readonly read: (text: string) => Set<string>;
+  /** What the package that it describes is called: its neighbours in the repository may ask for it. */
+  readonly nameIn?: (text: string) => string | undefined;
 }
 
 /** The kind of a file, by its name; undefined for all that have nothing to do with dependencies. */
@@ -27,6 +51,13 @@ function isRequirements(name: string, path: string): boolean {
   );
 }
 
+const OWN_NAMES: Readonly<Record<string, DependencyFile['nameIn']>> = {
+  'package.json': nameInPackageJson,
+  'pyproject.toml': nameInPyproject,
+  'Cargo.toml': nameInCargoToml,
+  'go.mod': nameInGoMod,
+};
+
 const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
   ...files('npm', {
     'package.json': readPackageJson,
@@ -42,6 +73,9 @@ const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
     'uv.lock': readTomlLock,
     'poetry.lock': readTomlLock,
     'pdm.lock': readTomlLock,
+    'pylock.toml': readTomlLock,
+    'setup.cfg': readSetupCfg,
+    'setup.py': readSetupPy,
     Pipfile: readPipfile,
     'Pipfile.lock': readPipfileLock,
   }),
@@ -53,7 +87,10 @@ function files(
   ecosystem: DependencyFile['ecosystem'],
   readers: Readonly<Record<string, DependencyFile['read']>>,
 ): [string, DependencyFile][] {
-  return Object.entries(readers).map(([name, read]) => [name, { ecosystem, read }]);
+  return Object.entries(readers).map(([name, read]) => {
+    const nameIn = OWN_NAMES[name];
+    return [name, nameIn === undefined ? { ecosystem, read } : { ecosystem, read, nameIn }];
+  });
 }
 
 /** Binary: only bun itself can read it. */

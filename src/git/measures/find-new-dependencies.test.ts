@@ -95,6 +95,78 @@ const CASES: readonly {
     adds: 'cargo tokio',
   },
   {
+    path: 'package.json',
+    before: '{"name":"x","dependencies":{"react":"1","own":"workspace:*"}}',
+    after:
+      '{"name":"x","dependencies":{"react":"npm:left-pad@1.3.0","own":"workspace:*","more":"workspace:^"},"peerDependencies":{"react":"1"}}',
+    adds: 'npm left-pad',
+  },
+  {
+    path: 'package.json',
+    before: '{"dependencies":{"react":"1"},"overrides":{"a":"2"}}',
+    after: '{"dependencies":{"react":"1"},"overrides":{"a":{"b":"npm:@scope/left-pad@1"}},"resolutions":{"c":"2"}}',
+    adds: 'npm @scope/left-pad',
+  },
+  {
+    path: 'package-lock.json',
+    before: '{"lockfileVersion":3,"packages":{"":{}}}',
+    after:
+      '{"lockfileVersion":3,"packages":{"":{},"packages/own":{},"node_modules/own":{"resolved":"packages/own","link":true},"node_modules/left-pad":{}}}',
+    adds: 'npm left-pad',
+  },
+  {
+    path: 'yarn.lock',
+    before: '"react@npm:^19.0.0":\n  version: 19.0.0\n',
+    after: '"react@npm:^19.0.0":\n  version: 19.0.0\n\n"react@npm:left-pad@^1.3.0":\n  version: 1.3.0\n',
+    adds: 'npm left-pad',
+  },
+  {
+    path: 'requirements.txt',
+    before: '-r requirements/base.txt\n',
+    after: '-r requirements/base.txt\n-r requirements/dev.txt\n-r more.txt\n',
+    adds: 'python -r more.txt',
+  },
+  {
+    path: 'setup.cfg',
+    before: '[metadata]\nname = x\n[options]\ninstall_requires =\n    flask\n',
+    after:
+      '[metadata]\nname = y\n[options]\npackages = find:\ninstall_requires =\n    flask>=2; python_version < "4"\n[options.extras_require]\ntest = flask; requests>=2\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'setup.py',
+    before: 'setup(name="x", install_requires=["flask"])',
+    after:
+      'setup(\n  name="y",\n  install_requires=["flask[async]>=2"],\n  extras_require={"dev": ["requests>=2"]},\n)\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'pylock.toml',
+    before: 'lock-version = "1.0"\n',
+    after: '[[packages]]\nname = "own"\ndirectory = { path = "." }\n[[packages]]\nname = "requests"\nversion = "2"\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'uv.lock',
+    before: 'version = 1\n',
+    after:
+      '[[package]]\nname = "own"\nsource = { editable = "packages/own" }\n[[package]]\nname = "requests"\nsource = { registry = "x" }\n',
+    adds: 'python requests',
+  },
+  {
+    path: 'Cargo.toml',
+    before: '[dependencies]\nserde = "1"\n',
+    after: '[dependencies]\nserde = "1"\nown = { path = "../own" }\ntokio = { git = "x" }\n',
+    adds: 'cargo tokio',
+  },
+  {
+    path: 'go.mod',
+    before: 'module example.org/x\n\nrequire example.org/a v1.0.0\n',
+    after:
+      'module example.org/x\n\nrequire example.org/a v1.0.0\nreplace example.org/a => example.org/b v1.0.0\ntool example.org/a/cmd\n',
+    adds: 'go example.org/b',
+  },
+  {
     path: 'go.mod',
     before: 'module example.org/x\n\ngo 1.24\n\nrequire example.org/a v1.0.0\n',
     after:
@@ -125,6 +197,19 @@ describe('what a change brings in', () => {
       { path: 'packages/a/package.json', before: undefined, after: whole },
     ];
     expect(findNewDependencies(moved).added).toEqual([]);
+  });
+
+  it.each([
+    ['package.json', '{"name":"@x/own"}', '{"dependencies":{"@x/own":"^1.0.0"}}'],
+    ['pyproject.toml', '[project]\nname = "X_Own"\n', '[project]\ndependencies = ["x-own"]\n'],
+    ['Cargo.toml', '[package]\nname = "own"\n', '[dependencies]\nown = { workspace = true }\n'],
+    ['go.mod', 'module example.org/own\n', 'module m\nrequire example.org/own v0.0.0\n'],
+  ])('takes no package of the repository itself for a dependency: %s', (name, own, asking) => {
+    const before = { path: `packages/own/${name}`, before: own, after: own };
+    expect(findNewDependencies([before, { path: name, before: undefined, after: asking }]).added).toEqual([]);
+    // Whoever gives that name to a package of theirs makes nothing known by it.
+    const late = { ...before, before: undefined };
+    expect(findNewDependencies([late, { path: name, before: undefined, after: asking }]).added).toHaveLength(1);
   });
 
   it('names every file in which it appears', () => {

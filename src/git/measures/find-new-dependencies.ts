@@ -22,7 +22,7 @@ export interface DependencyFindings {
 
 /**
  * What a change brings in that none of its files named before. A dependency that moves from one manifest of the repository to another is
- * not new; one that only a lock file names is.
+ * not new, nor is a package of the repository itself; one that only a lock file names is. A file may be given in several states.
  */
 export function findNewDependencies(changes: readonly ChangedText[]): DependencyFindings {
   const before = new Set<string>();
@@ -37,7 +37,7 @@ export function findNewDependencies(changes: readonly ChangedText[]): Dependency
         const key = `${file.ecosystem} ${name}`;
         const found = after.get(key);
         if (found === undefined) after.set(key, { ecosystem: file.ecosystem, name, paths: [path] });
-        else found.paths.push(path);
+        else if (!found.paths.includes(path)) found.paths.push(path);
       }
     } catch (error) {
       unreadable.push({ path, why: error instanceof Error ? error.message : String(error) });
@@ -48,9 +48,10 @@ export function findNewDependencies(changes: readonly ChangedText[]): Dependency
 }
 
 /** A file that was broken before the change named nothing; that is nobody's fault now. */
-function readLeniently(file: DependencyFile, text: string): Set<string> {
+function readLeniently({ read, nameIn }: DependencyFile, text: string): Set<string> {
   try {
-    return file.read(text);
+    const own = nameIn?.(text);
+    return own === undefined ? read(text) : read(text).add(own);
   } catch {
     return new Set();
   }

@@ -23,8 +23,9 @@ function tooManyFiles({ max_files }: Mission['constraints'] & object, { files }:
 
 function commits({ no_git_commit }: Mission['constraints'] & object, measured: Measured): string[] {
   const { commits: made, base, head } = measured;
-  if (no_git_commit !== true || head === base) return [];
-  return [`no_git_commit: HEAD is ${made} commit${made === 1 ? '' : 's'} ahead of the base`];
+  if (no_git_commit !== true || (head === base && made === 0)) return [];
+  const ahead = `${made} commit${made === 1 ? '' : 's'} ahead of the base`;
+  return [`no_git_commit: ${head === base ? 'the branch' : 'HEAD'} is ${ahead}`];
 }
 
 function newDependencies({ no_new_deps }: Mission['constraints'] & object, { dependencies }: Measured): string[] {
@@ -42,9 +43,13 @@ function falseClaims({ files_modified: claimed }: Result, { files }: Measured): 
   const real = new Map(files.map(({ path, action }) => [path, action]));
   const named = new Set(claimed.map(({ path }) => path));
   const unchanged = claimed.filter(({ path }) => !real.has(path)).map(({ path }) => path);
+  // Whether a file was there before is soon mistaken; whether it is there now is not.
+  const isGone = (action: string | undefined): boolean => action === 'deleted';
+  const otherwise = claimed.filter(({ path, action }) => real.has(path) && isGone(action) !== isGone(real.get(path)));
   const unnamed = files.filter(({ path }) => !named.has(path)).map(({ path }) => path);
   return [
     ...(unchanged.length === 0 ? [] : [`files_modified: named but not changed: ${list(unchanged)}`]),
+    ...otherwise.map(({ path, action }) => `files_modified: ${path} is ${real.get(path) ?? ''}, not ${action}`),
     ...(unnamed.length === 0 ? [] : [`files_modified: changed but not named: ${list(unnamed)}`]),
   ];
 }

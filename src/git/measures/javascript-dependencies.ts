@@ -4,7 +4,37 @@ import { isTable, namesIn, type Table } from './table.ts';
 /** package.json: what it asks for itself. Workspaces' own files are read each by itself. */
 export function readPackageJson(text: string): Set<string> {
   const manifest = parseJson(text);
-  return new Set(FIELDS.flatMap((field) => namesIn(manifest[field])));
+  const pnpm = isTable(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;
+  return new Set([
+    ...FIELDS.flatMap((field) => packagesIn(manifest[field])),
+    ...[manifest['overrides'], manifest['resolutions'], pnpm].flatMap(aliasesIn),
+  ]);
+}
+
+export function nameInPackageJson(text: string): string | undefined {
+  const { name } = parseJson(text);
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** An alias (`"a": "npm:b@1"`) is another package than its name says; one of the workspace is the repository's own. */
+function packagesIn(dependencies: unknown): string[] {
+  if (!isTable(dependencies)) return [];
+  return Object.entries(dependencies).flatMap(([name, wanted]) => {
+    if (typeof wanted !== 'string') return [name];
+    if (wanted.startsWith('workspace:')) return [];
+    return [aliased(wanted) ?? name];
+  });
+}
+
+/** What stands in for others, however deep. */
+function aliasesIn(overrides: unknown): string[] {
+  if (isTable(overrides)) return Object.values(overrides).flatMap(aliasesIn);
+  const name = typeof overrides === 'string' ? aliased(overrides) : undefined;
+  return name === undefined ? [] : [name];
+}
+
+function aliased(wanted: string): string | undefined {
+  return /^npm:(?<name>@?[^@]+)(?:@|$)/.exec(wanted)?.groups?.['name'];
 }
 
 const FIELDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
@@ -14,7 +44,8 @@ export function readNpmLock(text: string): Set<string> {
   const lock = parseJson(text);
   const names = Object.entries(isTable(lock['packages']) ? lock['packages'] : {}).flatMap(([path, found]) => {
     const at = path.lastIndexOf('node_modules/');
-    if (at < 0) return [];
+    // A link leads to a package of the repository itself.
+    if (at < 0 || (isTable(found) && found['link'] === true)) return [];
     // An alias is installed under one name and is another package.
     const alias = isTable(found) && typeof found['name'] === 'string' ? [found['name']] : [];
     return [path.slice(at + 'node_modules/'.length), ...alias];
@@ -54,10 +85,16 @@ export function readYarnLock(text: string): Set<string> {
       const bare = specifier.trim().replaceAll('"', '');
       const at = bare.indexOf('@', 1);
       // Packages of the repository itself are no dependencies.
-      if (at > 0 && !bare.slice(at).startsWith('@workspace:')) names.add(bare.slice(0, at));
+      if (at > 0 && !bare.slice(at).startsWith('@workspace:'))
+        names.add(aliasIn(bare.slice(at + 1)) ?? bare.slice(0, at));
     }
   }
   return names;
+}
+
+/** `a@npm:b@^1` is an alias; `a@npm:^1` is not. */
+function aliasIn(range: string): string | undefined {
+  return /^npm:(?<name>@?[^@]+)@/.exec(range)?.groups?.['name'];
 }
 
 /** bun.lock: JSON with trailing commas, `packages` by the path under which each is installed. */

@@ -1,11 +1,14 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Scratch, valueOf } from '../scratch.cases.ts';
 import { findViolations } from './find-violations.ts';
-import { measureChange } from './measure-change.ts';
+import { measureChange, type MeasuredFile } from './measure-change.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
 
+type Action = MeasuredFile['action'];
 const RESULT = { version: '1', task_id: 'T001', status: 'completed', log: [], completed_at: '' } as const;
 
 describe('what a session has really done', () => {
@@ -17,7 +20,7 @@ describe('what a session has really done', () => {
     scratch.git(repo, 'rm', '--quiet', 'c');
     scratch.write(repo, { staged: '1' });
     scratch.git(repo, 'add', 'staged');
-    const measured = valueOf(await measureChange(repo, base, scratch.folder));
+    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
     expect(Object.fromEntries(measured.files.map(({ path, action }) => [path, action]))).toEqual({
       a: 'modified',
       b: 'modified',
@@ -35,7 +38,7 @@ describe('what a session has really done', () => {
     const base = scratch.git(repo, 'rev-parse', 'HEAD');
     scratch.commit(repo, { a: '1' });
     scratch.git(repo, 'revert', '--no-edit', 'HEAD');
-    const measured = valueOf(await measureChange(repo, base, scratch.folder));
+    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
     expect(measured.files).toEqual([]);
     expect(findViolations({ max_files: 0 }, measured, null)).toEqual([]);
     expect(findViolations({ no_git_commit: true }, measured, null)).toEqual([
@@ -51,7 +54,7 @@ describe('what a session has really done', () => {
     });
     const files = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`f${i}`, 'x']));
     scratch.commit(repo, { ...files, 'package.json': '{"dependencies":{"a":"1","b":"1","left-pad":"1"}}' });
-    const measured = valueOf(await measureChange(repo, base, scratch.folder));
+    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
     const claimed = {
       ...RESULT,
       files_modified: [
@@ -66,5 +69,94 @@ describe('what a session has really done', () => {
       'files_modified: named but not changed: f99',
       'files_modified: changed but not named: f1, f2, f3, f4, f5, f6, f7, f8, f9, package.json',
     ]);
+  });
+});
+
+describe('what a result says of each file', () => {
+  it('is compared with what became of it', async () => {
+    const repo = scratch.repository('actions');
+    const base = scratch.commit(repo, { kept: '1', gone: '1' });
+    scratch.write(repo, { kept: '2', new: '1' });
+    rmSync(join(repo, 'gone'));
+    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
+    const says = (kept: Action, gone: Action, made: Action): string[] => {
+      const files_modified = Object.entries({ kept, gone, new: made }).map(([path, action]) => ({ path, action }));
+      return findViolations({}, measured, { ...RESULT, files_modified });
+    };
+    expect(says('modified', 'deleted', 'created')).toEqual([]);
+    expect(says('created', 'deleted', 'modified')).toEqual([]);
+    expect(says('deleted', 'modified', 'created')).toEqual([
+      'files_modified: kept is modified, not deleted',
+      'files_modified: gone is deleted, not modified',
+    ]);
+  });
+});
+
+describe('what a session puts where nobody would look', () => {
+  const MANIFEST = { 'package.json': '{"dependencies":{"a":"1"}}' };
+  const WITH_FRESH = { 'package.json': '{"dependencies":{"a":"1","fresh":"1"}}' };
+  const STRICT = { max_files: 0, no_git_commit: true, no_new_deps: true };
+  const branch = 'feature/t1';
+  const FRESH = 'no_new_deps: npm fresh (package.json)';
+  const FILE = 'max_files: 1 files differ from the base, 0 allowed';
+
+  it.each<[string, (repo: string) => void, readonly string[]]>([
+    [
+      'on its branch, which it has left',
+      (repo) => {
+        scratch.commit(repo, WITH_FRESH);
+        scratch.git(repo, 'switch', '--quiet', '--detach', 'HEAD~1');
+      },
+      [FILE, 'no_git_commit: the branch is 1 commit ahead of the base', FRESH],
+    ],
+    [
+      'in a commit, under a file that is as it was',
+      (repo) => {
+        scratch.commit(repo, WITH_FRESH);
+        scratch.write(repo, MANIFEST);
+      },
+      [FILE, 'no_git_commit: HEAD is 1 commit ahead of the base', FRESH],
+    ],
+    [
+      'in the index alone',
+      (repo) => {
+        scratch.write(repo, WITH_FRESH);
+        scratch.git(repo, 'add', '--all');
+        scratch.write(repo, MANIFEST);
+      },
+      [FILE, FRESH],
+    ],
+    [
+      'behind a link',
+      (repo) => {
+        scratch.write(repo, { 'real.json': WITH_FRESH['package.json'] });
+        rmSync(join(repo, 'package.json'));
+        symlinkSync('real.json', join(repo, 'package.json'));
+      },
+      ['max_files: 2 files differ from the base, 0 allowed', FRESH],
+    ],
+    [
+      'behind a link to what never ends',
+      (repo) => {
+        rmSync(join(repo, 'package.json'));
+        symlinkSync('/dev/zero', join(repo, 'package.json'));
+      },
+      [FILE],
+    ],
+  ])('is found: %s', async (name, put, found) => {
+    const repo = scratch.repository(name);
+    const base = scratch.commit(repo, MANIFEST);
+    scratch.git(repo, 'switch', '--quiet', '--create', branch);
+    put(repo);
+    const measured = valueOf(await measureChange(repo, { base, branch, stateDir: scratch.folder }));
+    expect(findViolations(STRICT, measured, null)).toEqual(found);
+  });
+
+  it('is no dependency where another manifest of the base named it, also one with an odd name', async () => {
+    const repo = scratch.repository('odd');
+    const base = scratch.commit(repo, { ...MANIFEST, 'pä "ck"\tage/package.json': '{"dependencies":{"fresh":"1"}}' });
+    scratch.write(repo, WITH_FRESH);
+    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
+    expect(measured.dependencies.added).toEqual([]);
   });
 });

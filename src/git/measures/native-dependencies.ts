@@ -17,12 +17,19 @@ const CARGO_KINDS = [
   'build_dependencies',
 ];
 
-/** A crate may be used under another name than its own. */
+/** A crate may be used under another name than its own; one with a path is a folder of the repository. */
 function cratesIn(dependencies: unknown): string[] {
   if (!isTable(dependencies)) return [];
-  return Object.entries(dependencies).map(([name, found]) =>
-    isTable(found) && typeof found['package'] === 'string' ? found['package'] : name,
-  );
+  return Object.entries(dependencies).flatMap(([name, found]) => {
+    if (!isTable(found)) return [name];
+    if ('path' in found) return [];
+    return [typeof found['package'] === 'string' ? found['package'] : name];
+  });
+}
+
+export function nameInCargoToml(text: string): string | undefined {
+  const own = parseToml(text)['package'];
+  return isTable(own) && typeof own['name'] === 'string' ? own['name'] : undefined;
 }
 
 /** Cargo.lock: packages that come from somewhere; those without a source are the repository's own. */
@@ -36,7 +43,7 @@ export function readCargoLock(text: string): Set<string> {
   );
 }
 
-/** go.mod: `require` and `replace`, in lines and in blocks; tools since Go 1.24. */
+/** go.mod: `require` and `replace`, in lines and in blocks. A `tool` is a package of a module that is required, too. */
 export function readGoMod(text: string): Set<string> {
   const names = new Set<string>();
   let block: string | undefined;
@@ -50,12 +57,16 @@ export function readGoMod(text: string): Set<string> {
     }
     const [word, ...rest] = block === undefined ? line.split(/\s+/) : [block, ...line.split(/\s+/)];
     const name = word === 'replace' ? rest[rest.indexOf('=>') + 1] : rest[0];
-    const counts = word === 'require' || word === 'replace' || word === 'tool';
+    const counts = word === 'require' || word === 'replace';
     // A replacement by a folder of the repository brings nothing in.
     if (counts && name !== undefined && name !== '' && name !== ')' && !/^\.{0,2}\//.test(name))
       names.add(name.replaceAll('"', ''));
   }
   return names;
+}
+
+export function nameInGoMod(text: string): string | undefined {
+  return /^module\s+"?(?<name>[^\s"]+)/m.exec(text)?.groups?.['name'];
 }
 
 /** go.sum: one module and version a line. It also lists what was only looked at, so a module counts by name alone. */

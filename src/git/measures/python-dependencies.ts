@@ -24,6 +24,12 @@ export function readPyproject(text: string): Set<string> {
   return new Set([...specifiers.flatMap(nameOfSpecifier), ...named.map(normalized)]);
 }
 
+export function nameInPyproject(text: string): string | undefined {
+  const manifest: Table = parseToml(text);
+  const name = table(manifest['project'])['name'] ?? table(table(manifest['tool'])['poetry'])['name'];
+  return typeof name === 'string' ? normalized(name) : undefined;
+}
+
 /** requirements.txt and its like: one requirement a line; options, comments and hashes aside. */
 export function readRequirements(text: string): Set<string> {
   const lines = text.replaceAll(/\\\r?\n/g, ' ').split('\n');
@@ -31,6 +37,9 @@ export function readRequirements(text: string): Set<string> {
 }
 
 function requirement(line: string): string[] {
+  // A file that nobody would take for requirements may hold anything.
+  const other = /^(?:-r|--requirement)[\s=]*(?<file>.+)$/.exec(line)?.groups?.['file'];
+  if (other !== undefined) return other.includes('requirements') ? [] : [`-r ${other.trim()}`];
   const editable = /^(?:-e|--editable)[\s=]+(?<what>.+)$/.exec(line)?.groups?.['what'];
   const what = editable ?? line;
   if (what === '' || (editable === undefined && what.startsWith('-'))) return [];
@@ -40,16 +49,18 @@ function requirement(line: string): string[] {
   return nameOfSpecifier(what);
 }
 
-/** uv.lock, poetry.lock and pdm.lock: `[[package]]` with a name. */
+/** uv.lock, poetry.lock and pdm.lock: `[[package]]` with a name; pylock.toml: `[[packages]]`. */
 export function readTomlLock(text: string): Set<string> {
-  const packages = parseToml(text)['package'];
+  const lock = parseToml(text);
+  const packages = lock['package'] ?? lock['packages'];
   if (!Array.isArray(packages)) return new Set();
   return new Set(
     packages.flatMap((found) => {
       if (!isTable(found) || typeof found['name'] !== 'string') return [];
-      // The project itself is in uv's list, with itself as its source.
+      // Packages of the repository itself are listed with the folder they are in.
       const source = table(found['source']);
-      return 'virtual' in source || source['editable'] === '.' ? [] : [normalized(found['name'])];
+      const isOwn = ['virtual', 'editable', 'directory'].some((kind) => kind in source || source['type'] === kind);
+      return isOwn || 'directory' in found ? [] : [normalized(found['name'])];
     }),
   );
 }
@@ -65,7 +76,7 @@ export function readPipfileLock(text: string): Set<string> {
   return new Set([...namesIn(lock['default']), ...namesIn(lock['develop'])].map(normalized));
 }
 
-function nameOfSpecifier(specifier: string): string[] {
+export function nameOfSpecifier(specifier: string): string[] {
   const name = /^[A-Za-z0-9][\w.-]*/.exec(specifier.trim())?.[0];
   return name === undefined ? [] : [normalized(name)];
 }
