@@ -9,7 +9,9 @@ async function main(): Promise<void> {
   const echo = (line: string): void => void process.stderr.write(line);
   const started = await runDaemon(process.env['BATON_READY_FD'] === undefined ? { echo } : {});
   if (!started.ok) {
-    report(`${started.error.message}\n`);
+    const { message, hint } = started.error;
+    // Whoever started it has a hint of their own; a terminal has nobody else to say what to do.
+    report(process.env['BATON_READY_FD'] === undefined ? `Error: ${message}\n  hint: ${hint}\n` : `${message}\n`);
     process.exit(started.isTaken ? EXIT_TAKEN : 1);
   }
   const { daemon } = started;

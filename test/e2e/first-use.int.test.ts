@@ -136,12 +136,23 @@ describe('a new user', () => {
     expect(baton('task', 'brief', 'P1').out).toContain('Do it well.');
   });
 
+  it('hears in the terminal, too, what to do about a folder that cannot be used', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    const { code, err } = run(['up', '--foreground'], { BATON_STATE_DIR: join(file, 'state') });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^Error: the state folder .*file\/state cannot be used: /);
+    expect(err).toContain('\n  hint: Name a folder of your own with BATON_STATE_DIR.\n');
+  });
+
   it('sees that a list goes on', () => {
     const listed = baton('task', 'list', '--limit', '2').out.split('\n');
     expect(listed[0]).toMatch(/^ID +STATUS +PHASE +HOLDER +TITLE$/);
-    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see more with --limit N/);
-    expect(baton('task', 'list').out).not.toContain('see more');
-    expect(baton('task', 'list', '--after', '1', '--limit', '1').out).not.toContain('\nW9 ');
+    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see the next with --after 2, or/);
+    expect(baton('task', 'list').out).not.toContain('see the next');
+    const [, third] = baton('task', 'list', '--after', '2', '--limit', '1').out.split('\n');
+    expect(listed.slice(0, 3)).not.toContain(third);
+    expect(baton('task', 'list', '--limit', '3').out.split('\n')[3]?.split(' ')[0]).toBe(third?.split(' ')[0]);
   });
 
   it('sees everything that is wrong with a record at once', () => {
