@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/api/answer.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
@@ -15,6 +18,8 @@ let before: readonly Entry[];
 
 beforeAll(async () => {
   world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
+  mkdirSync(join(world.repository, 'evidence'));
+  execFileSync('mkfifo', [join(world.repository, 'evidence/pipe.yaml')]);
 });
 afterAll(async () => world[Symbol.asyncDispose]());
 
@@ -125,6 +130,11 @@ describe('an invalid signal is refused with the first thing that is wrong, and c
       'evidence that is not there',
       { ...valid, evidence_bundle_ref: 'evidence/none.yaml' },
       "evidence_bundle_ref not found: 'evidence/none.yaml'",
+    ],
+    [
+      'evidence that is a pipe',
+      { ...valid, evidence_bundle_ref: 'evidence/pipe.yaml' },
+      "evidence_bundle_ref not found: 'evidence/pipe.yaml'",
     ],
     ['evidence that is none', { ...valid, evidence_bundle_ref: 'README.md' }, /^invalid evidence bundle: /],
   ])('%s', async (_, signal, text) => {

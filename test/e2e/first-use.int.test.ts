@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -134,6 +134,12 @@ describe('a new user', () => {
     expect(add('P1', '/etc/hostname').err).toContain('it is not in this repository');
     expect(add('P1', 'one.md')).toMatchObject({ code: 0 });
     expect(baton('task', 'brief', 'P1').out).toContain('Do it well.');
+    // Whoever works in the repository can put a link there; what it leads to is none of theirs.
+    rmSync(join(repository, 'prompts/one.md'));
+    symlinkSync(join(folder, 'state/operator.token'), join(repository, 'prompts/one.md'));
+    expect(baton('task', 'brief', 'P1').out).not.toContain(
+      readFileSync(join(folder, 'state/operator.token'), 'utf8').trim(),
+    );
   });
 
   it('hears in the terminal, too, what to do about a folder that cannot be used', () => {
