@@ -7,7 +7,7 @@ import { LIMITS } from '../protocol/limits.ts';
 import type { StartedSession } from './find-session.ts';
 
 export interface EvidenceOf {
-  /** Where to look, for a session that Baton did not start. */
+  /** Where to look. */
   readonly workspace: string;
   readonly phase: string;
   readonly session: StartedSession | undefined;
@@ -21,7 +21,7 @@ export async function checkEvidence(
   ref: string,
   { workspace, phase, session }: EvidenceOf,
 ): Promise<ApiError | undefined> {
-  const bytes = await readInside(session?.prepared.workspace ?? workspace, ref, MOST_BYTES);
+  const bytes = await readInside(workspace, ref, MOST_BYTES);
   if (bytes === undefined) {
     const hint = 'Write the bundle into the workspace before you send the exit signal.';
     return { code: 'evidence-not-found', message: `evidence_bundle_ref not found: '${ref}'`, hint };

@@ -95,6 +95,21 @@ describe('a valid signal', () => {
   });
 });
 
+describe('a claim by hand with a worktree of its own', () => {
+  it('has its evidence there', async () => {
+    const { path } = resultOf(await world.client(token).call('task_worktree', {}));
+    const sha = world.git(world.repository, 'rev-parse', 'HEAD');
+    const bundle = `task_id: ${task}\nphase: IMPLEMENTATION\nhead_sha: ${sha}\ncommands: []\nfiles: []\nnext_step: review it\n`;
+    world.write(world.repository, { 'elsewhere.yaml': bundle });
+    const signal = (ref: string) => exitSignal('IMPLEMENTATION', 'completed', { evidence_bundle_ref: ref });
+    expect(refusalOf(await send(signal('elsewhere.yaml')))).toBe(
+      "evidence-not-found: evidence_bundle_ref not found: 'elsewhere.yaml'",
+    );
+    world.write(String(path), { 'own.yaml': bundle });
+    expect(resultOf(await send(signal('own.yaml')))).toMatchObject({ next_phase: 'CI_PENDING' });
+  });
+});
+
 describe('an invalid signal is refused with the first thing that is wrong, and changes nothing', () => {
   const valid = exitSignal('IMPLEMENTATION');
   it.each<[string, unknown, string | RegExp]>([
