@@ -149,6 +149,12 @@ describe('a new user', () => {
     expect(code).toBe(1);
     expect(err).toMatch(/^Error: the state folder .*file\/state cannot be used: /);
     expect(err).toContain('\n  hint: Name a folder of your own with BATON_STATE_DIR.\n');
+    baton('up');
+    const second = baton('up', '--foreground');
+    expect(second).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Error: a daemon already runs .*\n {2}hint: Stop it/),
+    });
   });
 
   it('sees that a list goes on', () => {
