@@ -1,4 +1,5 @@
 import { CLIENTS, type ClientName, type Scope } from '../hooks/client.ts';
+import { isUnfinished } from '../hooks/files/journal.ts';
 import { HOOKED_CLIENTS } from '../hooks/clients.ts';
 import { describeVersion, findVersion, type Version } from '../hooks/find-version.ts';
 import { findMachine } from '../hooks/machine.ts';
@@ -30,8 +31,14 @@ export const hooksStatus: Command = {
         files: onceEach(scopes.flatMap((scope) => readHooksStatus(HOOKED_CLIENTS[name], scope, machine))),
       })),
     );
-    if (options.has('json')) io.out(`${JSON.stringify({ clients: all, program: machine.baton })}\n`);
-    else for (const each of all) io.out(describe(each.client, each.version, each.files));
+    const unfinished = isUnfinished(machine.stateDir);
+    if (options.has('json')) {
+      io.out(`${JSON.stringify({ clients: all, program: machine.baton, unfinished })}\n`);
+      return EXIT.ok;
+    }
+    for (const each of all) io.out(describe(each.client, each.version, each.files));
+    if (unfinished)
+      io.out('A run was killed in the middle: the next `baton hooks install` or `uninstall` puts its files back.\n');
     return EXIT.ok;
   },
 };

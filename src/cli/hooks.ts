@@ -1,7 +1,8 @@
-import { CLIENTS, type ClientName, type Scope, type Wanted } from '../hooks/client.ts';
+import { CLIENTS, type Client, type ClientName, type Machine, type Scope, type Wanted } from '../hooks/client.ts';
 import { HOOKED_CLIENTS } from '../hooks/clients.ts';
 import { describeVersion, findVersion } from '../hooks/find-version.ts';
 import { installHooks, uninstallHooks, type Done } from '../hooks/install.ts';
+import { uninstallLost } from '../hooks/lost-projects.ts';
 import { findMachine } from '../hooks/machine.ts';
 import { InstallRecord } from '../hooks/record.ts';
 import { findTop } from '../hooks/session/known-project.ts';
@@ -33,6 +34,7 @@ export const hooksInstall: Command = {
     if ('usage' in asked) return usage(asked.usage, 'install', io);
     const hooked = HOOKED_CLIENTS[asked.name];
     const { scope, machine } = asked.wanted;
+    if (!clearLost(hooked, machine, io)) return EXIT.failed;
     const elsewhere = new InstallRecord(machine.stateDir)
       .all(asked.name)
       .find((each) => each.scope.kind !== scope.kind);
@@ -65,7 +67,9 @@ export const hooksUninstall: Command = {
   run(given, io) {
     const asked = wantedOf(given, io);
     if ('usage' in asked) return usage(asked.usage, 'uninstall', io);
-    const done = uninstallHooks(HOOKED_CLIENTS[asked.name], asked.wanted);
+    const hooked = HOOKED_CLIENTS[asked.name];
+    if (!clearLost(hooked, asked.wanted.machine, io)) return EXIT.failed;
+    const done = uninstallHooks(hooked, asked.wanted);
     if (!done.ok) return refuse(done, io);
     const isNothing = done.changed.length === 0;
     io.out(isNothing ? 'Nothing of Baton was there.\n' : `Taken out of ${done.changed.join(' and ')}.\n`);
@@ -102,6 +106,14 @@ function scopeOf(isProject: boolean, cwd: string): Scope | undefined {
   if (!isProject) return { kind: 'user' };
   const root = findTop(cwd);
   return root === undefined ? undefined : { kind: 'project', root };
+}
+
+/** False where it could not be done, which is said. */
+function clearLost(hooked: Client, machine: Machine, io: Io): boolean {
+  const { done, roots } = uninstallLost(hooked, machine);
+  for (const root of roots) io.out(`Taken out for ${printable(root)}, which is not there any more.\n`);
+  if (!done.ok) refuse(done, io);
+  return done.ok;
 }
 
 function usage(problem: string, command: string, io: Io): number {

@@ -186,6 +186,17 @@ describe('a budget of time', () => {
     expect(['a1', 'a2'].map((id) => play.agent(id).parked)).toEqual([play.decision().id, play.decision().id]);
   });
 
+  it('is not forgotten where the clock is set back', () => {
+    const play = working({ time_ms: HOUR });
+    use(play.wait(-10 * HOUR), 1);
+    expect(play.owed('wait').map(({ due }) => due)).toEqual(['2025-12-31T14:48:00.000Z']);
+    play.wait(0.8 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.count('BudgetWarned')).toBe(1);
+    play.wait(0.2 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.decision().title).toBe('Budget is used up: agent coder');
+    play.checkReplay();
+  });
+
   it('of a day begins anew for one who works through the night', () => {
     const play = working({}, { budgets: { day: { time_ms: 30 * HOUR } } });
     play.wait(24 * HOUR).say(runs.fire(play.the('wait').timerId));
@@ -254,6 +265,15 @@ describe('a budget that several draw on', () => {
     expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
     play.say(runs.fire(timerId));
     expect([play.agent('a1').parked, play.decision().result?.kind]).toEqual([null, 'withdrawn']);
+  });
+
+  it('of a day is one question also where the clock goes on to the next and back again', () => {
+    const play = start(use(start(new Play(rules), 'a1'), 100), 'a2');
+    use(play.wait(24 * HOUR), 85);
+    expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
+    play.wait(-24 * HOUR).order(runs.startAgent(runs.agentPlan(), 'a3'));
+    expect(play.count('DecisionOpened')).toBe(1);
+    expect(play.agent('a3').parked).toBe(play.decision().id);
   });
 
   it('parks again who was set going by another answer, and keeps what it was to hear', () => {

@@ -1,8 +1,8 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
-import { budgetKey, type BudgetUse } from '../state/runs/budget.ts';
-import type { DecisionOption } from '../state/runs/decision.ts';
+import type { BudgetUse } from '../state/runs/budget.ts';
+import type { Decision, DecisionOption } from '../state/runs/decision.ts';
 import { nextDayMs } from '../state/runs/spent.ts';
 import { amount, describeUse, nameOfScope } from './budget-words.ts';
 import { parkAgent } from './escalate.ts';
@@ -20,8 +20,8 @@ export function reachBudget(world: World, scope: BudgetScope, use: BudgetUse, wo
 
 /** The question that is open about a budget, or a new one. */
 export function askAbout(world: World, scope: BudgetScope, use: BudgetUse) {
-  const open = findOpen(world, scope);
-  if (open !== undefined) return { asked: [], decisionId: open };
+  const [open] = findAsked(world, scope);
+  if (open !== undefined) return { asked: [], decisionId: open.id };
   const { state, newId } = world;
   const decisionId = newId();
   const name = nameOfScope(state, scope);
@@ -51,9 +51,10 @@ export function raisesFor({ used, base, limit }: BudgetUse): number {
   return Math.max(Math.round(limit / base), Math.floor(used / base));
 }
 
-function findOpen({ state }: World, scope: BudgetScope): string | undefined {
-  const id = state.budgets.get(budgetKey(scope))?.decisionId ?? '';
-  return state.decisions.get(id)?.result === null ? id : undefined;
+/** By the question itself: what has happened to the budget of a day is forgotten with the first word about the next, and clocks go back. */
+export function findAsked({ state }: World, { kind, id }: BudgetScope): readonly Decision[] {
+  const open = [...state.decisions.values()].filter(({ result }) => result === null);
+  return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);
 }
 
 function optionsFor({ kind }: BudgetScope, use: BudgetUse): DecisionOption[] {

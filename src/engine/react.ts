@@ -143,6 +143,8 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
     case 'AgentPrompted':
       return ofAgent((agent) => onPrompt(world, agent, data.prompt), data.agent_id);
     case 'SessionUsed':
+      // Its time too: the clock may have been set since it began.
+      return ofAgent((agent) => [...watchBudgets(world, agent), ...timeBudgets(world, agent)], data.agent_id);
     case 'AgentRequested':
     // Also one that comes back from a person, whose use of it nobody stops.
     case 'AgentResumeRequested':

@@ -5,7 +5,7 @@ import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { useOf } from '../state/runs/budget.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
 import { endAgent } from './end-agent.ts';
-import { raisesFor } from './reach-budget.ts';
+import { findAsked, raisesFor } from './reach-budget.ts';
 import { because, setGoing } from './set-going.ts';
 import { wake } from './tell.ts';
 import type { World } from './world.ts';
@@ -39,12 +39,6 @@ export function onNewDay(world: World, day: string): Event[] {
 export function withdrawBudget(world: World, scope: BudgetScope): Event[] {
   const reason = `the ${scope.kind} is over`;
   return findAsked(world, scope).map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
-}
-
-/** By the question itself: what has happened to the budget of a day is forgotten with the first word about the next. */
-function findAsked({ state }: World, { kind, id }: BudgetScope): readonly Decision[] {
-  const open = [...state.decisions.values()].filter(({ result }) => result === null);
-  return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);
 }
 
 /** Nobody works on it: workers must not ask for it again and again. */

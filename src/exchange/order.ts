@@ -51,6 +51,29 @@ function nextStuck(
   return undefined;
 }
 
+/** So few dependencies that there is no cycle without them: each leads back to where the way came from. */
+export function findBackEdges(edges: ReadonlyMap<string, ReadonlySet<string>>): (readonly [string, string])[] {
+  const back: [string, string][] = [];
+  const state = new Map<string, 'on the way' | 'walked'>();
+  for (const start of findStuck(edges)) {
+    if (state.has(start)) continue;
+    state.set(start, 'on the way');
+    const way = [{ id: start, rest: (edges.get(start) ?? new Set()).values() }];
+    for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
+      const { value: next, done: isDone } = top.rest.next();
+      if (isDone === true) {
+        state.set(top.id, 'walked');
+        way.pop();
+      } else if (state.get(next) === 'on the way') back.push([top.id, next]);
+      else if (edges.has(next) && !state.has(next)) {
+        state.set(next, 'on the way');
+        way.push({ id: next, rest: (edges.get(next) ?? new Set()).values() });
+      }
+    }
+  }
+  return back;
+}
+
 /** Nothing before what it waits for; otherwise in the given order. There must be no cycle. */
 export function orderTasks<T extends { readonly id: string; readonly after: readonly string[] }>(
   tasks: readonly T[],

@@ -145,6 +145,30 @@ describe('issues of GitHub', () => {
   });
 });
 
+describe('issues of GitHub that wait for each other', () => {
+  it('are all there: one of the words is left out, and told', () => {
+    const issue = (number: number, body: string) => ({
+      number,
+      title: `No ${number}`,
+      body,
+      state: 'OPEN',
+      labels: [],
+    });
+    const issues = [
+      issue(1, '- [ ] #2\n- [ ] #3'),
+      issue(2, 'seen after #1'),
+      issue(3, 'requires #4'),
+      issue(4, 'blocked by #1 and #2'),
+    ];
+    const reading = read('github', JSON.stringify(issues));
+    expect(rows(reading)).toEqual(['2 todo', '4 todo 2', '3 todo 4', '1 todo 2,3']);
+    expect(reading.notices.map(({ message }) => message)).toEqual([
+      '2 waits for 1, which waits for it: left out',
+      '4 waits for 1, which waits for it: left out',
+    ]);
+  });
+});
+
 describe('a list in Markdown', () => {
   it('has tasks in its boxes, and parts below them', () => {
     expect(rows(read('markdown', fixture('TODO.md')))).toEqual([
@@ -166,6 +190,23 @@ describe('a list in Markdown', () => {
       description: '- a plain item says more',
     });
     expect(tasks.find(({ id }) => id === 'ask-for-a-domain')).toMatchObject({ reason: 'waits for the bank' });
+  });
+
+  it('has no tasks in code, also where no empty line stands before it', () => {
+    expect(rows(read('markdown', '- [ ] yes\n~~~\n- [ ] no\n~~~\n- [ ] too\n'))).toEqual(['yes todo', 'too todo']);
+  });
+
+  it('tells of boxes that nobody knows, and not of those in code', () => {
+    const reading = read(
+      'markdown',
+      '* [>] moved\n+ [ ] one\n1) [?] what\n2) [x] two\n   ```\n   - [?] code\n   ```\n',
+    );
+    expect(rows(reading)).toEqual(['one todo', 'two done']);
+    expect(reading.notices).toEqual([
+      { message: 'the box [>] is not known: the item is not taken as a task', line: 1 },
+      { message: 'the box [?] is not known: the item is not taken as a task', line: 3 },
+    ]);
+    expect(read('markdown', '- [1] a note\n- another\n').notices).toEqual([]);
   });
 
   it('without boxes is a list of tasks, too; a second one of the same title gets a number', () => {

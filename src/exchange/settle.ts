@@ -4,7 +4,7 @@ import type { ReadOptions } from './format.ts';
 import { isTaskId, toTaskId } from './foreign-id.ts';
 import type { Findings, FoundTask } from './found.ts';
 import { EXCHANGE_LIMITS as LIMITS } from './limits.ts';
-import { findCycles, orderTasks } from './order.ts';
+import { findBackEdges, findCycles, orderTasks } from './order.ts';
 import { joinParts } from './parts.ts';
 import type { ExchangedTask, Reading } from './task.ts';
 
@@ -64,6 +64,7 @@ function findEdges(found: readonly FoundTask[], ids: Ids, findings: Findings, kn
     const id = ids.get(task.id);
     if (id !== undefined) own.set(id, new Set(dependenciesOf(task, ids, findings, known)));
   }
+  cutLoose(found, ids, own, findings);
   const cycles = findCycles(own);
   for (const cycle of cycles) sayCycle(cycle, found, ids, findings);
   return cycles.length > 0
@@ -80,6 +81,19 @@ function dependenciesOf(task: FoundTask, ids: Ids, findings: Findings, known: Re
     else findings.problem('import/unknown-dependency', message, at, 'Add that task, or remove the dependency.');
     return [];
   });
+}
+
+/** People write `after #7` for many reasons: where such words lead in a circle, one of them is left out, and told. */
+function cutLoose(found: readonly FoundTask[], ids: Ids, own: Map<string, Set<string>>, findings: Findings): void {
+  const loose = found.filter(({ after }) => after.some(({ isLoose }) => isLoose));
+  if (loose.length === 0) return;
+  const byId = new Map(loose.map((task) => [ids.get(task.id), task]));
+  for (const [from, to] of findBackEdges(own)) {
+    const task = byId.get(from);
+    const said = task?.after.find(({ id, isLoose }) => isLoose === true && (ids.get(id) ?? id) === to);
+    if (said === undefined || own.get(from)?.delete(to) !== true) continue;
+    findings.notice(`${quote(from)} waits for ${quote(to)}, which waits for it: left out`, said.at);
+  }
 }
 
 function findKnown(id: string, known: ReadonlySet<string>): string | undefined {

@@ -9,6 +9,7 @@ import { runCli } from '../../test/run-cli.ts';
 import { claude } from './claude.ts';
 import type { Wanted } from './client.ts';
 import { codex } from './codex.ts';
+import { isUnfinished } from './files/journal.ts';
 import { gemini } from './gemini.ts';
 import { clearUnfinished, installHooks, uninstallHooks } from './install.ts';
 import { findMachine } from './machine.ts';
@@ -160,26 +161,31 @@ async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'betwee
   for (const client of CLIENTS) installHooks(client, person.wanted());
   const installed = person.all();
   for (const client of CLIENTS) uninstallHooks(client, person.wanted());
-  const program = `
-    import { installAndDie } from '${join(import.meta.dirname, 'killed.cases.ts')}';
-    installAndDie('${person.home}', ${n});`;
-  const child = spawn(process.execPath, [QUIET, '--input-type=module', '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  // Its output ends a moment before it does.
-  const [pieces] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')]);
-  const said = pieces.join('');
-  if (said === 'installed') return 'installed';
+  if ((await installIn(person, n, 'SIGKILL')) === 'installed') return 'installed';
   const left = Object.entries(person.all()).filter(([path]) => !path.endsWith('.baton-draft'));
   for (const [path, text] of left) expect([before[path], installed[path]]).toContain(text);
   const isMidway = existsSync(join(person.home, 'state/hooks/journal.json'));
+  expect(isUnfinished(join(person.home, 'state'))).toBe(isMidway);
   for (const client of CLIENTS) {
-    const cleared = clearUnfinished(join(person.home, 'state'), client.files(person.wanted()));
+    const cleared = clearUnfinished(person.wanted());
     expect(cleared).toMatchObject({ ok: true });
     uninstallHooks(client, person.wanted());
   }
   expect(person.all()).toEqual(before);
   return isMidway ? 'in the middle' : 'between';
+}
+
+/** What a process says that installs for all clients and gets a signal before its `n`-th change. */
+async function installIn(person: Person, n: number, signal: NodeJS.Signals): Promise<string> {
+  const program = `
+    import { installAndDie } from '${join(import.meta.dirname, 'killed.cases.ts')}';
+    installAndDie('${person.home}', ${n}, '${signal}');`;
+  const child = spawn(process.execPath, [QUIET, '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // Its output ends a moment before it does.
+  const [pieces] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')]);
+  return pieces.join('');
 }
 
 const QUIET = '--disable-warning=ExperimentalWarning';
@@ -195,11 +201,25 @@ describe('an install that is killed', () => {
     expect(ends.filter((end) => end === 'in the middle').length).toBeGreaterThanOrEqual(3 * CLIENTS.length);
   }, 240_000);
 
-  it('is undone by the next run, also where somebody has changed a file since', () => {
+  it('is not in the middle where a person presses Ctrl-C or closes the terminal: it comes to its end first', async () => {
+    using person = new Person();
+    const before = person.all();
+    // The 5th and 8th change are between the files of Claude Code.
+    for (const [n, signal] of [
+      [5, 'SIGINT'],
+      [8, 'SIGHUP'],
+      [8, 'SIGTERM'],
+    ] as const) {
+      expect(await installIn(person, n, signal)).toBe('installed');
+      for (const client of CLIENTS) uninstallHooks(client, person.wanted());
+      expect(person.all()).toEqual(before);
+    }
+  });
+
+  it.each(CLIENTS)('is undone by the next run, also one for $name, where somebody has changed a file since', (next) => {
     using person = new Person();
     const before = person.all();
     const state = join(person.home, 'state');
-    const files = claude.files(person.wanted());
     installHooks(claude, person.wanted());
     const written = person.read('.claude/settings.json');
     // As if it had been killed behind the first of two files.
@@ -213,11 +233,34 @@ describe('an install that is killed', () => {
     writeFileSync(join(state, 'hooks/journal.json'), JSON.stringify(journal));
     writeFileSync(path, written.replace('opus', 'sonnet'));
     utimesSync(path, 1, 1);
-    clearUnfinished(state, files);
+    expect(uninstallHooks(next, person.wanted())).toMatchObject({ ok: true });
     expect(person.read('.claude/settings.json')).not.toContain('baton');
     expect(person.read('.claude/settings.json')).toContain('sonnet');
     expect(existsSync(join(state, 'hooks/journal.json'))).toBe(false);
   });
+});
+
+describe('a repository that has gone', () => {
+  it.each(CLIENTS)(
+    'keeps nobody from installing for $name elsewhere, and leaves nothing in the home',
+    async (client) => {
+      using person = new Person();
+      const before = person.all();
+      const root = join(person.home, 'clone');
+      mkdirSync(join(root, '.git'), { recursive: true });
+      const env = { HOME: person.home, BATON_STATE_DIR: join(person.home, 'state') };
+      const run = async (...args: string[]) =>
+        runCli(['hooks', ...args], '', { env, cwd: existsSync(root) ? root : person.home });
+      expect(await run('install', client.name, '--project')).toMatchObject({ code: 0 });
+      rmSync(root, { recursive: true });
+      expect(await run('install', client.name)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining(`Taken out for ${root}`),
+      });
+      expect(await run('uninstall', client.name)).toMatchObject({ code: 0 });
+      expect(person.all()).toEqual(before);
+    },
+  );
 });
 
 describe('the command', () => {

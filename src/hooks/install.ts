@@ -1,4 +1,5 @@
-import type { Client, ClientFile, Wanted } from './client.ts';
+import type { Client, ClientFile, Scope, Wanted } from './client.ts';
+import { HOOKED_CLIENTS } from './clients.ts';
 import { findWriteObstacle, hashOf, readFileText } from './files/file-text.ts';
 import { changeFiles, undoUnfinished, type Change } from './files/journal.ts';
 import { findMissingFolders, removeFolders } from './files/replace-file.ts';
@@ -45,8 +46,8 @@ export function uninstallHooks(client: Client, wanted: Wanted): Done {
 }
 
 /** What a run that was killed has left half done is put back first. False where there was nothing. */
-export function clearUnfinished(stateDir: string, files: readonly ClientFile[]): ReturnType<typeof undoUnfinished> {
-  return undoUnfinished(stateDir, salvageWith(files));
+export function clearUnfinished(wanted: Wanted): ReturnType<typeof undoUnfinished> {
+  return undoUnfinished(wanted.machine.stateDir, salvageFor(wanted));
 }
 
 type Plan =
@@ -65,7 +66,7 @@ function change(
 ): Done {
   const { stateDir } = wanted.machine;
   const files = client.files(wanted);
-  const cleared = clearUnfinished(stateDir, files);
+  const cleared = clearUnfinished(wanted);
   if (!cleared.ok) return { ok: false, what: cleared.what, hint: 'Run the same command once more.' };
   const record = new InstallRecord(stateDir);
   const earlier = record.find(client.name, wanted.scope);
@@ -91,19 +92,24 @@ function change(
   const { scope, options } = wanted;
   const next = installed.length === 0 ? undefined : { client: client.name, scope, options, files: installed };
   const kept: Change = { path: record.path, before: record.text, after: record.with(client.name, scope, next) };
-  const done = changeFiles(stateDir, [...changes, kept], salvageWith(files));
+  const done = changeFiles(stateDir, [...changes, kept], salvageFor(wanted));
   if (!done.ok) return { ok: false, what: done.what, hint: 'Nothing was changed.' };
   removeFolders(folders);
   return { ok: true, changed: changes.filter(({ before, after }) => before !== after).map(({ path }) => path), notes };
 }
 
-function salvageWith(files: readonly ClientFile[]) {
+/** What was left half done may be another client's: whoever comes next may come for that one, or for all sessions instead of one repository. */
+function salvageFor(wanted: Wanted) {
   return (path: string, text: string): string => {
-    const file = files.find((each) => {
-      const read = readFileText(each.path);
+    const scopes: readonly Scope[] = [wanted.scope, { kind: 'user' }];
+    const files = Object.values(HOOKED_CLIENTS).flatMap((client) =>
+      scopes.flatMap((scope) => client.files({ ...wanted, scope })),
+    );
+    const isThere = (file: ClientFile): boolean => {
+      const read = readFileText(file.path);
       return read.ok && read.file.path === path;
-    });
-    return file === undefined ? text : file.remove(text, () => true);
+    };
+    return files.filter(isThere).reduce((left, file) => file.remove(left, () => true), text);
   };
 }
 

@@ -7,9 +7,9 @@ import { gemini } from './gemini.ts';
 import { installHooks } from './install.ts';
 import { findMachine } from './machine.ts';
 
-/** Installs for all clients, and dies of SIGKILL before its `n`-th change of the disk. Says so where it has come to the end instead. */
-export function installAndDie(home: string, n: number): void {
-  dieBefore(n);
+/** Installs for all clients, and gets a signal before its `n`-th change of the disk. Says so where it has come to the end nevertheless. */
+export function installAndDie(home: string, n: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  dieBefore(n, signal);
   const machine = findMachine({ HOME: home, BATON_STATE_DIR: join(home, 'state') });
   const wanted = { scope: { kind: 'user' }, options: { onStop: 'signal', claim: false }, machine } as const;
   for (const client of [claude, codex, gemini]) installHooks(client, wanted);
@@ -19,13 +19,13 @@ export function installAndDie(home: string, n: number): void {
 /** Everything through which a file, a link or a folder becomes another. */
 const CHANGES = ['linkSync', 'mkdirSync', 'renameSync', 'rmdirSync', 'rmSync', 'writeFileSync', 'writeSync'] as const;
 
-function dieBefore(n: number): void {
+function dieBefore(n: number, signal: NodeJS.Signals): void {
   let count = 0;
   for (const name of CHANGES) {
     const real = fs[name];
     Reflect.set(fs, name, (...args: unknown[]): unknown => {
       count += 1;
-      if (count === n) process.kill(process.pid, 'SIGKILL');
+      if (count === n) process.kill(process.pid, signal);
       return Reflect.apply(real, fs, args);
     });
   }

@@ -10,6 +10,13 @@ const dollars = {
   expected: 'dollars such as $2.50',
 } as const satisfies TextShape;
 
+/** A price may be nothing. What may be used may not: a budget is raised by its own amount, and nothing so often is nothing. */
+const someDollars = {
+  ...dollars,
+  pattern: '^\\$?(?![0.]*$)[0-9]{1,6}(\\.[0-9]{1,5})?$',
+  expected: 'dollars such as $2.50, and more than nothing',
+} as const satisfies TextShape;
+
 /** What may be used before a person is asked. Money is text: a number of a runbook would be a binary fraction. */
 export const budgetShape = {
   kind: 'object',
@@ -22,7 +29,7 @@ export const budgetShape = {
       optional: true,
       about: 'Tokens: in, out and cached, all together.',
     },
-    cost: { ...dollars, optional: true, about: 'Money, as in "$2.50".' },
+    cost: { ...someDollars, optional: true, about: 'Money, as in "$2.50".' },
     time: { ...duration, optional: true, about: 'Time at work, as in "2h"; what is spent waiting does not count.' },
   },
 } as const satisfies ObjectShape;

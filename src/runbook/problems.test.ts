@@ -51,9 +51,16 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'a cost that is not money',
     'invalid-value',
-    'Invalid agents.a.budget.cost: 2.50 EUR (expected dollars such as $2.50)',
+    'Invalid agents.a.budget.cost: 2.50 EUR (expected dollars such as $2.50, and more than nothing)',
     'Money, as in "$2.50".',
     agent({ budget: { cost: '‸2.50 EUR' } }),
+  ],
+  [
+    'a cost of nothing, which nobody could raise',
+    'invalid-value',
+    'Invalid limits.day_budget.cost: $0.00 (expected dollars such as $2.50, and more than nothing)',
+    'Money, as in "$2.50".',
+    { limits: { day_budget: { cost: '‸$0.00' } } },
   ],
   [
     'a budget that limits nothing',

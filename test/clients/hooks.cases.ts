@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { until } from '../processes/until.ts';
 import { Terminal } from '../processes/terminal.ts';
 import type { Asked, Reply, Turn } from '../models/script.ts';
 import { says } from '../models/script.ts';
@@ -111,6 +112,38 @@ export function describeOwnSession(client: OwnSessionCase): void {
         const quoted = turns.map((asked) => textIn(asked).split('You must explicitly signal completion').length);
         expect(quoted.at(-1)).toBeGreaterThan(quoted.at(-2) ?? 0);
         expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({ claim: { holder: 'ada' } });
+      } finally {
+        endProcesses(world.home);
+        baton('down');
+      }
+    }, 240_000);
+
+    it('has the next task from its start where the person wants that, and gives it back when they leave', async () => {
+      const script: Turn[] = [says('I see.'), says('I am done.')];
+      await using world = await openWorld(client.startModel, script, blocks(0));
+      const { baton } = person(client, world);
+      try {
+        baton('task', 'add', 'T1', '--title', 'Write the parser');
+        baton('hooks', 'install', client.name, '--claim');
+        const env = environment(client, world);
+        await using terminal = new Terminal(client.argv, { cwd: world.project, env, columns: 120, rows: 40 });
+        using ada = new Person(terminal, world.model);
+        await ada.sees(client.ready);
+        await ada.asks('Hello.');
+        await ada.sees(/Iamdone\./);
+        const turns = world.model.asked.filter(({ tools }) => tools.length > 1);
+        expect(textIn(turns[0])).toContain('This session holds T1');
+        expect(textIn(turns[1])).toContain('You must explicitly signal completion');
+        expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({
+          claim: { holder: expect.stringContaining(client.name) },
+        });
+        await ada.leaves(client.leave);
+        // Codex says that a session has ended when it puts it away, a minute later.
+        const claim = (): unknown => JSON.parse(baton('task', 'show', 'T1', '--json')).claim;
+        await until('the task is given back', () => claim() === null, 150_000);
+        expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({
+          endings: [{ how: 'released', reason: 'the session ended' }],
+        });
       } finally {
         endProcesses(world.home);
         baton('down');

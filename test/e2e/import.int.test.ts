@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  symlinkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -182,6 +192,37 @@ describe('an export', () => {
     const { code, err } = baton(['task', 'export', '--to', 'task-master', '-o', file]);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('invalid JSON') });
     expect(readFileSync(file, 'utf8')).toBe('{"master": {"tasks": [');
+  });
+
+  it('is in its file also where nobody wants to hear all that is said about it', () => {
+    const many = newRepository('many');
+    const list = Array.from({ length: 100 }, (_, i) => `- [ ] N${i}: Something\n`);
+    baton(['task', 'import', '-'], list.join(''), many);
+    const file = join(folder, 'many/tasks.json');
+    // The pipe is closed before a word is said.
+    const command = `"$0" "$@" 2>&1 | true`;
+    const { status } = spawnSync('sh', ['-c', command, process.execPath, bin, 'task', 'export', '-o', file], {
+      cwd: many,
+      env: { PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state') },
+    });
+    expect(status).toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8')).master.tasks).toHaveLength(100);
+    const { err } = baton(['task', 'export', '--to', 'task-master'], '', many);
+    expect(err.split('\n').filter((line) => line.startsWith('note: '))).toHaveLength(21);
+    expect(err).toContain('note: and 80 more');
+  });
+
+  it('goes through a link, also where nothing is behind it yet, and leaves a file alone that is read-only', () => {
+    const link = join(folder, 'link.md');
+    symlinkSync(join(folder, 'behind.md'), link);
+    expect(baton(['task', 'export', '-o', link])).toMatchObject({ code: 0 });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(folder, 'behind.md'), 'utf8')).toContain('- [');
+    const kept = write('kept.md', '- [ ] Mine\n');
+    chmodSync(kept, 0o444);
+    const refused = baton(['task', 'export', '-o', kept]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('it is read-only') });
+    expect(readFileSync(kept, 'utf8')).toBe('- [ ] Mine\n');
   });
 
   it('of a Markdown list ticks its boxes', () => {

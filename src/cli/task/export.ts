@@ -1,9 +1,11 @@
-import { chmodSync, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FormatName } from '../../exchange/format.ts';
 import { FORMATS } from '../../exchange/formats.ts';
 import { recogniseFormat } from '../../exchange/recognise.ts';
+import type { Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
+import { findWriteObstacle, followLinks } from '../../hooks/files/file-text.ts';
 import type { Problem } from '../../protocol/problem.ts';
 import { withClient } from '../ask.ts';
 import { EXIT, type Command, type Given, type Io } from '../command.ts';
@@ -40,6 +42,13 @@ export const taskExport: Command = {
     const path = output === undefined ? undefined : resolve(io.cwd, output);
     const existing = path === undefined || !existsSync(path) ? { text: '', name: '' } : await readSource(path, io);
     if (!('text' in existing)) return refuse([existing], output ?? '', '', io);
+    const obstacle = path === undefined ? undefined : findWriteObstacle(path);
+    if (obstacle !== undefined) {
+      io.err(
+        `Error: ${printable(output ?? '')}: ${obstacle}\n  hint: Nothing was written. Allow it with chmod u+w, or name another file.\n`,
+      );
+      return EXIT.failed;
+    }
     const format = to.format ?? formatOf(path, existing.text);
     return writeTasks({ format, path, shown: output ?? '', existing: existing.text }, given, io);
   },
@@ -71,21 +80,28 @@ async function writeTasks({ format, path, shown, existing }: Wanted, given: Give
     const at = new Date().toISOString();
     const rendered = FORMATS[format].render(tasks, { existing, at, ...(tag === undefined ? {} : { tag }) });
     if (!rendered.ok) return refuse(rendered.problems, shown, existing, io);
-    for (const { message } of rendered.value.notices) io.err(`note: ${printable(message)}\n`);
+    // Whoever reads what is said may go away in the middle of it, and that ends the command: the file comes first.
+    if (path !== undefined) replace(path, rendered.value.text);
+    sayNotices(rendered.value.notices, io);
     if (path === undefined) io.out(rendered.value.text);
-    else {
-      replace(path, rendered.value.text);
+    else
       io.out(
         `${printable(shown)}: ${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'} as ${FORMATS[format].title}\n`,
       );
-    }
     return EXIT.ok;
   });
 }
 
+function sayNotices(notices: readonly Notice[], io: Io): void {
+  for (const { message } of notices.slice(0, SHOWN)) io.err(`note: ${printable(message)}\n`);
+  if (notices.length > SHOWN) io.err(`note: and ${notices.length - SHOWN} more\n`);
+}
+
+const SHOWN = 20;
+
 /** The old file or the new one, never a part of it; a link stays a link, and who may read it may read it still. */
 function replace(path: string, text: string): void {
-  const real = existsSync(path) ? realpathSync(path) : path;
+  const real = followLinks(path);
   const draft = `${real}.${process.pid}.draft`;
   try {
     writeFileSync(draft, text, { flush: true, flag: 'wx' });

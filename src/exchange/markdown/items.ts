@@ -21,6 +21,18 @@ export function findItems(text: string): readonly Item[] {
   return all.some(({ box }) => box !== undefined) ? scan(text, true) : all;
 }
 
+/** Items whose boxes hold something that nobody knows, in a list that has others: people would think that they are tasks. */
+export function findOddBoxes(text: string): readonly { readonly box: string; readonly at: number }[] {
+  const odd: { readonly box: string; readonly at: number }[] = [];
+  const items = scan(text, true, (line, at) => {
+    const box = ODD.exec(line)?.[1];
+    if (box !== undefined) odd.push({ box, at });
+  });
+  return items.length === 0 ? [] : odd;
+}
+
+const ODD = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\s\]])\][ \t]/u;
+
 /** A line that begins an item: indentation, marker, box, text. */
 export const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+\[([ xX/~!-])\])?(?:[ \t]+(.*)|[ \t]*)$/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
@@ -32,7 +44,7 @@ interface OpenItem extends Item {
   readonly inner: number;
 }
 
-function scan(text: string, needsBox: boolean): readonly Item[] {
+function scan(text: string, needsBox: boolean, pass: (line: string, at: number) => void = () => {}): readonly Item[] {
   const items: OpenItem[] = [];
   let open: OpenItem[] = [];
   let fence: { readonly mark: string; readonly inner: number } | undefined;
@@ -52,10 +64,11 @@ function scan(text: string, needsBox: boolean): readonly Item[] {
       items.push(item);
       open.push(item);
     } else {
+      if (fence === undefined) pass(line, at);
       if (!isBlank) open = open.filter((item) => item.indent < indent || (!wasBlank && !/^#{1,6}\s/.test(line)));
       const owner = open.at(-1);
       owner?.body.push(withoutIndent(line, owner.inner));
-      if (mark !== undefined && fence === undefined) fence = { mark, inner: owner?.inner ?? 0 };
+      if (mark !== undefined && fence === undefined) fence = { mark, inner: Math.min(indent, owner?.inner ?? 0) };
       else if (mark !== undefined && fence !== undefined && mark.startsWith(fence.mark)) fence = undefined;
     }
     wasBlank = isBlank;

@@ -6,7 +6,7 @@ import { settle } from '../settle.ts';
 import type { Reading } from '../task.ts';
 import { BOXES } from './boxes.ts';
 import { parseHead, type Head } from './head.ts';
-import { findItems, type Item } from './items.ts';
+import { findItems, findOddBoxes, type Item } from './items.ts';
 import { slugOf } from './slug.ts';
 
 /** A list in Markdown: items with boxes, nested ones being parts. See docs/import.md. */
@@ -14,6 +14,8 @@ export function readMarkdown(text: string, options: ReadOptions = {}): Parsed<Re
   const findings = begin(text);
   if ('ok' in findings) return findings;
   const found = findNamed(findings.text, findings);
+  for (const { box, at } of findOddBoxes(findings.text))
+    findings.notice(`the box [${box}] is not known: the item is not taken as a task`, at);
   return settle(
     found.map((each) => foundTask(each)),
     findings,

@@ -39,8 +39,8 @@ export function findWriteObstacle(path: string): string | undefined {
   return undefined;
 }
 
-/** Also where the file at the end of the links is not there yet. */
-function followLinks(named: string): string {
+/** Where a file really is, also where the one at the end of the links is not there yet. */
+export function followLinks(named: string): string {
   let path = resolve(named);
   for (let links = 0; links < 40; links++) {
     const found = lstatSync(path, { throwIfNoEntry: false });

@@ -31,6 +31,7 @@ export function changeFiles(stateDir: string, changes: readonly Change[], salvag
   const real = changes.filter(({ before, after }) => before !== after);
   if (real.length === 0) return { ok: true };
   const folders = real.flatMap(({ path, after }) => (after === null ? [] : findMissingFolders(path)));
+  using _ = holdSignals();
   if (!begin(stateDir, real, [...new Set(folders)])) return { ok: false, what: BUSY };
   try {
     for (const { path, before, after } of real) {
@@ -65,11 +66,26 @@ export function undoUnfinished(stateDir: string, salvage: Salvage): Changed & { 
   return { ok: true, undone: true };
 }
 
+/** Whether a run that is not there any more has left something half done. */
+export function isUnfinished(stateDir: string): boolean {
+  const journal = readJournal(stateDir);
+  return journal !== undefined && (journal.process === null || hasEnded(journal.process));
+}
+
 export function hooksFolder(stateDir: string): string {
   return join(stateDir, 'hooks');
 }
 
 const BUSY = 'another `baton hooks` is at work; try again when it has ended';
+
+/** Whoever presses Ctrl-C, or closes the terminal, waits a moment: what has begun comes to its end. */
+function holdSignals(): Disposable {
+  const wait = (): void => {};
+  for (const name of SIGNALS) process.on(name, wait);
+  return { [Symbol.dispose]: () => SIGNALS.forEach((name) => void process.off(name, wait)) };
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function begin(stateDir: string, changes: readonly Change[], folders: readonly string[]): boolean {
   const journal: Journal = {

@@ -81,7 +81,7 @@ export class Appender {
 }
 
 /** How many entries one statement inserts: each run of a statement costs about as much as a row. */
-const TOGETHER = 24;
+const TOGETHER = 8;
 
 function isSame(a: Head, b: Head): boolean {
   return a.size === b.size && sameBytes(a.hash, b.hash);

@@ -14,7 +14,8 @@ export function accountKey(kind: AccountKind, name: string): string {
 /** An interval of an agent's time is over where it begins to work, to wait, or does neither any more. */
 export function closeInterval(before: AgentRun, after: AgentRun, at: string): AgentRun {
   const was = clockOf(before);
-  if (was === clockOf(after)) return after;
+  // A clock that was set back would count nothing until it has caught up: the interval begins anew.
+  if (was === clockOf(after)) return at < after.since ? { ...after, since: at } : after;
   const ms = Math.max(0, Date.parse(at) - Date.parse(before.since));
   return {
     ...after,
