@@ -1,7 +1,7 @@
 import type { Answer, ApiError } from './answer.ts';
 import { CallChannel, type ChannelCall } from './call-channel.ts';
 import { pause, type HttpRequest } from './http-connection.ts';
-import { KEEPABLE, keepCall, keptAnswer, listKept } from './outbox.ts';
+import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from './outbox.ts';
 import { notHeard, parseAnswer } from './parse-answer.ts';
 import { findDaemon, reachDaemon, type Reached } from './reach.ts';
 import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
@@ -60,7 +60,8 @@ export class Client {
     if (token === undefined) return answer;
     const projectPath = options.projectPath ?? this.#options.projectPath ?? null;
     const call = { v: 1, operation, input: body, key, token, projectPath, keptAt: new Date().toISOString() } as const;
-    return keepCall(stateFiles(this.#options.stateDir).outbox, call) ? keptAnswer(operation) : answer;
+    const { outbox } = stateFiles(this.#options.stateDir);
+    return keepCall(outbox, call) ? keptAnswer(operation) : notKeptAnswer(outbox, call, answer.error);
   }
 
   /** Version and process of the daemon. */

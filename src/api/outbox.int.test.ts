@@ -66,6 +66,36 @@ describe('the outbox', () => {
     next.close();
   });
 
+  it('is delivered by a daemon that came while somebody gave up on it, although nobody comes any more', async () => {
+    await scene.spawnDaemon();
+    keep('task_create', { task_id: 'A', title: 'x' });
+    await until(() => listKept(outbox).length === 0, 'the daemon has seen it');
+    expect(await ids()).toEqual(['A']);
+  });
+
+  it('says of what it has no room for that it was not kept', async () => {
+    mkdirSync(outbox, { recursive: true, mode: 0o700 });
+    const { child, exited } = await scene.spawnDaemon();
+    const caller = client({ reachMs: 100 });
+    child.kill('SIGKILL');
+    await exited;
+    for (let i = 1; i <= OUTBOX_LIMITS.calls; i++)
+      writeFileSync(join(outbox, `${String(i).padStart(12, '0')}.json`), '{}');
+    expect(await caller.call('task_create', { task_id: 'A', title: 'x' })).toEqual({
+      ok: false,
+      error: {
+        code: 'daemon-away',
+        message:
+          'no daemon answers for this state folder, and task_create was not kept: the outbox is full (1000 calls)',
+        hint: 'Start it with: baton up. Then send it again.',
+      },
+    });
+    const large = { task_id: 'A', title: 'x'.repeat(OUTBOX_LIMITS.callBytes) };
+    expect(await caller.call('task_create', large)).toMatchObject({
+      error: { message: expect.stringContaining('task_create was not kept: it is larger than 2097152 bytes') },
+    });
+  });
+
   it('sets aside what is corrupt and what is refused, without its token, and goes on', async () => {
     mkdirSync(outbox, { recursive: true, mode: 0o700 });
     await scene.spawnDaemon();

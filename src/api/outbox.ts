@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from './answer.ts';
+import type { Answer, ApiError } from './answer.ts';
 import { makeFolder } from './state-folder.ts';
 
 /** A call whose daemon was away, as it lies on disk. */
@@ -47,20 +47,31 @@ export const KEEPABLE: ReadonlySet<string> = new Set([
 /** Writes the call down, durably, behind those that are there. False where that is not possible. */
 export function keepCall(outbox: string, call: KeptCall): boolean {
   const text = JSON.stringify(call);
-  if (Buffer.byteLength(text) > OUTBOX_LIMITS.callBytes) return false;
+  if (findObstacle(outbox, text) !== undefined) return false;
   const draft = join(outbox, `draft-${process.pid}-${call.key.replaceAll(/[^\w-]/g, '_')}`);
   try {
     makeFolder(outbox);
-    const names = listKept(outbox);
-    if (names.length >= OUTBOX_LIMITS.calls) return false;
     writeDraft(draft, text);
-    linkBehind(outbox, draft, Number.parseInt(names.at(-1) ?? '0', 10) + 1);
+    linkBehind(outbox, draft, Number.parseInt(listKept(outbox).at(-1) ?? '0', 10) + 1);
     rmSync(draft, { force: true });
     syncFolder(outbox);
     return true;
   } catch {
     return false;
   }
+}
+
+/** The answer for a call that could not be kept: whoever has learned that nothing is lost must hear that this is. */
+export function notKeptAnswer(outbox: string, call: KeptCall, { code, message, hint }: ApiError): Answer<never> {
+  const why = findObstacle(outbox, JSON.stringify(call)) ?? `${outbox} cannot be written`;
+  return {
+    ok: false,
+    error: {
+      code,
+      message: `${message}, and ${call.operation} was not kept: ${why}`,
+      hint: `${hint.replace(/\.$/, '')}. Then send it again.`,
+    },
+  };
 }
 
 /** The answer for a call that is kept: neither done nor refused. */
@@ -118,6 +129,13 @@ export function setAside(outbox: string, name: string, why: 'corrupt' | 'refused
 }
 
 const NAME = /^\d{12}\.json$/;
+
+function findObstacle(outbox: string, text: string): string | undefined {
+  if (Buffer.byteLength(text) > OUTBOX_LIMITS.callBytes) return `it is larger than ${OUTBOX_LIMITS.callBytes} bytes`;
+  return listKept(outbox).length < OUTBOX_LIMITS.calls
+    ? undefined
+    : `the outbox is full (${OUTBOX_LIMITS.calls} calls)`;
+}
 
 /** A full disk leaves half a draft behind, and is full enough without it. */
 function writeDraft(draft: string, text: string): void {

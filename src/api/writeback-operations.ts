@@ -137,5 +137,8 @@ export const reconcile = operation({
   access: ['operator'],
   kind: 'write',
   tool: false,
-  shape: { kind: 'object', fields: { apply: { kind: 'flag', optional: true, about: 'Do what is safe to do.' } } },
+  shape: {
+    kind: 'object',
+    fields: { apply: { kind: 'flag', optional: true, about: 'Do what is safe to do, and ask people about the rest.' } },
+  },
 });

@@ -5,7 +5,7 @@ export const reconcile = operationCommand({
   name: 'reconcile',
   summary: 'Compare the tasks with git and with running processes',
   examples: ['baton reconcile', 'baton reconcile --apply'],
-  options: [{ name: 'apply', about: 'Do what is safe to do; the rest is for you to decide' }],
+  options: [{ name: 'apply', about: 'Do what is safe to do, and make decisions of the rest' }],
   operation: 'reconcile',
   input: ({ options }) => ({ value: options.has('apply') ? { apply: true } : {} }),
   show: (result) => {

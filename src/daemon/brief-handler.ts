@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { taskBrief } from '../api/task-operations.ts';
+import { readInside } from '../git/read-inside.ts';
 import { isRelativePath } from '../protocol/text-format.ts';
 import { noSuchTask } from '../state/create-task.ts';
 import type { State } from '../state/state.ts';
@@ -56,14 +56,8 @@ function isDone({ phase }: Task): boolean {
 }
 
 async function readPrompt(folder: string, path: string): Promise<BriefSource['prompt']> {
-  if (!isRelativePath(path)) return null;
-  try {
-    await using file = await open(join(folder, path));
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_PROMPT_BYTES), 0, MOST_PROMPT_BYTES, 0);
-    return { path, text: buffer.toString('utf8', 0, bytesRead) };
-  } catch {
-    return null;
-  }
+  const bytes = isRelativePath(path) ? await readInside(folder, path, MOST_PROMPT_BYTES) : undefined;
+  return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 
 /** Paths that a prompt file names: in links, in backticks, or plainly with a folder in front. */

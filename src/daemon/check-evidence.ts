@@ -1,13 +1,13 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
 import type { ApiError } from '../api/answer.ts';
 import { isAncestor } from '../git/commits.ts';
+import { readInside } from '../git/read-inside.ts';
 import { findSha } from '../git/repository.ts';
 import { parseEvidenceBundle, type EvidenceBundle } from '../protocol/evidence.ts';
+import { LIMITS } from '../protocol/limits.ts';
 import type { StartedSession } from './find-session.ts';
 
 export interface EvidenceOf {
-  /** Where to look, for a session that Baton did not start. */
+  /** Where to look. */
   readonly workspace: string;
   readonly phase: string;
   readonly session: StartedSession | undefined;
@@ -21,7 +21,7 @@ export async function checkEvidence(
   ref: string,
   { workspace, phase, session }: EvidenceOf,
 ): Promise<ApiError | undefined> {
-  const bytes = await readInside(session?.prepared.workspace ?? workspace, ref);
+  const bytes = await readInside(workspace, ref, MOST_BYTES);
   if (bytes === undefined) {
     const hint = 'Write the bundle into the workspace before you send the exit signal.';
     return { code: 'evidence-not-found', message: `evidence_bundle_ref not found: '${ref}'`, hint };
@@ -52,17 +52,5 @@ function invalid(message: string, hint: string): ApiError {
   return { code: 'invalid-evidence', message: `invalid evidence bundle: ${message}`, hint };
 }
 
-/** More than any bundle that is read: what is larger is refused there, with a reason. */
-const MOST_BYTES = 16 * 1024 * 1024;
-
-async function readInside(workspace: string, ref: string): Promise<Uint8Array | undefined> {
-  try {
-    const [folder, file] = await Promise.all([realpath(workspace), realpath(join(workspace, ref))]);
-    // A pipe would be waited for without end, and a few of them would stop every reader of files there is.
-    const found = await stat(file);
-    const isFit = file.startsWith(folder + sep) && found.isFile() && found.size <= MOST_BYTES;
-    return isFit ? await readFile(file) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/** One byte more than is read as a message: what is larger is refused as such. */
+const MOST_BYTES = LIMITS.messageBytes + 1;

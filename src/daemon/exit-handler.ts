@@ -1,4 +1,6 @@
 import type { ApiError } from '../api/answer.ts';
+import { findFence } from '../git/install-fence.ts';
+import { findWorktree } from '../git/worktrees.ts';
 import { redactText } from '../ledger/redact.ts';
 import { parseExitSignalIfEnabled } from '../protocol/exit-flag.ts';
 import type { ExitSignal } from '../protocol/exit-signal-shape.ts';
@@ -36,7 +38,21 @@ async function findBadEvidence(signal: ExitSignal, call: Call): Promise<ApiError
   const { evidence_bundle_ref: ref, phase_completed: phase } = signal;
   if (ref === undefined) return undefined;
   const session = await findSession(call);
-  return checkEvidence(ref, { workspace: call.project.path, phase, session });
+  const workspace = session?.prepared.workspace ?? (await findOwnWorktree(call)) ?? call.project.path;
+  return checkEvidence(ref, { workspace, phase, session });
+}
+
+/** Where a claim taken by hand is at work, if it asked for a worktree: its fence says whose it is. */
+async function findOwnWorktree({ caller, project }: Call): Promise<string | undefined> {
+  if (caller.kind !== 'session') return undefined;
+  const { taskId, epoch } = caller;
+  const branch = await project.keeper.read(({ state }) => state.tasks.get(taskId)?.flow.branch ?? null);
+  if (!branch.ok || branch.answer === null) return undefined;
+  const found = await findWorktree(project.path, branch.answer);
+  if (!found.ok || found.value === null) return undefined;
+  const fence = await findFence(found.value.path);
+  const isOwn = fence.ok && fence.value?.taskId === taskId && fence.value.epoch === epoch;
+  return isOwn ? found.value.path : undefined;
 }
 
 /** As the ledger will have it: what is redacted there must be redacted here, or a repeat of the signal would look like another. */

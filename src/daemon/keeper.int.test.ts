@@ -44,6 +44,18 @@ describe('a project', () => {
     expect(project.ledger.head.size - before).toBe(2);
   });
 
+  it('renews no claim that ends in the commit in which it is renewed', async () => {
+    await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
+    await claimNext('s1', 0);
+    expect(await project.renew('A', 1)).toBe(true);
+    const [, renewed, revoked] = await Promise.all([
+      ask({ kind: 'create-task', command: { id: 'B', title: 'x' } }),
+      project.renew('A', 1),
+      ask({ kind: 'release-claim', command: { id: 'A' } }),
+    ]);
+    expect([renewed, revoked.ok]).toEqual([false, true]);
+  });
+
   it('is read at once where nothing is under way, and after what was said before where something is', async () => {
     const tasks = async () => project.keeper.read(({ state }) => ({ known: state.tasks.size, durable: isDurable() }));
     const isDurable = (): boolean => project.ledger.head.size > before;

@@ -120,7 +120,8 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
   // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
-  watching = setInterval(() => isOurs() || void stop(), DOOR_LIMITS.folderCheckMs).unref();
+  const look = (): void => (isOurs() ? delivery.glance() : void stop());
+  watching = setInterval(look, DOOR_LIMITS.folderCheckMs).unref();
   void projects.begin(
     (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log, say })),
   );

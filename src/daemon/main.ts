@@ -7,10 +7,13 @@ import { runDaemon } from './lifecycle.ts';
 async function main(): Promise<void> {
   // Whoever starts it in a terminal reads along.
   const echo = (line: string): void => void process.stderr.write(line);
-  const started = await runDaemon(process.env['BATON_READY_FD'] === undefined ? { echo } : {});
+  const isInTerminal = process.env['BATON_READY_FD'] === undefined;
+  const started = await runDaemon(isInTerminal ? { echo } : {});
   if (!started.ok) {
-    report(`${started.error.message}\n`);
-    process.exit(started.isTaken ? EXIT_TAKEN : 1);
+    const { message, hint } = started.error;
+    // Whoever started it has a hint of their own; a terminal has nobody else to say what to do, and knows only the codes of commands.
+    report(isInTerminal ? `Error: ${message}\n  hint: ${hint}\n` : `${message}\n`);
+    process.exit(started.isTaken && !isInTerminal ? EXIT_TAKEN : 1);
   }
   const { daemon } = started;
   let signals = 0;

@@ -15,6 +15,7 @@ export interface Delivered {
 export class OutboxDelivery {
   readonly #options: DispatchOptions & { readonly tokens: Tokens };
   #running: Promise<Delivered> | undefined;
+  #underWay = 0;
   #again: NodeJS.Timeout | undefined;
   #delayMs = FIRST_DELAY_MS;
   #isStopped = false;
@@ -26,12 +27,22 @@ export class OutboxDelivery {
   /** Delivers all that is there now. Called while it runs, it goes over the outbox once more. */
   async deliver(): Promise<Delivered> {
     const before = this.#running;
+    this.#underWay += 1;
     const next = (async () => {
       await before;
       return this.#deliverAll();
-    })();
+    })().finally(() => (this.#underWay -= 1));
     this.#running = next;
     return next;
+  }
+
+  /**
+   * Whoever gave up on a daemon just before the next one came has kept its call behind that one's back, and may never come again: what lies
+   * there, and waits for nothing, is delivered.
+   */
+  glance(): void {
+    const isBusy = this.#isStopped || this.#underWay > 0 || this.#again !== undefined;
+    if (!isBusy && listKept(this.#options.outbox).length > 0) void this.deliver();
   }
 
   /** A store that is away does not say when it is back: look again, less and less often. */
@@ -50,6 +61,8 @@ export class OutboxDelivery {
 
   async #deliverAll(): Promise<Delivered> {
     const { outbox, log } = this.#options;
+    clearTimeout(this.#again);
+    this.#again = undefined;
     const held = new Set<string>();
     const counts = { delivered: 0, refused: 0 };
     for (const name of listKept(outbox)) {

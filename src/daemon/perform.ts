@@ -22,6 +22,8 @@ export async function perform(operation: Operation, call: Call): Promise<Answer>
 
 function whoMay({ access }: Operation, { kind }: Caller): string {
   if (kind === 'worker' && access.includes('session')) return 'Claim the task first: task_claim.';
+  if (kind === 'operator' && access.includes('session'))
+    return 'It is said under a claim: set BATON_TOKEN, or --token, to the token that `baton task claim` gave.';
   const only = `Only for: ${access.join(', ')}.`;
   return kind === 'session' ? `${only} Your token speaks for one claim alone: without it, unset BATON_TOKEN.` : only;
 }

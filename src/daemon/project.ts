@@ -98,9 +98,8 @@ export class Project {
   /** The holder lives: its claim goes on. False where it has none any more. */
   async renew(taskId: string, epoch: number): Promise<boolean> {
     const live = await this.keeper.read(({ state }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
-    if (!live.ok || !live.answer) return false;
-    this.leases.renew(taskId, epoch, this.#monotonicMs());
-    return true;
+    // It may have ended in the commit that the look at it has waited for.
+    return live.ok && live.answer && this.leases.renew(taskId, epoch, this.#monotonicMs());
   }
 
   /** Ends the claims whose holders were not heard of. */

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../api/client.ts';
@@ -50,8 +50,64 @@ describe('reconciling', () => {
     expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
     git('revert', '--no-edit', sha);
     const found = { kind: 'commit-reverted', task_id: 'A', safe: false };
+    expect(await ask('reconcile', {})).toMatchObject({ findings: [found], applied: [] });
+    expect(await decisions()).toEqual([]);
+    // Told to act, it asks, and asks no second time.
+    const about = expect.stringMatching(/^asked about A: baton decision show [0-9a-f]{8}$/);
+    expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [about] });
     expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [] });
+    const [decision, ...others] = await decisions();
+    expect(others).toEqual([]);
+    expect(decision).toMatchObject({ source: 'reconcile', task_id: 'A', result: null });
+    expect(decision?.context).toContain(`A is done, but commit ${sha.slice(0, 12)} was reverted on main`);
     expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'done' });
+    await ask('decision_resolve', { id: decision?.id, option: 1 });
+    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'todo', phase: 'IMPLEMENTATION' });
+    expect(await ask('reconcile', { apply: true })).toMatchObject({ applied: [] });
+  });
+
+  it('asks when a project is opened, and withdraws what fits again', async () => {
+    await ask('task_create', { task_id: 'A', title: 'x' });
+    git('switch', '-q', '-c', 'feature/a');
+    const sha = commitFile();
+    git('switch', '-q', 'main');
+    await ask('thought_record', { ...RECORD, branch: 'feature/a', task_id: 'A', commit_sha: sha });
+    client.close();
+    await daemon.stop();
+    git('merge', '-q', '--no-ff', '-m', 'by hand', 'feature/a');
+    await start();
+    await until(async () => (await decisions()).length === 1, 'people are asked');
+    const [decision] = await decisions();
+    expect(decision?.context).toContain('A is in IMPLEMENTATION, but feature/a was merged into main');
+    expect(decision?.options).toMatchObject([{ action: 'done', recommended: true }, { action: 'dismiss' }]);
+    git('reset', '-q', '--hard', 'HEAD~1');
+    expect(await ask('reconcile', { apply: true })).toEqual({ findings: [], applied: [] });
+    expect(await decisions()).toEqual([]);
+  });
+
+  it('knows what Baton has merged itself, whatever main made of the patch', async () => {
+    write('f', 'one two three four five six seven'.split(' '));
+    git('add', 'f');
+    git('commit', '-q', '-m', 'a file');
+    git('switch', '-q', '-c', 'feature/a');
+    write('f', 'one two three four FIVE six seven'.split(' '));
+    git('commit', '-q', '-a', '-m', 'work');
+    const sha = git('rev-parse', 'HEAD');
+    git('switch', '-q', 'main');
+    // The lines around it are others now: the same change is not the same patch any more.
+    write('f', 'one two THREE four five six seven'.split(' '));
+    git('commit', '-q', '-a', '-m', 'meanwhile');
+    await ask('task_create', { task_id: 'A', title: 'x', phase: 'READY_FOR_MERGE' });
+    await ask('thought_record', { ...RECORD, branch: 'feature/a', task_id: 'A', commit_sha: sha });
+    await ask('merge_request', { task_id: 'A' });
+    const isDone = async (): Promise<boolean> =>
+      JSON.stringify(await ask('task_get', { task_id: 'A' })).includes('"status":"done"');
+    await until(isDone, 'it is merged');
+    git('branch', '-q', '-D', 'feature/a');
+    // On later work the file looks different altogether.
+    write('f', 'nothing of that is left'.split(' '));
+    git('commit', '-q', '-a', '-m', 'later');
+    expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
   });
 
   it('happens when a project is opened: who died while the daemon was away holds nothing any more', async () => {
@@ -80,6 +136,16 @@ describe('reconciling', () => {
     await until(() => logged().includes('cannot compare a project with git'), 'the log says so');
   });
 });
+
+interface Asked {
+  readonly id: string;
+  readonly context: string;
+  readonly options: readonly unknown[];
+}
+
+async function decisions(): Promise<readonly Asked[]> {
+  return ((await ask('decision_list', {})) as { decisions: readonly Asked[] }).decisions;
+}
 
 const RECORD = {
   branch: 'main',
@@ -127,6 +193,10 @@ async function startAndEnd(task_id: string): Promise<string> {
 function git(...args: string[]): string {
   const who = ['-c', 'user.name=t', '-c', 'user.email=t@t'];
   return execFileSync('git', ['-C', repository, ...who, ...args], { encoding: 'utf8' }).trim();
+}
+
+function write(name: string, lines: readonly string[]): void {
+  writeFileSync(join(repository, name), `${lines.join('\n')}\n`);
 }
 
 function commitFile(): string {

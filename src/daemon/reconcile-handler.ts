@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
 import { reconcile as reconcileOperation } from '../api/writeback-operations.ts';
 import { measureFacts } from '../git/measure-facts.ts';
 import { reconcile, type Finding, type TaskView } from '../git/reconcile.ts';
 import { listWorktrees } from '../git/worktrees.ts';
 import { decide } from '../state/decide.ts';
+import type { Outcome } from '../state/outcome.ts';
+import type { Raised, RaisedFinding } from '../state/runs/raise-findings.ts';
 import type { State } from '../state/state.ts';
 import { statusOf, writebacks, type Task } from '../state/task.ts';
 import { answerOf, handle } from './handler.ts';
@@ -17,8 +20,8 @@ export const reconcileHandler = handle(reconcileOperation, async ({ input, proje
 );
 
 /**
- * At start: the claims of those who died while nobody looked are ended, so that the next can begin. What else was found is said in the
- * log; `baton reconcile` shows it to people.
+ * At start: the claims of those who died while nobody looked are ended, so that the next can begin. What else was found is asked of
+ * people; `baton reconcile` shows all of it.
  */
 export async function reconcileAtStart(project: Project, log: Log): Promise<void> {
   try {
@@ -39,13 +42,13 @@ interface Reconciled {
   readonly applied: readonly string[];
 }
 
-/** Compares the tasks with git and with processes. With `apply` it ends the claims of the dead; everything else is for people. */
+/** Compares the tasks with git and with processes. With `apply` it ends the claims of the dead, and asks people about everything else. */
 async function reconcileProject(project: Project, options: { readonly apply: boolean }): Promise<Answer<Reconciled>> {
   const worktrees = await listWorktrees(project.path);
   const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
   const settled = await project.keeper.read(({ state }) => viewTasks(state, branches));
   if (!settled.ok) return answerOf<never, never>(settled, (never) => never);
-  const { tasks, deadSessions } = settled.answer;
+  const { tasks, deadSessions, standing } = settled.answer;
   if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
   const facts = await measureFacts(project.path, tasks, { deadSessions });
   if (!facts.ok) {
@@ -53,14 +56,18 @@ async function reconcileProject(project: Project, options: { readonly apply: boo
     return { ok: false, error: { code, message, hint } };
   }
   const findings = reconcile(tasks, facts.value);
-  return { ok: true, result: { findings, applied: options.apply ? await apply(project, findings) : [] } };
+  if (!options.apply) return { ok: true, result: { findings, applied: [] } };
+  const ended = await endDeadClaims(project, findings);
+  const asked = await askPeople(project, findings, standing);
+  return { ok: true, result: { findings, applied: [...ended, ...asked] } };
 }
 
 /** Only tasks that somebody has touched can disagree with git. */
 function viewTasks(state: State, worktrees: ReadonlyMap<string, string>) {
   const touched = [...state.tasks.values()].filter((task) => task.epoch > 0 || task.records.length > 0);
   const dead = touched.flatMap(({ claim }) => (claim?.process && hasEnded(claim.process) ? [claim.sessionId] : []));
-  return { tasks: touched.map((task) => viewTask(task, worktrees)), deadSessions: new Set(dead) };
+  const standing = new Map(touched.map(({ id, epoch, flow }) => [id, { epoch, movedAt: flow.movedAt }]));
+  return { tasks: touched.map((task) => viewTask(task, worktrees)), deadSessions: new Set(dead), standing };
 }
 
 function viewTask(task: Task, worktrees: ReadonlyMap<string, string>): TaskView {
@@ -71,11 +78,11 @@ function viewTask(task: Task, worktrees: ReadonlyMap<string, string>): TaskView 
       : { commitSha: newest.commitSha, branch: task.latestRecord.branch };
   const branch = record?.branch ?? task.flow.branch;
   const worktree = branch === null ? null : (worktrees.get(branch) ?? null);
-  const { id, phase, claim } = task;
-  return { id, phase, status: statusOf(task), record, mergeSha: null, branch, worktree, claim };
+  const { id, phase, claim, flow } = task;
+  return { id, phase, status: statusOf(task), record, mergeSha: flow.mergeSha, branch, worktree, claim };
 }
 
-async function apply(project: Project, findings: readonly Finding[]): Promise<string[]> {
+async function endDeadClaims(project: Project, findings: readonly Finding[]): Promise<string[]> {
   const done: string[] = [];
   for (const { safe, action, task_id: id, message } of findings) {
     if (!safe || action?.do !== 'end-claim') continue;
@@ -88,5 +95,26 @@ async function apply(project: Project, findings: readonly Finding[]): Promise<st
   }
   return done;
 }
+
+/** What is not safe to do is a decision; one that was asked, and what fits again, are known to the state. */
+async function askPeople(project: Project, findings: readonly Finding[], standing: Standing): Promise<string[]> {
+  const raised = findings
+    .filter(({ safe }) => !safe)
+    .map(({ task_id: taskId, message, hint, action }): RaisedFinding => {
+      const { epoch, movedAt } = standing.get(taskId) ?? { epoch: 0, movedAt: 0 };
+      const remedy = action?.do === 'reinstate' || action?.do === 'complete' ? action.do : null;
+      return { decisionId: randomUUID(), taskId, context: `${message}\n${hint}`, remedy, epoch, movedAt };
+    });
+  const command = { kind: 'raise-findings', command: { findings: raised } } as const;
+  const settled = await project.keeper.submit({
+    actor: 'system:reconcile',
+    decide: ({ state, rules }) => decide(state, command, SYSTEM, rules) as Outcome<Raised>, // oxlint-disable-line typescript/no-unsafe-type-assertion
+  });
+  if (!settled.ok) return [];
+  const asked = raised.filter(({ decisionId }) => settled.answer.asked.includes(decisionId));
+  return asked.map(({ taskId, decisionId }) => `asked about ${taskId}: baton decision show ${decisionId.slice(0, 8)}`);
+}
+
+type Standing = ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>;
 
 const SYSTEM = { kind: 'system', name: 'reconcile' } as const;

@@ -103,7 +103,7 @@ export async function ask(where: RequestOptions, body?: string | Buffer): Promis
 }
 
 /** Waits for something that no event tells, with a deadline. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string, timeoutMs = 15_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, what: string, timeoutMs = 30_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);

@@ -148,7 +148,7 @@ describe('a worker', () => {
     expect(requested.map(({ data }) => data['worker'])).toEqual(['w', 'w']);
     expect(claims.map(({ data }) => data['holder'])).toEqual(['coder', 'coder']);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
-  });
+  }, 60_000);
 
   it('keeps the claim of a pipeline whose command takes longer than a claim lasts, in a worktree that only that claim may write', async () => {
     world.write(`

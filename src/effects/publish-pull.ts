@@ -83,7 +83,7 @@ export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head
     const by = mergedBy === null ? '' : ` by ${mergedBy}`;
     const message = `pull request #${number} was merged at GitHub${by} as ${mergeSha ?? 'an unknown commit'}, with the head ${head.slice(0, 12)}: ${url}`;
     const hint =
-      'If that is all there was to do: git pull, then baton reconcile. If more is to come: baton task reinstate.';
+      'If that is all there was to do: git pull, then baton reconcile. If more is to come, reinstate it: baton thought record, with "status": "todo".';
     return failed('github/merged-elsewhere', message, hint);
   }
   const hint = `If that was a mistake: gh pr reopen ${number}, then try again. If not: leave it blocked.`;

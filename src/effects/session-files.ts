@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SESSION_FOLDER } from '../git/hide-worktrees.ts';
 import { hideFromGit } from '../git/hide-from-git.ts';
+import { readInside } from '../git/read-inside.ts';
 import { findMainBranch, findRepository } from '../git/repository.ts';
 import { git, gitText } from '../git/run-git.ts';
 import { renderMission, type Mission } from '../protocol/mission.ts';
@@ -82,14 +83,8 @@ const MOST_PROMPT_BYTES = 65_536;
 
 async function readPrompt(workspace: string, path: string | null): Promise<TaskFacts['prompt']> {
   if (path === null || !isRelativePath(path)) return null;
-  try {
-    if (!(await stat(join(workspace, path))).isFile()) return null;
-    await using file = await open(join(workspace, path));
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_PROMPT_BYTES), 0, MOST_PROMPT_BYTES, 0);
-    return { path, text: buffer.toString('utf8', 0, bytesRead) };
-  } catch {
-    return null;
-  }
+  const bytes = await readInside(workspace, path, MOST_PROMPT_BYTES);
+  return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 
 async function readLeftovers(workspace: string): Promise<readonly string[]> {

@@ -34,7 +34,9 @@ export function onBlocked(world: World, task: Task, recorded: Recorded & EventOf
 }
 
 function isAskedAbout({ state }: World, taskId: string): boolean {
-  return [...state.decisions.values()].some(({ taskId: about, result }) => about === taskId && result === null);
+  const open = [...state.decisions.values()].filter(({ taskId: about, result }) => about === taskId && result === null);
+  // What does not fit what is in git is another question.
+  return open.some(({ source }) => source !== 'reconcile');
 }
 
 function isTriedAgain({ state }: World, taskId: string): boolean {

@@ -27,6 +27,7 @@ import { onUnclosed } from './on-unclosed.ts';
 import { onUndelivered } from './on-undelivered.ts';
 import { publish, withdraw } from './pull-request.ts';
 import { onDecision } from './resolve-decision.ts';
+import { onCompleted } from './resolve-finding.ts';
 import { retryError } from './retry-error.ts';
 import { reviewRounds } from './review-rounds.ts';
 import { timePhase } from './stall.ts';
@@ -179,6 +180,7 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
         ...(data.to === 'BLOCKED'
           ? ofTask((task) => [...onBlocked(world, task, recorded), ...withdraw(world, task, data.reason)], data.task_id)
           : []),
+        ...(data.to === 'COMPLETED' ? onCompleted(world, data.task_id) : []),
         ...ofTask((task) => afterMove(world, task, data), data.task_id),
         ...ofTask((task) => timePhase(world, task, seq), data.task_id),
       ];

@@ -5,6 +5,7 @@ import { endAgent } from './end-agent.ts';
 import { enterStep } from './enter-step.ts';
 import { freeTask } from './hold-task.ts';
 import { onBudgetDecision } from './resolve-budget.ts';
+import { onFindingDecision } from './resolve-finding.ts';
 import { NUDGE } from './run-handler.ts';
 import { because, ownerOf, setGoing } from './set-going.ts';
 import { GO_ON, tell } from './tell.ts';
@@ -17,6 +18,7 @@ export function onDecision(
 ): Event[] {
   const decision = world.state.decisions.get(decision_id);
   if (decision?.source === 'budget') return onBudgetDecision(world, decision, action, message);
+  if (decision?.source === 'reconcile') return onFindingDecision(world, decision, action, message);
   const agent = world.state.agents.get(decision?.agentId ?? '');
   const task = world.state.tasks.get(decision?.taskId ?? '');
   if (task?.flow.held?.decisionId === decision_id) return freeTask(task, action, message);

@@ -45,7 +45,7 @@ describe('reconcile', () => {
         kind: 'merged-by-hand',
         task_id: 'P0.1.1',
         message: 'P0.1.1 is in READY_FOR_REVIEW, but feature/x was merged into main',
-        hint: 'If it is done: baton task complete P0.1.1',
+        hint: 'If it is done: baton task update P0.1.1 --status done',
         safe: false,
         action: { do: 'complete', commit_sha: SHA },
       },

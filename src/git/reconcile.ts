@@ -94,9 +94,9 @@ function mergedByHand(task: TaskView, { work, mainBranch }: Facts): Finding[] {
   const branch = task.record?.branch ?? task.branch ?? 'its branch';
   const how = HOW[fact.landing.how];
   const message = `${task.id} is in ${task.phase}, but ${branch} ${how} ${mainBranch}`;
-  const hint = task.record === null ? `baton thought record, then: ` : '';
+  const next =
+    task.record === null ? `baton task complete ${task.id} RECORD.json` : `baton task update ${task.id} --status done`;
   const action: FindingAction = { do: 'complete', commit_sha: fact.sha };
-  const next = `${hint}baton task complete ${task.id}`;
   return [{ kind: 'merged-by-hand', task_id: task.id, message, hint: `If it is done: ${next}`, safe: false, action }];
 }
 

@@ -31,6 +31,13 @@ describe('resources', () => {
     expect(JSON.parse(await read('baton://ledger/head'))).toMatchObject({ size: backend.project.ledger.head.size });
   });
 
+  it('show more tasks than a list does by itself', async () => {
+    const more = Array.from({ length: 120 }, (_, i) => ({ task_id: `T${i}`, title: 'More' }));
+    await Promise.all(more.map(async (task) => backend.asOperator('task_create', task)));
+    const { tasks, total } = JSON.parse(await read('baton://tasks')) as { tasks: unknown[]; total: number }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    expect([tasks.length, total]).toEqual([122, 122]);
+  });
+
   it('are not there for a task that is not there', async () => {
     await expect(read('baton://task/T9/brief')).rejects.toThrow('T9');
   });

@@ -15,8 +15,12 @@ export function registerResources(server: McpServer, calling: Calling): void {
   server.registerResource(
     'tasks',
     'baton://tasks',
-    { title: 'Tasks', description: 'All tasks of this project, oldest first.', mimeType: JSON_TYPE },
-    async ({ href }) => read(href, 'task_list', {}),
+    {
+      title: 'Tasks',
+      description: 'The tasks of this project, oldest first: the first 1,000, and how many there are in total.',
+      mimeType: JSON_TYPE,
+    },
+    async ({ href }) => read(href, 'task_list', { limit: 1000 }),
   );
 
   server.registerResource(

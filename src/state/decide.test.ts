@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'prepare-workspace': [runs.prepared('p1', 'x'), 'system'],
   'workspace-failed': [runs.unprepared('p1', 'x'), 'system'],
   'notification-sent': [runs.notified('n1'), 'system'],
+  'raise-findings': [runs.raise([]), 'system'],
   'resolve-decision': [runs.resolve('d1', 1), 'operator'],
   'cancel-pipeline': [runs.cancel('p1'), 'operator', 'system'],
   'retry-pipeline': [runs.retry('p1'), 'operator'],

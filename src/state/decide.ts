@@ -20,6 +20,7 @@ import {
   type ReportStartFailed,
 } from './runs/report-agent.ts';
 import { decideAttachAgent, type AttachAgent } from './runs/attach-agent.ts';
+import { decideRaiseFindings, type RaiseFindings } from './runs/raise-findings.ts';
 import { decideResolveDecision, type ResolveDecision } from './runs/resolve-decision.ts';
 import * as effects from './runs/settle-effect.ts';
 import { decideSignalAgent, type SignalAgent } from './runs/signal-agent.ts';
@@ -68,6 +69,7 @@ export type Command =
   | { readonly kind: 'prepare-workspace'; readonly command: effects.PrepareWorkspace }
   | { readonly kind: 'workspace-failed'; readonly command: effects.FailWorkspace }
   | { readonly kind: 'notification-sent'; readonly command: effects.SendNotification }
+  | { readonly kind: 'raise-findings'; readonly command: RaiseFindings }
   | { readonly kind: 'resolve-decision'; readonly command: ResolveDecision }
   | { readonly kind: 'cancel-pipeline'; readonly command: steer.CancelPipeline }
   | { readonly kind: 'retry-pipeline'; readonly command: steer.RetryPipeline }
@@ -116,6 +118,7 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'prepare-workspace': ['system'],
   'workspace-failed': ['system'],
   'notification-sent': ['system'],
+  'raise-findings': ['system'],
   'resolve-decision': ['operator'],
   'cancel-pipeline': ['operator', 'system'],
   'retry-pipeline': ['operator'],
@@ -198,6 +201,8 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return effects.decideFailWorkspace(state, command);
     case 'notification-sent':
       return effects.decideSendNotification(state, command);
+    case 'raise-findings':
+      return decideRaiseFindings(state, command, rules);
     case 'resolve-decision':
       return decideResolveDecision(state, command);
     case 'cancel-pipeline':

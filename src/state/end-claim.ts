@@ -41,7 +41,8 @@ function endNewest(task: Task, epoch: number, how: HowClaimEnded, reason: string
   if (epoch < task.epoch) return staleClaim(epoch, task.epoch, `See it: baton task show ${task.id}`);
   const { claim } = task;
   if (claim?.epoch === epoch) return decided(abandonClaim(task, claim, how, reason), null);
-  const message = `task ${task.id} has no live claim of epoch ${epoch}`;
+  const message =
+    epoch === 0 ? `nobody has claimed task ${task.id}` : `task ${task.id} has no live claim of epoch ${epoch}`;
   return refusal('claim-ended', message, `See it: baton task show ${task.id}`);
 }
 

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/api/answer.ts';
@@ -17,6 +18,8 @@ let before: readonly Entry[];
 
 beforeAll(async () => {
   world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
+  mkdirSync(join(world.repository, 'evidence'));
+  execFileSync('mkfifo', [join(world.repository, 'evidence/pipe.yaml')]);
 });
 afterAll(async () => world[Symbol.asyncDispose]());
 
@@ -104,6 +107,21 @@ describe('evidence that is a pipe', () => {
   });
 });
 
+describe('a claim by hand with a worktree of its own', () => {
+  it('has its evidence there', async () => {
+    const { path } = resultOf(await world.client(token).call('task_worktree', {}));
+    const sha = world.git(world.repository, 'rev-parse', 'HEAD');
+    const bundle = `task_id: ${task}\nphase: IMPLEMENTATION\nhead_sha: ${sha}\ncommands: []\nfiles: []\nnext_step: review it\n`;
+    world.write(world.repository, { 'elsewhere.yaml': bundle });
+    const signal = (ref: string) => exitSignal('IMPLEMENTATION', 'completed', { evidence_bundle_ref: ref });
+    expect(refusalOf(await send(signal('elsewhere.yaml')))).toBe(
+      "evidence-not-found: evidence_bundle_ref not found: 'elsewhere.yaml'",
+    );
+    world.write(String(path), { 'own.yaml': bundle });
+    expect(resultOf(await send(signal('own.yaml')))).toMatchObject({ next_phase: 'CI_PENDING' });
+  });
+});
+
 describe('an invalid signal is refused with the first thing that is wrong, and changes nothing', () => {
   const valid = exitSignal('IMPLEMENTATION');
   it.each<[string, unknown, string | RegExp]>([
@@ -139,6 +157,11 @@ describe('an invalid signal is refused with the first thing that is wrong, and c
       'evidence that is not there',
       { ...valid, evidence_bundle_ref: 'evidence/none.yaml' },
       "evidence_bundle_ref not found: 'evidence/none.yaml'",
+    ],
+    [
+      'evidence that is a pipe',
+      { ...valid, evidence_bundle_ref: 'evidence/pipe.yaml' },
+      "evidence_bundle_ref not found: 'evidence/pipe.yaml'",
     ],
     ['evidence that is none', { ...valid, evidence_bundle_ref: 'README.md' }, /^invalid evidence bundle: /],
   ])('%s', async (_, signal, text) => {

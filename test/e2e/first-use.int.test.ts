@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -134,14 +134,45 @@ describe('a new user', () => {
     expect(add('P1', '/etc/hostname').err).toContain('it is not in this repository');
     expect(add('P1', 'one.md')).toMatchObject({ code: 0 });
     expect(baton('task', 'brief', 'P1').out).toContain('Do it well.');
+    // Whoever works in the repository can put a link there; what it leads to is none of theirs.
+    rmSync(join(repository, 'prompts/one.md'));
+    symlinkSync(join(folder, 'state/operator.token'), join(repository, 'prompts/one.md'));
+    expect(baton('task', 'brief', 'P1').out).not.toContain(
+      readFileSync(join(folder, 'state/operator.token'), 'utf8').trim(),
+    );
+  });
+
+  it('hears in the terminal, too, what to do about a folder that cannot be used', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    const { code, err } = run(['up', '--foreground'], { BATON_STATE_DIR: join(file, 'state') });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^Error: the state folder .*file\/state cannot be used: /);
+    expect(err).toContain('\n  hint: Name a folder of your own with BATON_STATE_DIR.\n');
+    baton('up');
+    const second = baton('up', '--foreground');
+    expect(second).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Error: a daemon already runs .*\n {2}hint: Stop it/),
+    });
+  });
+
+  it('who has forgotten the token of the claim hears where it goes', () => {
+    baton('task', 'add', 'K', '--title', 'x');
+    expect(baton('task', 'heartbeat', 'K').err).toContain(
+      'hint: It is said under a claim: set BATON_TOKEN, or --token',
+    );
+    expect(baton('task', 'release', 'K').err).toMatch(/^Error: nobody has claimed task K\n/);
   });
 
   it('sees that a list goes on', () => {
     const listed = baton('task', 'list', '--limit', '2').out.split('\n');
     expect(listed[0]).toMatch(/^ID +STATUS +PHASE +HOLDER +TITLE$/);
-    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see more with --limit N/);
-    expect(baton('task', 'list').out).not.toContain('see more');
-    expect(baton('task', 'list', '--after', '1', '--limit', '1').out).not.toContain('\nW9 ');
+    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see the next with --after 2, or/);
+    expect(baton('task', 'list').out).not.toContain('see the next');
+    const [, third] = baton('task', 'list', '--after', '2', '--limit', '1').out.split('\n');
+    expect(listed.slice(0, 3)).not.toContain(third);
+    expect(baton('task', 'list', '--limit', '3').out.split('\n')[3]?.split(' ')[0]).toBe(third?.split(' ')[0]);
   });
 
   it('sees everything that is wrong with a record at once', () => {

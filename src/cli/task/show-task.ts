@@ -33,7 +33,7 @@ export function showTasks(result: unknown, nothing = 'No tasks.'): string {
   const rows = [HEADER, ...tasks.map(rowOf)];
   const widths = HEADER.slice(0, -1).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
-  return [...lines.map((line) => line.trimEnd()), ...restOf(result, tasks.length)].map((line) => `${line}\n`).join('');
+  return [...lines.map((line) => line.trimEnd()), ...restOf(result, tasks)].map((line) => `${line}\n`).join('');
 }
 
 const HEADER = ['ID', 'STATUS', 'PHASE', 'HOLDER', 'TITLE'] as const;
@@ -42,10 +42,13 @@ function rowOf(task: Shown): string[] {
   return [text(task.id), text(task.status), text(task.phase), holderOf(task), text(task.title)];
 }
 
-/** A list that ends early says so. */
-function restOf(result: unknown, shown: number): string[] {
+/** A list that ends early says so, and where it goes on: the numbers of tasks are in no column. */
+function restOf(result: unknown, tasks: readonly Shown[]): string[] {
+  const shown = tasks.length;
   const total = typeof result === 'object' && result !== null && 'total' in result ? Number(result.total) : shown;
-  return total > shown ? ['', `${shown} of ${total} tasks; see more with --limit N (at most 1000) or --after N`] : [];
+  if (total <= shown) return [];
+  const next = `--after ${text(tasks.at(-1)?.n)}`;
+  return ['', `${shown} of ${total} tasks; see the next with ${next}, or more at once with --limit N (at most 1000)`];
 }
 
 export function showTask(result: unknown): string {

@@ -2,6 +2,7 @@ import type { AgentPlan, PipelinePlan, StepPlan, WorkerPlan } from '../../protoc
 import type { Caller } from '../caller.ts';
 import type { Command } from '../decide.ts';
 import type { AgentRun } from './agent-run.ts';
+import type { RaisedFinding } from './raise-findings.ts';
 import type { AgentSeen } from './report-agent.ts';
 import type { SignalAgent } from './signal-agent.ts';
 import type { PipelineRunPlan } from './start-run.ts';
@@ -119,6 +120,10 @@ export function unprepared(pipelineId: string, step: string, reason = 'the branc
 
 export function notified(notificationId: string): Command {
   return { kind: 'notification-sent', command: { notificationId, sent: ['terminal'], failed: [] } };
+}
+
+export function raise(findings: readonly RaisedFinding[]): Command {
+  return { kind: 'raise-findings', command: { findings } };
 }
 
 export function resolve(id: string, option: number, message?: string): Command {

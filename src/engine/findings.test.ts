@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { RaisedFinding } from '../state/runs/raise-findings.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import { claim, create, record, session, update, worker } from '../state/say.cases.ts';
+import { Play } from './play.cases.ts';
+
+/** A task that somebody has worked on, recorded and given back. */
+function worked(rules: ConstructorParameters<typeof Play>[0] = {}): Play {
+  const play = new Play(rules).order(create('A')).say(claim('A', 's1'), worker).say(record(), session());
+  return play.say(update('todo'), session());
+}
+
+/** What reconciliation finds now. */
+function found(play: Play, remedy: RaisedFinding['remedy'], more: Partial<RaisedFinding> = {}): RaisedFinding {
+  const { epoch, flow } = play.state.tasks.get('A') ?? { epoch: 0, flow: { movedAt: 0 } };
+  const decisionId = `d${play.entries.length}`;
+  return { decisionId, taskId: 'A', context: 'it does not fit', remedy, epoch, movedAt: flow.movedAt, ...more };
+}
+
+describe('what reconciliation finds', () => {
+  it('is asked once, also after it was answered, and again when it has come back', () => {
+    const play = worked();
+    play.say(runs.raise([found(play, 'complete')]));
+    expect(play.types()).toEqual(['DecisionOpened']);
+    expect(play.decision()).toMatchObject({ source: 'reconcile', taskId: 'A', result: null });
+    play.say(runs.raise([found(play, 'complete')]));
+    expect(play.types()).toEqual([]);
+    play.order(runs.resolve(play.decision().id, 2)).say(runs.raise([found(play, 'complete')]));
+    expect(play.types()).toEqual([]);
+
+    const other = worked();
+    other.say(runs.raise([found(other, 'complete')])).say(runs.raise([]));
+    expect(other.types()).toEqual(['DecisionWithdrawn']);
+    other.say(runs.raise([found(other, 'complete')]));
+    expect(other.types()).toEqual(['DecisionOpened']);
+    other.checkReplay();
+  });
+
+  it('is not asked about a task that somebody is at, or that has gone on since it was looked at', () => {
+    const play = worked();
+    const before = found(play, 'complete');
+    play.say(claim('A', 's2'), worker).say(runs.raise([found(play, 'complete')]));
+    expect(play.types()).toEqual([]);
+    play.say(update('todo'), session('s2', 'A', 2)).say(runs.raise([before]));
+    expect(play.types()).toEqual([]);
+    play.say(runs.raise([found(play, 'complete', { taskId: 'nobody knows' })]));
+    expect(play.types()).toEqual([]);
+  });
+
+  it('asks no more questions at once than somebody answers', () => {
+    const play = worked();
+    const many = Array.from({ length: 80 }, (_, i) =>
+      found(play, null, { decisionId: `d${i}`, context: `finding ${i}` }),
+    );
+    expect(play.say(runs.raise(many)).types()).toHaveLength(50);
+    play.order(runs.resolve('d0', 1)).say(runs.raise(many));
+    expect(play.newest('DecisionOpened').context).toBe('finding 50');
+    expect(play.types()).toHaveLength(1);
+  });
+
+  it('has the task taken as done, where a person says so and nothing stands in the way', () => {
+    const play = worked();
+    play.say(runs.raise([found(play, 'complete')]));
+    expect(play.decision().options.map(({ action }) => action)).toEqual(['done', 'dismiss']);
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.types()).toEqual(['DecisionResolved', 'PhaseMoved']);
+    expect(play.state.tasks.get('A')?.phase).toBe('COMPLETED');
+    for (const closed of [new Play().order(create('A')), worked({ mergeGate: true })]) {
+      closed.say(runs.raise([found(closed, 'complete')]));
+      expect(closed.decision().options.map(({ action }) => action)).toEqual(['dismiss']);
+    }
+  });
+
+  it('has the task done again, where a person says so', () => {
+    const play = worked().order(update('done'));
+    play.say(runs.raise([found(play, 'reinstate')]));
+    expect(play.decision().options).toMatchObject([{ action: 'retry', recommended: true }, { action: 'dismiss' }]);
+    play.order(runs.resolve(play.decision().id, 1, 'it was reverted'));
+    expect(play.types()).toEqual(['DecisionResolved', 'TaskReinstated', 'PhaseMoved']);
+    expect(play.newest('TaskReinstated').reason).toBe('decision: retry: it was reverted');
+    expect(play.state.tasks.get('A')).toMatchObject({ phase: 'IMPLEMENTATION', claim: null });
+  });
+
+  it('is no question any more when the task is done, and changes nothing that has changed meanwhile', () => {
+    const play = worked();
+    play.say(runs.raise([found(play, 'complete')])).order(update('done'));
+    expect(play.types()).toEqual(['PhaseMoved', 'DecisionWithdrawn']);
+    play.say(runs.raise([found(play, 'reinstate')])).order(runs.resolve(play.decision().id, 2));
+    expect(play.types()).toEqual(['DecisionResolved']);
+    expect(play.state.tasks.get('A')?.phase).toBe('COMPLETED');
+  });
+});

@@ -1,0 +1,92 @@
+import { event } from '../event.ts';
+import { decided, type Outcome } from '../outcome.ts';
+import type { Rules } from '../rules.ts';
+import type { State } from '../state.ts';
+import type { Task } from '../task.ts';
+import { finish } from '../update-task.ts';
+import type { Decision, DecisionOption } from './decision.ts';
+import { firstOf } from './last-of.ts';
+
+/** Something about a task that does not fit what is in git, and that only a person can settle. */
+export interface RaisedFinding {
+  readonly decisionId: string;
+  readonly taskId: string;
+  /** The same words are the same finding: what was asked once is not asked again. */
+  readonly context: string;
+  /** What would make it fit. */
+  readonly remedy: 'reinstate' | 'complete' | null;
+  /** How the task was when it was compared: what has gone on since is no longer what was found. */
+  readonly epoch: number;
+  readonly movedAt: number;
+}
+
+export interface RaiseFindings {
+  /** All there are now: what was asked about and is not among them fits again. */
+  readonly findings: readonly RaisedFinding[];
+}
+
+export interface Raised {
+  /** The ids of the decisions that are new. */
+  readonly asked: readonly string[];
+}
+
+/** Each finding becomes a question, once, and is withdrawn when there is nothing left to ask. */
+export function decideRaiseFindings(state: State, { findings }: RaiseFindings, rules: Rules): Outcome<Raised> {
+  const known = [...state.decisions.values()].filter(({ source }) => source === 'reconcile');
+  const open = known.filter(({ result }) => result === null);
+  const over = open.filter((decision) => !findings.some((finding) => isAbout(decision, finding)));
+  const standing = known.filter(({ result }) => result?.kind !== 'withdrawn');
+  const fresh = findings
+    .filter((finding) => !standing.some((decision) => isAbout(decision, finding)))
+    .flatMap((finding) => {
+      const task = state.tasks.get(finding.taskId);
+      return task !== undefined && isAsItWas(task, finding) ? [{ finding, task }] : [];
+    })
+    .slice(0, Math.max(0, MOST_OPEN - (open.length - over.length)));
+  const events = [
+    ...over.map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'it fits again' })),
+    ...fresh.map(({ finding, task }) => openedFor(finding, optionsFor(task, finding, rules))),
+  ];
+  return decided(events, { asked: fresh.map(({ finding }) => finding.decisionId) });
+}
+
+/** A history that was rewritten contradicts everything at once: nobody answers hundreds of questions. */
+const MOST_OPEN = 50;
+
+function isAbout({ taskId, context }: Decision, finding: RaisedFinding): boolean {
+  return taskId === finding.taskId && context === firstOf(finding.context);
+}
+
+/** Whoever is at it, or merges it, is about to change it: it is looked at again another time. */
+function isAsItWas({ epoch, claim, flow }: Task, finding: RaisedFinding): boolean {
+  return claim === null && flow.merge === null && epoch === finding.epoch && flow.movedAt === finding.movedAt;
+}
+
+/** Only what can happen is offered. */
+function optionsFor(task: Task, { remedy }: RaisedFinding, rules: Rules): DecisionOption[] {
+  const leave = { label: 'Leave it as it is', action: 'dismiss' } as const;
+  if (remedy === 'reinstate')
+    return [
+      { label: 'Have it done again', action: 'retry', recommended: true },
+      { ...leave, recommended: false },
+    ];
+  if (remedy === 'complete' && finish(task, null, rules, []).ok)
+    return [
+      { label: 'Take it as done', action: 'done', recommended: true },
+      { ...leave, recommended: false },
+    ];
+  return [{ ...leave, recommended: true }];
+}
+
+function openedFor({ decisionId, taskId, context }: RaisedFinding, options: readonly DecisionOption[]) {
+  return event('DecisionOpened', {
+    decision_id: decisionId,
+    source: 'reconcile',
+    title: `Task needs attention: ${taskId} does not fit what is in git`,
+    context: firstOf(context),
+    options,
+    agent_id: null,
+    pipeline_id: null,
+    task_id: taskId,
+  });
+}
