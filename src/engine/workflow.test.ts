@@ -343,6 +343,33 @@ describe('duties', () => {
     play.say(say.handoff({ taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer', ...TO_FIXER }), caller);
   });
 
+  it.each([
+    ['to the merge', { to: 'validator-agent', phase: 'READY_FOR_MERGE', nextRole: 'validator' }],
+    ['to a role of the runbook', { to: 'security-agent', phase: 'READY_FOR_REVIEW', nextRole: 'security' }],
+  ] as const)('keep whoever judges from passing their own commit on %s', (_, way) => {
+    const play = new WorkflowPlay().toReview();
+    const caller = play.claim('reviewer');
+    const from = { taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer' };
+    play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
+    play.say(say.handoff({ ...from, ...way }), caller);
+    expect(play.refuse(play.exit(OTHER), caller).code).toBe('separation-of-duties');
+    // It may stay, where somebody else takes it up and it is checked and reviewed.
+    play.say(say.handoff({ ...from, ...TO_FIXER }), caller);
+    expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
+  });
+
+  it('are the same for people: what they record under their claim is what is checked, approved and merged', () => {
+    const play = new WorkflowPlay().toReview().turn('reviewer', TO_FIXER);
+    const caller = play.claim('fixer', 'ann');
+    play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
+    const way = { to: 'reviewer-agent', phase: 'CI_PENDING', nextRole: 'reviewer' } as const;
+    play.say(say.handoff({ taskId: play.id, from: 'fixer-agent', senderRole: 'fixer', ...way }), caller);
+    play.say(play.exit(), caller);
+    expect(play.the('run-checks').head).toBe(OTHER);
+    play.check().turn('reviewer').turn('validator');
+    expect(play.the('merge').head).toBe(OTHER);
+  });
+
   it('keep a worker from reviewing its own work, unless the runbook says so', () => {
     const made = (rules: object) => {
       const play = new WorkflowPlay(rules).turn('issue-manager').turn('prep');
