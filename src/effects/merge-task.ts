@@ -6,6 +6,7 @@ import { gitLines } from '../git/run-git.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { checkCommit } from './check-commit.ts';
+import { inWords } from './github.ts';
 import type { Ended } from './merge-end.ts';
 import { mergePull } from './merge-pull.ts';
 import { findMissingRecord } from './missing-record.ts';
@@ -37,13 +38,13 @@ async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<
   const { path } = world;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const main = await findMainBranch(path, into === '' ? undefined : into);
-    if (!main.ok) return { outcome: 'refused', reason: main.problem.message };
+    if (!main.ok) return { outcome: 'refused', reason: inWords(main.problem) };
     const onto = await findSha(path, `refs/heads/${main.value.name}`);
     if (onto === null) return { outcome: 'refused', reason: `there is no branch ${main.value.name} here` };
     const done = await findEarlier(path, head, onto);
     if (done !== undefined) return { outcome: 'merged', base: null, merge_sha: done };
     const combined = await combine(path, { head, onto, method, message });
-    if (!combined.ok) return { outcome: 'refused', base: onto, reason: combined.problem.message };
+    if (!combined.ok) return { outcome: 'refused', base: onto, reason: inWords(combined.problem) };
     const { value } = combined;
     if (value.kind === 'conflict') return { outcome: 'conflict', base: onto, reason: 'conflict', files: value.files };
     const own = checks.filter(({ run }) => run !== undefined);
@@ -57,7 +58,7 @@ async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<
       return { outcome: 'failed', base: onto, reason, output: failed.output };
     }
     const advanced = await advanceBranch(path, { branch: main.value.name, from: onto, to: value.sha });
-    if (!advanced.ok) return { outcome: 'refused', base: onto, reason: advanced.problem.message };
+    if (!advanced.ok) return { outcome: 'refused', base: onto, reason: inWords(advanced.problem) };
     if (advanced.value === 'advanced') return { outcome: 'merged', base: onto, merge_sha: value.sha };
   }
   return { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };

@@ -30,7 +30,9 @@ export function evolveFlow(
     case 'SessionMeasured':
       return { ...flow, head: recorded.data.head, commits: flow.commits + recorded.data.commits };
     case 'ThoughtRecorded':
-      return isOfAuthor(recorded.data, before) ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase() } : flow;
+      return isOfAuthor(recorded.data, before)
+        ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase() }
+        : flow;
     case 'HandoffDelivered':
       return delivered(flow, recorded.data, before);
     case 'ChecksRequested': {
