@@ -42,7 +42,7 @@ async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<
     const onto = await findSha(path, `refs/heads/${main.value.name}`);
     if (onto === null) return { outcome: 'refused', reason: `there is no branch ${main.value.name} here` };
     const done = await findEarlier(path, head, onto);
-    if (done !== undefined) return { outcome: 'merged', base: null, merge_sha: done };
+    if (done !== undefined) return { outcome: 'merged', base: await findSha(path, `${done}^1`), merge_sha: done };
     const combined = await combine(path, { head, onto, method, message });
     if (!combined.ok) return { outcome: 'refused', base: onto, reason: inWords(combined.problem) };
     const { value } = combined;

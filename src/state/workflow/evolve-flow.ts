@@ -61,8 +61,10 @@ export function evolveFlow(
       const { merge_id: id, head, handoff } = recorded.data;
       return { ...flow, merge: { id, head, handoff } };
     }
-    case 'MergeFinished':
-      return { ...flow, merge: null, mergeSha: recorded.data.merge_sha ?? flow.mergeSha };
+    case 'MergeFinished': {
+      const { merge_sha, base } = recorded.data;
+      return { ...flow, merge: null, ...(merge_sha === null ? {} : { mergeSha: merge_sha, mergeBase: base }) };
+    }
     case 'TaskReinstated':
       return startAgain(flow);
     default:
