@@ -57,6 +57,8 @@ async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<
       const reason = `check failed on the merged tree: ${failed.name}`;
       return { outcome: 'failed', base: onto, reason, output: failed.output };
     }
+    // Called off in the last moment: nobody would hear that it was merged.
+    if (signal.aborted) return undefined;
     const advanced = await advanceBranch(path, { branch: main.value.name, from: onto, to: value.sha });
     if (!advanced.ok) return { outcome: 'refused', base: onto, reason: inWords(advanced.problem) };
     if (advanced.value === 'advanced') return { outcome: 'merged', base: onto, merge_sha: value.sha };

@@ -260,13 +260,20 @@ describe('the merge gate', () => {
     play.checkReplay();
   });
 
-  it('is heard of also where the task was taken elsewhere meanwhile', () => {
+  it.each([
+    ['reinstate', 'IMPLEMENTATION'],
+    ['cancel', 'BLOCKED'],
+  ] as const)('is called off where a person takes the task elsewhere: %s', (action, phase) => {
     const play = new WorkflowPlay().toMerge().turn('validator');
-    play.order(say.operate('reinstate', 'wrong idea', play.id)).merge('merged', OTHER);
-    expect(play.types()).toContain('HandoffDropped');
-    expect(play.task.phase).toBe('IMPLEMENTATION');
+    const { mergeId } = play.the('merge');
+    play.order(say.operate(action, 'wrong idea', play.id));
+    expect(play.types()).toEqual(expect.arrayContaining(['MergeFinished', 'HandoffDropped']));
     expect(play.owed('merge')).toEqual([]);
+    // Whatever is said of it afterwards is about nothing that is waited for.
+    expect(play.say(flow.finishMerge(mergeId, 'merged', OTHER)).types()).toEqual([]);
+    expect(play.task.phase).toBe(phase);
     expect(play.refuse(flow.askMerge(play.id)).code).toBe('not-mergeable');
+    play.checkReplay();
   });
 });
 
