@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { advanceBranch } from '../git/merge/advance-branch.ts';
-import { combine } from '../git/merge/combine.ts';
+import { combine, treeOf } from '../git/merge/combine.ts';
 import { findMainBranch, findSha } from '../git/repository.ts';
 import { gitLines } from '../git/run-git.ts';
 import type { Command } from '../state/decide.ts';
@@ -47,6 +47,8 @@ async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<
     if (!combined.ok) return { outcome: 'refused', base: onto, reason: inWords(combined.problem) };
     const { value } = combined;
     if (value.kind === 'conflict') return { outcome: 'conflict', base: onto, reason: 'conflict', files: value.files };
+    const unseen = value.kind === 'nothing' ? [] : await findUnseen(effect, path, value.sha);
+    if (unseen.length > 0) return { outcome: 'failed', base: onto, reason: describeUnseen(unseen) };
     const own = checks.filter(({ run }) => run !== undefined);
     const id = `${effect.mergeId}.${value.sha.slice(0, 12)}`;
     const checked =
@@ -67,6 +69,17 @@ async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<
 }
 
 const MOST_TRIES = 20;
+
+/** Checks that GitHub runs have seen the head alone. Where the merge makes anything else of it, nobody here can say whether they would pass. */
+async function findUnseen({ head, checks }: Merge, path: string, sha: string): Promise<readonly string[]> {
+  const elsewhere = checks.flatMap(({ name, run }) => (run === undefined ? [name] : []));
+  if (elsewhere.length === 0 || (await treeOf(path, head)) === (await treeOf(path, sha))) return [];
+  return elsewhere;
+}
+
+function describeUnseen(names: readonly string[]): string {
+  return `the main branch has moved on, and GitHub has not checked the two together (${names.join(', ')}): merge the main branch into yours, so that it does`;
+}
 
 /** An earlier daemon may have moved the branch and died before it could say so: its commit names the head. */
 async function findEarlier(path: string, head: string, onto: string): Promise<string | undefined> {
