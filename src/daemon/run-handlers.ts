@@ -76,7 +76,7 @@ async function previewIssue({ input, project, services }: Call<Wanted>, runbook:
   // As the runbook is now: the rules of the project follow it a moment later.
   const found = await findGithub(project.path, runbook.github, services.env);
   const pulls = found === 'unknown' ? project.rules.pulls : found;
-  const plan = describeIssue(runbook, command.mode, pulls === undefined ? {} : { pulls });
+  const plan = describeIssue(runbook, command.mode, { env: services.env, ...(pulls === undefined ? {} : { pulls }) });
   return answerOf(settled, ({ entries, effects }) => ({ name: ISSUE, vars, plan, entries, effects }));
 }
 
