@@ -95,6 +95,8 @@ function objectInOrder(object: object, depth: number, look: Look): object {
   let copy: Record<string, unknown> | undefined = sorted && { ...sorted, ...object };
   for (let i = 0; i < keys.length; i += 1) {
     const child = values[i];
+    // Most are text, and fine as they are.
+    if (typeof child === 'string') continue;
     const ordered = inOrder(child, depth + 1, look);
     if (ordered === child) continue;
     copy ??= { ...object };

@@ -57,12 +57,13 @@ export function buildCommit(
   const linked = callers.map((drafts) => {
     const own = linkDrafts(sha256, project, at, head, drafts);
     for (const { entry, stored } of own) {
-      head = { size: stored.seq, hash: stored.hash };
       const completed = frontier.add(stored.hash);
       if (completed.length > 0) tiles.push(...completed);
       rows.push(stored);
       entries.push(entry);
     }
+    const last = own.at(-1)?.stored;
+    if (last) head = { size: last.seq, hash: last.hash };
     return own;
   });
   if (!isSome(rows)) throw new Error('a commit has at least one entry');

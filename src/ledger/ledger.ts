@@ -7,8 +7,8 @@ import { prepareDraft, type Draft, type PreparedDraft } from './draft.ts';
 import type { Entry } from './entry.ts';
 import { buildCommit, takeGroup, type BuiltCommit, type Waiting } from './group.ts';
 import { sameBytes } from './hex.ts';
-import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import { LIMITS } from './limits.ts';
+import { closed, endGone, tooMuch, unavailable, unexpected } from './not-recorded.ts';
 import type { Outside } from './outside.ts';
 import type { Head, Store } from './store.ts';
 import type { Keyring } from './trust.ts';
@@ -37,7 +37,7 @@ export type Recorded =
 export class Ledger {
   readonly #options: LedgerOptions;
   #keyring: Keyring;
-  readonly #queue: Waiting<Recorded>[] = [];
+  readonly #queue: Caller[] = [];
   readonly #followers: ((problem: Problem | undefined) => void)[] = [];
   #position: Position;
   #draining: Promise<void> | undefined;
@@ -81,14 +81,14 @@ export class Ledger {
   append(drafts: readonly Draft[]): Promise<Recorded> {
     // One promise a caller, no matter how it ends: among a hundred callers they are what an append costs.
     return new Promise((answer) => {
-      const prepared = this.#prepare(drafts);
-      if ('ok' in prepared) return answer(prepared);
-      this.#queue.push({ ...prepared, answer });
+      const waiting = this.#prepare(drafts, answer);
+      if ('ok' in waiting) return answer(waiting);
+      this.#queue.push(waiting);
       this.#draining ??= this.#drain();
     });
   }
 
-  #prepare(drafts: readonly Draft[]): Prepared | Recorded {
+  #prepare(drafts: readonly Draft[], answer: Caller['answer']): Caller | Recorded {
     if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? closed() };
     if (drafts.length === 0) return { ok: true, entries: [] };
     if (drafts.length > LIMITS.draftsPerAppend || this.#queue.length >= LIMITS.waitingCallers) {
@@ -104,7 +104,7 @@ export class Ledger {
       prepared.push(result.value);
       bytes += result.value.bytes;
     }
-    return { drafts: prepared, bytes };
+    return { drafts: prepared, bytes, answer };
   }
 
   /** Reads what others have recorded, and checks it. Also after a lost connection: the end known here must still be there. */
@@ -142,7 +142,9 @@ export class Ledger {
       if (this.#followers.length > 0) await this.#tellFollowers();
       if (this.#queue.length === 0) continue;
       const group = takeGroup(this.#queue);
-      const answers = await this.#recordOrStop(group.map(({ drafts }) => drafts));
+      const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
+        this.#stop(unexpected(error)),
+      );
       let next = 0;
       for (const { answer } of group) {
         answer('linked' in answers ? { ok: true, entries: answers.linked[next] ?? [] } : answers);
@@ -168,14 +170,6 @@ export class Ledger {
     const problem =
       this.#stopped ?? (await this.#catchUp().catch((error: unknown) => this.#stop(unexpected(error)).problem));
     for (const answer of followers) answer(problem);
-  }
-
-  async #recordOrStop(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | NotRecorded> {
-    try {
-      return await this.#record(callers);
-    } catch (error) {
-      return this.#stop(unexpected(error));
-    }
   }
 
   async #record(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | NotRecorded> {
@@ -269,7 +263,7 @@ export class Ledger {
   }
 }
 
-type Prepared = Omit<Waiting<Recorded>, 'answer'>;
+type Caller = Waiting<Recorded>;
 
 const NO_SECRETS: readonly string[] = [];
 
@@ -282,34 +276,3 @@ function nextTurn(): Promise<void> {
 }
 
 type NotRecorded = Exclude<Recorded, { ok: true }>;
-
-function closed(): Problem {
-  return ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
-}
-
-function endGone(head: Head): Problem {
-  return ledgerProblem(
-    'ledger/rolled-back',
-    `entry ${head.size}, which was recorded, is missing or another one: the store was rolled back`,
-    DO_NOT_WRITE,
-  );
-}
-
-function tooMuch(): Problem {
-  return ledgerProblem(
-    'ledger/too-much',
-    `more than ${LIMITS.draftsPerAppend} drafts in one call, or ${LIMITS.waitingCallers} callers waiting`,
-    'Record in smaller groups, and wait for the answers.',
-  );
-}
-
-function unavailable(error: unknown): { readonly ok: false; readonly problem: Problem } {
-  const what = error instanceof Error ? error.message : String(error);
-  const hint = 'Nothing is lost: try again when the store is back.';
-  return { ok: false, problem: ledgerProblem('ledger/unavailable', `the store does not answer: ${what}`, hint) };
-}
-
-function unexpected(error: unknown): Problem {
-  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return ledgerProblem('ledger/unexpected', `the ledger has stopped: ${what}`, 'This is a mistake in Baton.');
-}
