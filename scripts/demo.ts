@@ -3,10 +3,12 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../src/api/connect.ts';
+import { readDaemonRecord } from '../src/api/state-folder.ts';
 import { main } from '../src/cli/main.ts';
 import { processIo } from '../src/cli/process-io.ts';
 import { followEntries, headOf } from '../src/cli/run/follow-entries.ts';
-import { fieldsIn, textIn } from '../src/cli/run/read-fields.ts';
+import { fieldsIn, listIn, textIn } from '../src/cli/run/read-fields.ts';
+import { gitEnvironment } from '../src/git/run-git.ts';
 import { WorkflowStory } from '../src/cli/run/workflow-story.ts';
 import { DemoScreen } from './demo-screen.ts';
 
@@ -15,18 +17,26 @@ import { DemoScreen } from './demo-screen.ts';
  * needs no account and no network, and leaves nothing behind but the folder that it names.
  */
 const TITLE = 'Read durations back';
+const ID = 'W-00001';
 const began = performance.now();
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')));
 const repository = join(folder, 'sample');
 const io = processIo();
 const env: Record<string, string | undefined> = {
   ...process.env,
+  // The commits of a demo are nobody's to sign, and no hook of the user's is run for them.
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
   BATON_STATE_DIR: join(folder, 'state'),
   BATON_TOKEN: undefined,
   BATON_URL: undefined,
   AGENT_EXIT_PROTOCOL_ENABLED: undefined,
 };
 const client = createClient({ env, projectPath: repository, reachMs: 60_000 });
+let isLeaving = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void leave());
+// Whoever is in a hurry, or reads no further, ends us at once: to send word to the daemon is all that can be done then.
+process.once('exit', endDaemon);
 
 try {
   makeRepository();
@@ -36,12 +46,12 @@ try {
   await walk();
   io.out('\n');
   shell('git log --oneline');
-  await baton('handoff', 'list', 'W-00001');
+  await baton('handoff', 'list', ID);
   await sealed();
   await baton('ledger', 'root');
   await baton('ledger', 'verify');
-  await baton('ledger', 'prove', 'W-00001', '-o', join(folder, 'W-00001.proof.json'));
-  await baton('verify', join(folder, 'W-00001.proof.json'));
+  await baton('ledger', 'prove', ID, '-o', join(folder, `${ID}.proof.json`));
+  await baton('verify', join(folder, `${ID}.proof.json`));
   await baton('ledger', 'export', '-o', join(folder, 'ledger.ndjson'));
   await baton('web', '--no-token');
   io.out(
@@ -53,6 +63,31 @@ try {
 } finally {
   await client.stop();
   client.close();
+}
+
+/** Somebody has seen enough: agents and daemon end with us. */
+async function leave(): Promise<void> {
+  if (isLeaving) process.exit(130);
+  isLeaving = true;
+  await client.call('task_cancel', { task_id: ID, reason: 'the demo was interrupted' });
+  await agentsGone();
+  await client.stop();
+  io.out(`\nInterrupted. Nothing runs any more; what there was by then is in ${folder}\n`);
+  process.exit(130);
+}
+
+/** An agent that was told to go takes a moment to. */
+async function agentsGone(): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const status = await client.call('status_get', {});
+    if (!status.ok || listIn(fieldsIn(status.result)['agents']).length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function endDaemon(): void {
+  const { pid } = readDaemonRecord(join(folder, 'state')) ?? {};
+  if (pid !== undefined) process.kill(pid, 'SIGTERM');
 }
 
 function makeRepository(): void {
@@ -76,8 +111,7 @@ async function walk(): Promise<void> {
   const after = await headOf(client);
   const started = await client.call('run_start', { name: 'issue', args: [TITLE] });
   if (!started.ok) throw new Error(started.error.message);
-  const id = textIn(fieldsIn(started.result)['id']);
-  const story = new WorkflowStory(id);
+  const story = new WorkflowStory(ID);
   const screen = new DemoScreen(io);
   const patience = AbortSignal.timeout(300_000);
   const implementers = new Set<string>();
@@ -127,7 +161,8 @@ function shell(command: string): void {
 }
 
 function git(...args: string[]): void {
-  execFileSync('git', ['-C', repository, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const stdio = ['ignore', 'ignore', 'inherit'] as const;
+  execFileSync('git', ['-C', repository, ...args], { stdio: [...stdio], env: gitEnvironment(env) });
 }
 
 // What people may want to give to somebody else is one file.

@@ -39,8 +39,12 @@ export function isInteractive({ run }: Pick<AgentPlan, 'run'>): boolean {
   return ADAPTERS.find(({ runs }) => runs(run))?.attach !== undefined;
 }
 
-/** `baton` for a PATH: the one that started the agent, whatever else is installed. Shell steps get it too. */
+/**
+ * `baton` for a PATH: the one that started the agent, whatever else is installed. Shell steps get it too. What Node compiles for it is kept
+ * in our own folder, as for the daemon, and not in one that all users of the machine share.
+ */
 export function batonShim(bin: string, { baton }: Pick<Programs, 'baton'>): LaunchFile {
-  const content = `#!/bin/sh\nexec ${shellQuote(process.execPath)} ${shellQuote(baton)} "$@"\n`;
+  const cache = 'export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$BATON_STATE_DIR/cache}"';
+  const content = `#!/bin/sh\n${cache}\nexec ${shellQuote(process.execPath)} ${shellQuote(baton)} "$@"\n`;
   return { path: join(bin, 'baton'), content, mode: 0o755 };
 }

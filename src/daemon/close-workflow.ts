@@ -28,15 +28,20 @@ export async function closeWorkflow(
     cycle_ms: Number.isNaN(began) ? 0 : services.now().getTime() - began,
     review_iterations: flow.reviews,
     commits: flow.commits,
-    tests_added: flow.mergeSha === null ? 0 : await countTests(project.path, flow.mergeSha),
+    tests_added: flow.mergeSha === null ? 0 : await countTests(project.path, flow.mergeSha, flow.mergeBase),
     actions: [
-      flow.mergeSha === null ? 'Nothing was merged by Baton' : `Merged as ${flow.mergeSha}`,
+      describeMerge(flow),
       await clearAway(task, project, services),
       ...(await clearAwayThere(task, project.path)),
       ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),
       'Issue closed',
     ],
   };
+}
+
+function describeMerge({ mergeSha, mergeBase }: Task['flow']): string {
+  if (mergeSha === null) return 'Nothing was merged by Baton';
+  return mergeSha === mergeBase ? `Nothing was left to merge at ${mergeSha}` : `Merged as ${mergeSha}`;
 }
 
 async function clearAway(
@@ -72,11 +77,11 @@ async function clearAwayThere({ flow }: Task, path: string): Promise<readonly st
   ];
 }
 
-/** Tests that the merge added, by how tests begin in the common languages. */
-async function countTests(path: string, sha: string): Promise<number> {
-  const shown = await gitLines(['show', '--format=', '--unified=0', '--no-color', '--first-parent', sha, '--'], {
-    cwd: path,
-  });
+/** Tests that the merge added, by how tests begin in the common languages: in all of its commits, where it was a rebase. */
+async function countTests(path: string, sha: string, base: string | null): Promise<number> {
+  const range = [base ?? `${sha}^1`, sha];
+  const asked = ['diff', '--unified=0', '--no-color', '--no-ext-diff', '--end-of-options', ...range, '--'];
+  const shown = await gitLines(asked, { cwd: path });
   if (!shown.ok) return 0;
   const count = (sign: string): number => shown.value.filter((line) => line.startsWith(sign) && TEST.test(line)).length;
   return Math.max(0, count('+') - count('-'));

@@ -9,6 +9,7 @@ import { isIssue, ISSUE } from '../runbook/issue.ts';
 import { agentPlanOf, planOf, type Planned } from '../runbook/plan.ts';
 import type { Runbook } from '../runbook/runbook.ts';
 import type { Call } from './call.ts';
+import { findHindrance } from './find-hindrance.ts';
 import { configureWorkers } from './follow-runbook.ts';
 import { answerOf, errorOf, handle, type Handler } from './handler.ts';
 import { holdsCredential } from './holds-credential.ts';
@@ -54,6 +55,8 @@ function findIssue({ input, services }: Call<Wanted>): Runbook | undefined {
 async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer> {
   const planned = planIssue(runbook, call.input.args ?? []);
   if (!planned.ok) return planned;
+  const hindrance = await findHindrance(runbook, call.project.path);
+  if (hindrance !== undefined) return { ok: false, error: hindrance };
   const settled = await order<{ id: string }>(call, { kind: 'start-workflow', command: planned.result.command });
   if (settled.ok) await configureWorkers(call.project, runbook, call.services.log);
   return answerOf(settled, ({ id }) => ({ kind: 'workflow', id }));
@@ -62,6 +65,8 @@ async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer>
 async function previewIssue({ input, project, services }: Call<Wanted>, runbook: Runbook): Promise<Answer> {
   const planned = planIssue(runbook, input.args ?? []);
   if (!planned.ok) return planned;
+  const hindrance = await findHindrance(runbook, project.path);
+  if (hindrance !== undefined) return { ok: false, error: hindrance };
   const { command, vars } = planned.result;
   const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];
   const settled = await project.keeper.submit({
@@ -71,7 +76,7 @@ async function previewIssue({ input, project, services }: Call<Wanted>, runbook:
   // As the runbook is now: the rules of the project follow it a moment later.
   const found = await findGithub(project.path, runbook.github, services.env);
   const pulls = found === 'unknown' ? project.rules.pulls : found;
-  const plan = describeIssue(runbook, command.mode, pulls === undefined ? {} : { pulls });
+  const plan = describeIssue(runbook, command.mode, { env: services.env, ...(pulls === undefined ? {} : { pulls }) });
   return answerOf(settled, ({ entries, effects }) => ({ name: ISSUE, vars, plan, entries, effects }));
 }
 

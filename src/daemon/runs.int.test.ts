@@ -5,6 +5,7 @@ import { findMarked } from '../effects/reap.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { RunScene } from './runs.cases.ts';
 import { until } from './running.cases.ts';
+import { findProgram } from '../notify/run-program.ts';
 
 let world: RunScene;
 beforeEach(() => {
@@ -186,7 +187,10 @@ describe('run_start', () => {
       (await world.ask<{ plan: unknown }>('run_plan', { name: 'issue', args: ['A title'] })).plan;
     expect(await where()).toMatchObject({ pull_requests: null });
     world.write('github = { repository = "owner/name" }');
-    expect(await where()).toMatchObject({ pull_requests: 'owner/name' });
+    expect(await where()).toMatchObject({
+      pull_requests: 'owner/name',
+      lacks_gh: findProgram('gh', process.env) === undefined,
+    });
     world.write('github = { pull_requests = true }');
     expect(await where()).toMatchObject({ pull_requests: '' });
   });

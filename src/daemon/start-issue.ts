@@ -1,4 +1,5 @@
 import type { Answer } from '../api/answer.ts';
+import { findProgram } from '../notify/run-program.ts';
 import { ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
 import { withLibrary } from '../runbook/library.ts';
 import { parseCommandArgs } from '../runbook/parse-command-args.ts';
@@ -40,7 +41,11 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
 }
 
 /** The workflow in words: who plays which role, what is checked, how it is merged. */
-export function describeIssue(runbook: Runbook, mode: string, { pulls }: Pick<Rules, 'pulls'>) {
+export function describeIssue(
+  runbook: Runbook,
+  mode: string,
+  { pulls, env }: Pick<Rules, 'pulls'> & { readonly env: Readonly<Record<string, string | undefined>> },
+) {
   return {
     kind: 'workflow',
     mode,
@@ -48,6 +53,7 @@ export function describeIssue(runbook: Runbook, mode: string, { pulls }: Pick<Ru
     checks: runbook.ci.required.map(({ name, run }) => ({ name, run: run ?? null })),
     merge: { method: runbook.merge?.method ?? 'squash', into: runbook.merge?.into ?? null },
     pull_requests: pulls?.repository ?? null,
+    lacks_gh: pulls !== undefined && findProgram('gh', env) === undefined,
   };
 }
 

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeCleanCheckout, removeCleanCheckout } from '../git/merge/clean-checkout.ts';
 import type { CheckPlan } from '../state/workflow/workflow-event.ts';
@@ -64,6 +65,19 @@ export async function checkCommit(
 export async function abandonChecks(id: string, count: number, world: World): Promise<void> {
   for (let i = 0; i < count; i += 1) await killCommand(`${id}.${i}`, 'nobody waits for it any more', world);
   await removeCleanCheckout(world.path, checkoutOf(world.stateDir, id));
+}
+
+/** The same for a merge, which checks whatever it makes: each commit has an id of its own, which begins with the merge's. */
+export async function abandonMerge(mergeId: string, world: World): Promise<void> {
+  const isOurs = (name: string): boolean => name.startsWith(`${mergeId}.`);
+  for (const id of namesIn(join(world.stateDir, 'commands')).filter(isOurs))
+    await killCommand(id, 'nobody waits for it any more', world);
+  for (const id of namesIn(join(world.stateDir, 'checkouts')).filter(isOurs))
+    await removeCleanCheckout(world.path, checkoutOf(world.stateDir, id));
+}
+
+function namesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 function checkoutOf(stateDir: string, id: string): string {

@@ -5,7 +5,7 @@ import type { Recorded } from '../state/event.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
-import { abandonChecks } from './check-commit.ts';
+import { abandonChecks, abandonMerge } from './check-commit.ts';
 import { setupCommandOf } from './furnish-workspace.ts';
 import { isDue } from './is-due.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
@@ -146,6 +146,7 @@ export class Effects {
     if (effect.kind === 'notify') forgetNotification(stateDir, effect.notificationId);
     if (effect.kind === 'prepare-workspace') forgetWorkspace(stateDir, effect);
     if (effect.kind === 'run-checks') await abandonChecks(effect.checksId, effect.checks.length, this.#world);
+    if (effect.kind === 'merge') await abandonMerge(effect.mergeId, this.#world);
     if (effect.kind === 'start-agent') await this.#stopSetup(effect.agentId);
     if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
   }

@@ -4,6 +4,7 @@ import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { onAttach } from './attach.ts';
+import { callOffMerge } from './call-off-merge.ts';
 import { checkpoint } from './checkpoints.ts';
 import { ciGate } from './ci-gate.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
@@ -181,6 +182,7 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
           ? ofTask((task) => [...onBlocked(world, task, recorded), ...withdraw(world, task, data.reason)], data.task_id)
           : []),
         ...(data.to === 'COMPLETED' ? onCompleted(world, data.task_id) : []),
+        ...ofTask((task) => callOffMerge(task, data), data.task_id),
         ...ofTask((task) => afterMove(world, task, data), data.task_id),
         ...ofTask((task) => timePhase(world, task, seq), data.task_id),
       ];

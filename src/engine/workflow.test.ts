@@ -260,13 +260,20 @@ describe('the merge gate', () => {
     play.checkReplay();
   });
 
-  it('is heard of also where the task was taken elsewhere meanwhile', () => {
+  it.each([
+    ['reinstate', 'IMPLEMENTATION'],
+    ['cancel', 'BLOCKED'],
+  ] as const)('is called off where a person takes the task elsewhere: %s', (action, phase) => {
     const play = new WorkflowPlay().toMerge().turn('validator');
-    play.order(say.operate('reinstate', 'wrong idea', play.id)).merge('merged', OTHER);
-    expect(play.types()).toContain('HandoffDropped');
-    expect(play.task.phase).toBe('IMPLEMENTATION');
+    const { mergeId } = play.the('merge');
+    play.order(say.operate(action, 'wrong idea', play.id));
+    expect(play.types()).toEqual(expect.arrayContaining(['MergeFinished', 'HandoffDropped']));
     expect(play.owed('merge')).toEqual([]);
+    // Whatever is said of it afterwards is about nothing that is waited for.
+    expect(play.say(flow.finishMerge(mergeId, 'merged', OTHER)).types()).toEqual([]);
+    expect(play.task.phase).toBe(phase);
     expect(play.refuse(flow.askMerge(play.id)).code).toBe('not-mergeable');
+    play.checkReplay();
   });
 });
 
@@ -341,6 +348,33 @@ describe('duties', () => {
     expect(play.refuse(approval, caller).code).toBe('separation-of-duties');
     // To find fault with it is nobody's privilege.
     play.say(say.handoff({ taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer', ...TO_FIXER }), caller);
+  });
+
+  it.each([
+    ['to the merge', { to: 'validator-agent', phase: 'READY_FOR_MERGE', nextRole: 'validator' }],
+    ['to a role of the runbook', { to: 'security-agent', phase: 'READY_FOR_REVIEW', nextRole: 'security' }],
+  ] as const)('keep whoever judges from passing their own commit on %s', (_, way) => {
+    const play = new WorkflowPlay().toReview();
+    const caller = play.claim('reviewer');
+    const from = { taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer' };
+    play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
+    play.say(say.handoff({ ...from, ...way }), caller);
+    expect(play.refuse(play.exit(OTHER), caller).code).toBe('separation-of-duties');
+    // It may stay, where somebody else takes it up and it is checked and reviewed.
+    play.say(say.handoff({ ...from, ...TO_FIXER }), caller);
+    expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
+  });
+
+  it('are the same for people: what they record under their claim is what is checked, approved and merged', () => {
+    const play = new WorkflowPlay().toReview().turn('reviewer', TO_FIXER);
+    const caller = play.claim('fixer', 'ann');
+    play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
+    const way = { to: 'reviewer-agent', phase: 'CI_PENDING', nextRole: 'reviewer' } as const;
+    play.say(say.handoff({ taskId: play.id, from: 'fixer-agent', senderRole: 'fixer', ...way }), caller);
+    play.say(play.exit(), caller);
+    expect(play.the('run-checks').head).toBe(OTHER);
+    play.check().turn('reviewer').turn('validator');
+    expect(play.the('merge').head).toBe(OTHER);
   });
 
   it('keep a worker from reviewing its own work, unless the runbook says so', () => {

@@ -21,6 +21,17 @@ describe('git', () => {
     expect(valueOf(await git(['symbolic-ref', '-q', 'x'], { cwd: repo, answers: [1] }))).toMatchObject({ code: 1 });
   });
 
+  it('names the files that git speaks of', async () => {
+    scratch.git(repo, 'checkout', '--quiet', '-b', 'other');
+    scratch.commit(repo, { mine: 'theirs' });
+    scratch.git(repo, 'checkout', '--quiet', '-');
+    scratch.write(repo, { mine: 'not committed' });
+    const failed = await git(['merge', '--ff-only', 'other'], { cwd: repo });
+    expect(failed).toMatchObject({
+      problem: { message: expect.stringMatching(/would be overwritten by merge:; mine$/) },
+    });
+  });
+
   it('ends what takes too long, and what says too much', async () => {
     const started = performance.now();
     scratch.git(repo, 'config', 'alias.slow', '!exec sleep 20');

@@ -149,8 +149,11 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
   return failed('git/failed', message, `Run it by hand in ${options.cwd} to see more.`);
 }
 
-/** Git puts warnings and hints around the sentence that matters. */
+/** Git puts warnings and hints around the sentence that matters; the files that it speaks of stand below it, each after a tab. */
 function lastWords(said: string): string {
-  const lines = said.split('\n').filter((line) => /^(?:fatal|error): /.test(line));
+  const lines = said
+    .split('\n')
+    .filter((line) => /^(?:(?:fatal|error): |\t)/.test(line))
+    .map((line) => line.trim());
   return (lines.length > 0 ? lines.join('; ') : said).replaceAll(/^(?:fatal|error): /g, '').slice(0, 2000);
 }

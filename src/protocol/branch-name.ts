@@ -35,8 +35,10 @@ export function renderBranch(template: string, task: BranchTask): Parsed<string>
   if (!filled.ok) return filled;
   // A title in letters that a slug cannot have leaves the slug empty, and its dash behind.
   const value = filled.value.replaceAll(/-+(?=\/|$)/g, '').replaceAll(/-{2,}/g, '-');
-  if (isGitRef(value) && value.length <= MAX_NAME) return { ok: true, value };
-  const why = isGitRef(value) ? `longer than ${MAX_NAME} characters` : 'not a branch name';
+  // Git would take `refs/heads/x` for a branch, and everybody else for another one.
+  const isName = isGitRef(value) && !value.startsWith('refs/');
+  if (isName && value.length <= MAX_NAME) return { ok: true, value };
+  const why = isName ? `longer than ${MAX_NAME} characters` : 'not a branch name';
   return refused(problem('invalid-value', `${why}: ${quote(value)}`, 'Change `workspace.branch` in baton.toml.'));
 }
 

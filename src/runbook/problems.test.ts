@@ -394,8 +394,15 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a branch template that git would not take',
     'invalid-value',
     'branch template that gives a name git does not take: not a branch name: my work/t001',
-    'See `git check-ref-format`: no spaces, no `..`, no `~^:?*[\\`, nothing that ends in `.lock`.',
+    'See `git check-ref-format`: no spaces, no `..`, no `~^:?*[\\`, nothing that ends in `.lock` or begins with `refs/`.',
     { workspace: { branch: '‸my work/${task.id}' } },
+  ],
+  [
+    'a branch template that names the ref instead of the branch',
+    'invalid-value',
+    'branch template that gives a name git does not take: not a branch name: refs/heads/t001',
+    'See `git check-ref-format`: no spaces, no `..`, no `~^:?*[\\`, nothing that ends in `.lock` or begins with `refs/`.',
+    { workspace: { branch: '‸refs/heads/${task.id}' } },
   ],
   [
     'a branch template that git would not take for some titles',

@@ -7,6 +7,7 @@ import type { Event } from './event.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome, type Refusal } from './outcome.ts';
 import { findOwed, refuseMissing } from './owed.ts';
+import { requireJudgedHead } from './require-judged-head.ts';
 import type { Rules } from './rules.ts';
 import { whereTo } from './send-handoff.ts';
 import type { State } from './state.ts';
@@ -85,6 +86,8 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
   const seen = measuredEvent(task, claim, command);
   if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules))
     return askForMerge(task, claim, command, rules, seen);
+  const judged = requireJudgedHead(task, to, command.measured?.head);
+  if (!judged.ok) return judged;
   const closed = to === null ? undefined : findClosedWay(task, claim, to, rules);
   if (closed) return { ok: false, refusal: closed };
   const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };

@@ -1,9 +1,10 @@
 import { stagesOf } from './stages.js';
 
 /** What was asked of the daemon, put into the page. Whatever agents wrote goes in as text, never as markup. */
-export function showBoard({ status, work, next, done, workflows, costs }, resolve) {
+export function showBoard({ status, work, blocked, next, done, workflows, costs }, resolve) {
   fill('needs', status.needs_you, (decision) => decisionItem(decision, resolve));
   fill('work', work, (task) => taskItem(task, workflows.get(task.id)));
+  fill('blocked', blocked, (task) => taskItem(task, workflows.get(task.id)));
   fill('next', next, (task) => taskItem(task));
   fill('done', done, (task) => taskItem(task, workflows.get(task.id)));
   fill('agents', status.agents, ({ name, status: how, task_id: task }) => item([name, how], task ?? ''));

@@ -75,12 +75,11 @@ async function look() {
     list({ after_n: Math.max(0, total - LATELY) }),
     daemon.call('costs_get', { by: 'day' }),
   ]);
-  const work = [...blocked, ...busy];
   const done = newest.filter((task) => task.status === 'done').toReversed();
-  const shown = [...work, ...done].slice(0, MOST_WORKFLOWS);
+  const shown = [...busy, ...blocked, ...done].slice(0, MOST_WORKFLOWS);
   const workflows = await Promise.all(shown.map(async ({ id }) => daemon.call('workflow_get', { task_id: id })));
   const byTask = new Map(workflows.map((each) => [each.task_id, each]));
-  return { status, work, next, done, workflows: byTask, costs: costs.rows.slice(-DAYS).toReversed() };
+  return { status, work: busy, blocked, next, done, workflows: byTask, costs: costs.rows.slice(-DAYS).toReversed() };
 }
 
 function sayStanding({ needs_you: needs, agents }) {

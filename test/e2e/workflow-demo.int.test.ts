@@ -1,8 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { findMarked } from '../../src/effects/reap.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -11,8 +13,9 @@ describe('npm start', () => {
     'goes from a request to a merge and leaves one folder, whose record anybody can check',
     { timeout: 180_000 },
     () => {
-      const place = mkdtempSync(join(tmpdir(), 'baton-demo-test-'));
-      onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+      const place = makePlace();
+      // Whatever the user's git is set to is not the demo's.
+      writeFileSync(join(place, '.gitconfig'), '[commit]\n gpgsign = true\n[core]\n hooksPath = hooks-that-refuse\n');
       const ran = spawnSync(process.execPath, ['scripts/demo.ts'], {
         cwd: ROOT,
         encoding: 'utf8',
@@ -22,8 +25,8 @@ describe('npm start', () => {
       expect(ran.stderr.replaceAll(/.*ExperimentalWarning.*\n|\(Use `node.*\n/g, '')).toBe('');
       expect(ran.status).toBe(0);
       const said = ran.stdout;
-      const left = readdirSync(place).filter((name) => name.startsWith('baton-demo-'));
-      expect(left).toHaveLength(1);
+      const left = readdirSync(place).filter((name) => name !== '.gitconfig');
+      expect(left).toEqual([expect.stringMatching(/^baton-demo-/)]);
       const folder = join(place, left[0] ?? '');
       expect(said).toContain(folder);
       for (const words of [
@@ -80,7 +83,36 @@ describe('npm start', () => {
         expect(types).toContain(type);
     },
   );
+
+  it('leaves nothing running where somebody has seen enough', { timeout: 120_000 }, async () => {
+    const place = makePlace();
+    const env = { PATH: process.env['PATH'], HOME: place, TMPDIR: place };
+    const stdio = ['ignore', 'pipe', 'ignore'] as const;
+    const demo = spawn(process.execPath, ['scripts/demo.ts'], { cwd: ROOT, env, stdio: [...stdio] });
+    onTestFinished(() => void demo.kill('SIGKILL'));
+    const exited = once(demo, 'exit');
+    let said = '';
+    for await (const chunk of demo.stdout) {
+      const before = said;
+      said += String(chunk);
+      if (!before.includes(SEEN) && said.includes(SEEN)) demo.kill('SIGINT');
+    }
+    expect(await exited).toEqual([130, null]);
+    const folder = join(place, readdirSync(place)[0] ?? '');
+    expect(said).toContain(`Interrupted. Nothing runs any more; what there was by then is in ${folder}`);
+    expect(existsSync(join(folder, 'state/daemon.json'))).toBe(false);
+    expect(findMarked({ name: 'BATON_STATE_DIR', value: join(folder, 'state') })).toEqual([]);
+  });
 });
+
+const SEEN = 'implementer has it';
+
+/** A folder that is at once home and the place for temporary files. */
+function makePlace(): string {
+  const place = mkdtempSync(join(tmpdir(), 'baton-demo-test-'));
+  onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+  return place;
+}
 
 /** The script of the documentation: git, sha256sum and node, and nothing of Baton. */
 function verifyOutside(ledger: string, repository: string) {

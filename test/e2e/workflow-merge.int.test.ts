@@ -1,4 +1,7 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '../../src/daemon/running.cases.ts';
 import { testsAt } from '../processes/tests-at.ts';
 import { WorkflowScene } from '../processes/workflow-scene.ts';
 
@@ -79,3 +82,34 @@ describe('two changes that pass alone and fail together', () => {
     expect(landed.map((sha) => testsAt(scene?.repository ?? '', sha))).toEqual(['passed', 'passed']);
   });
 });
+
+describe('a merge that is called off', () => {
+  it('takes its checks with it, and moves nothing', { timeout: 120_000 }, async () => {
+    const hangs = 'case $PWD in */merge-*) echo $$ > $BATON_STATE_DIR/hangs; exec sleep 1000;; esac; node --test';
+    scene = new WorkflowScene((toml) => toml.replace('run = "node --test"', () => `run = "${hangs}"`));
+    await scene.start();
+    const before = scene.git('rev-parse', 'main');
+    const id = await scene.run('issue', 'Read durations back');
+    const file = join(scene.stateDir, 'hangs');
+    await until(() => existsSync(file) && readFileSync(file, 'utf8').trim() !== '', 'the check hangs', 100_000);
+    const pid = Number(readFileSync(file, 'utf8'));
+    expect(isAlive(pid)).toBe(true);
+    await scene.ask('task_cancel', { task_id: id, reason: 'not now' });
+    await until(() => !isAlive(pid), 'the check has ended', 30_000);
+    await until(
+      () => readdirSync(join(scene?.stateDir ?? '', 'checkouts')).length === 0,
+      'its checkout is gone',
+      30_000,
+    );
+    expect(scene.git('rev-parse', 'main')).toBe(before);
+    expect((await scene.standing(id)).phase).toBe('BLOCKED');
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -59,6 +59,16 @@ async function picture(name: string): Promise<void> {
 }
 
 describe('the page, in a browser', () => {
+  it('does not show what is blocked as being at work', { timeout: 60_000 }, async () => {
+    await scene.ask('task_create', { task_id: 'A', title: 'do it' });
+    await scene.ask('task_update', { task_id: 'A', status: 'blocked', notes: 'no disk' });
+    await page.goto(await address());
+    const line = page.locator('#blocked [data-task="A"]');
+    await line.waitFor();
+    expect(await line.textContent()).toContain('no disk');
+    expect(await page.locator('#work [data-task]').count()).toBe(0);
+  });
+
   it(
     'shows a workflow as it goes on, without being loaded again, and nothing goes wrong',
     { timeout: 150_000 },

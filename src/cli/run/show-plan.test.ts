@@ -72,7 +72,8 @@ it('shows a workflow: who plays what, what is checked, and how it is merged and 
   check build: reported by GitHub
   merge: squash into the main branch, by pull requests at owner/name
 `);
-  // Asked for, and nowhere to open them.
+  // Asked for, and nobody or nowhere to open them.
+  expect(showPlan({ plan: { ...plan, lacks_gh: true } })).toContain('at owner/name, for which gh is not on the PATH\n');
   expect(showPlan({ plan: { ...plan, pull_requests: '' } })).toContain(', for which no remote is at GitHub');
   expect(showPlan({ plan: { ...plan, pull_requests: null } })).toContain('  merge: squash into the main branch\n');
 });

@@ -30,7 +30,7 @@ function showPlanned(plan: Fields): string[] {
 }
 
 /** Who does what, in the order in which it is done. */
-function showWorkflow({ mode, roles, checks, merge, pull_requests }: Fields): string[] {
+function showWorkflow({ mode, roles, checks, merge, pull_requests, lacks_gh }: Fields): string[] {
   const { method, into } = fieldsIn(merge);
   const players = listIn(roles).map(
     ({ role, agent, run }) => `  ${textIn(role)}: agent ${textIn(agent)} (${textIn(run)})`,
@@ -42,7 +42,7 @@ function showWorkflow({ mode, roles, checks, merge, pull_requests }: Fields): st
   const pulls =
     where === ''
       ? ', by pull requests, for which no remote is at GitHub and no [github] repository is named'
-      : `, by pull requests at ${where}`;
+      : `, by pull requests at ${where}${lacks_gh === true ? ', for which gh is not on the PATH' : ''}`;
   return [
     `workflow issue (${textIn(mode)})`,
     ...players,

@@ -53,7 +53,7 @@ function isFit(name: Slot['name']): boolean {
 const SAMPLES: readonly (readonly [BranchTask, string])[] = [
   [
     { id: 'T001', n: 1, title: 'one two' },
-    'See `git check-ref-format`: no spaces, no `..`, no `~^:?*[\\`, nothing that ends in `.lock`.',
+    'See `git check-ref-format`: no spaces, no `..`, no `~^:?*[\\`, nothing that ends in `.lock` or begins with `refs/`.',
   ],
   [
     { id: 'T001', n: 1, title: '' },

@@ -29,6 +29,10 @@ export function evolveFlow(
     }
     case 'SessionMeasured':
       return { ...flow, head: recorded.data.head, commits: flow.commits + recorded.data.commits };
+    case 'ThoughtRecorded':
+      return isOfAuthor(recorded.data, before)
+        ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase() }
+        : flow;
     case 'HandoffDelivered':
       return delivered(flow, recorded.data, before);
     case 'ChecksRequested': {
@@ -57,8 +61,10 @@ export function evolveFlow(
       const { merge_id: id, head, handoff } = recorded.data;
       return { ...flow, merge: { id, head, handoff } };
     }
-    case 'MergeFinished':
-      return { ...flow, merge: null, mergeSha: recorded.data.merge_sha ?? flow.mergeSha };
+    case 'MergeFinished': {
+      const { merge_sha, base } = recorded.data;
+      return { ...flow, merge: null, ...(merge_sha === null ? {} : { mergeSha: merge_sha, mergeBase: base }) };
+    }
     case 'TaskReinstated':
       return startAgain(flow);
     default:
@@ -73,6 +79,11 @@ function startAgain(flow: Flow): Flow {
   const pull = flow.mergeSha === null ? flow.pull : null;
   const kept = { mode, startedAt, issue, commits, reviews, branch, place, authors, head, checks, pull, merge, movedAt };
   return { ...NO_FLOW, ...kept };
+}
+
+/** What a claim taken by hand leaves behind nobody measures: its record says so. Of all others the measurement, which comes later, counts. */
+function isOfAuthor({ epoch, record }: EventOf<'ThoughtRecorded'>['data'], { claim }: Pick<Task, 'claim'>): boolean {
+  return claim !== null && claim.epoch === epoch && isAuthor(claim.role) && record.status !== 'todo';
 }
 
 /** Whoever changes the work does not approve it. */

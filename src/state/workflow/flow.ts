@@ -39,6 +39,8 @@ export interface Flow {
   readonly movedAt: number;
   /** What Baton's own merge made of it. */
   readonly mergeSha: string | null;
+  /** Where the main branch stood before it; the same where there was nothing to merge. */
+  readonly mergeBase: string | null;
 }
 
 export interface Place {
@@ -94,4 +96,5 @@ export const NO_FLOW: Flow = {
   merge: null,
   movedAt: 0,
   mergeSha: null,
+  mergeBase: null,
 };

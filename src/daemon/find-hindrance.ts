@@ -1,0 +1,29 @@
+import type { ApiError } from '../api/answer.ts';
+import { findMainBranch } from '../git/repository.ts';
+import { withLibrary } from '../runbook/library.ts';
+import type { Runbook } from '../runbook/runbook.ts';
+import { isAuthor } from '../state/workflow/evolve-flow.ts';
+
+/** Why a workflow could not come to its end as things are: better said before the first agent has worked than after the last. */
+export async function findHindrance(runbook: Runbook, path: string): Promise<ApiError | undefined> {
+  const main = await findMainBranch(path, runbook.merge?.into);
+  if (!main.ok) {
+    const { code, message, hint } = main.problem;
+    return { code, message: `there is nothing to merge into: ${message}`, hint };
+  }
+  const reviewers = holdersOf(runbook, (role) => role === 'reviewer');
+  const authors = holdersOf(runbook, isAuthor);
+  if (runbook.sameAgentMayReview || reviewers.some((name) => !authors.includes(name))) return undefined;
+  return {
+    code: 'separation-of-duties',
+    message: `nobody could review: ${reviewers.join(', ')} would also work on what is to be reviewed`,
+    hint: 'Have another agent review (workers.reviewers), or say that the same may: roles.reviewer.same_agent = true',
+  };
+}
+
+/** Under which names a role is claimed: duties are kept apart by them. */
+function holdersOf(runbook: Runbook, isRole: (role: string) => boolean): readonly string[] {
+  return [...withLibrary(runbook).workers.values()]
+    .filter(({ roles }) => roles === undefined || roles.some(isRole))
+    .map(({ name, run }) => (run.kind === 'agent' ? run.agent : name));
+}
