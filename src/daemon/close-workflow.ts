@@ -4,6 +4,7 @@ import { removeWorktree } from '../git/remove-worktree.ts';
 import { loginConfig, parseRepository } from '../github/remote-url.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
+import { commentOnPull } from './closing-comment.ts';
 import { sessionSettingsOf } from './project-world.ts';
 
 export interface Closed {
@@ -19,18 +20,23 @@ export interface Closed {
 /** Clears away what a merged task leaves behind, and measures what it came to. Nothing that holds unmerged work is removed. */
 export async function closeWorkflow(
   { task, dependants }: { readonly task: Task; readonly dependants: readonly string[] },
-  { project, services }: Pick<Call, 'project' | 'services'>,
+  call: Pick<Call, 'project' | 'services' | 'signal'>,
 ): Promise<Closed> {
+  const { project, services } = call;
   const { flow } = task;
   const began = Date.parse(flow.startedAt ?? '');
-  return {
+  const measured = {
     merge_sha: flow.mergeSha,
     cycle_ms: Number.isNaN(began) ? 0 : services.now().getTime() - began,
     review_iterations: flow.reviews,
     commits: flow.commits,
     tests_added: flow.mergeSha === null ? 0 : await countTests(project.path, flow.mergeSha, flow.mergeBase),
+  };
+  return {
+    ...measured,
     actions: [
       describeMerge(flow),
+      ...(await commentOnPull(task, measured, call)),
       await clearAway(task, project, services),
       ...(await clearAwayThere(task, project.path)),
       ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),

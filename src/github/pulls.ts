@@ -87,6 +87,18 @@ export class Pulls {
     return this.#call('POST', `issues/${number}/comments`, { body });
   }
 
+  /** The same where nothing with this mark was said before: whoever is killed in the middle may say it again. */
+  async commentOnce(number: number, body: string, mark: string): Promise<GithubResult<unknown>> {
+    for (let page = 1; page <= MOST_PAGES; page += 1) {
+      const listed = await this.#call('GET', `issues/${number}/comments?per_page=${PAGE}&page=${page}`);
+      if (!listed.ok) return listed;
+      const comments: readonly unknown[] = Array.isArray(listed.value) ? listed.value : [];
+      if (comments.some((each) => textIn(each, 'body')?.includes(mark) === true)) return { ok: true, value: null };
+      if (comments.length < PAGE) break;
+    }
+    return this.comment(number, body);
+  }
+
   /** REST cannot take a draft's mark off. */
   async markReady({ nodeId: id }: Pull): Promise<GithubResult<unknown>> {
     const query =
@@ -112,6 +124,10 @@ export class Pulls {
     return callApi(request, this.#context);
   }
 }
+
+/** Comments are listed in pages, the oldest first. */
+const PAGE = 100;
+const MOST_PAGES = 30;
 
 /** The pull requests of a repository as the ledger writes it. */
 export function openPulls(repository: string, context: ApiContext): GithubResult<Pulls> {

@@ -17,7 +17,7 @@ describe('a daemon that is killed at GitHub', () => {
     await github.listen(gh.socket);
     let daemon: SpawnedDaemon = await killed.scene.spawnDaemon(gh.env);
     // GitHub has done it, and whoever asked does not live to hear of it.
-    const moments = [/^POST .*\/pulls$/, /^PUT .*\/merge$/];
+    const moments = [/^POST .*\/pulls$/, /^PUT .*\/merge$/, /^POST .*\/comments$/];
     github.afterwards = ({ method, path }) => {
       if (moments[0]?.test(`${method} ${path}`) !== true) return false;
       moments.shift();
@@ -27,13 +27,13 @@ describe('a daemon that is killed at GitHub', () => {
     const first = client();
     expect(await first.call('run_start', { name: 'issue', args: ['Read durations back'] })).toMatchObject({ ok: true });
     first.close();
-    for (const left of [1, 0]) {
+    for (const left of [2, 1, 0]) {
       await daemon.exited;
       expect(moments).toHaveLength(left);
       daemon = await killed.scene.spawnDaemon(gh.env);
       expect(daemon.said).toBe('ready');
     }
-    // The third time as soon as the last word of the workflow is on record: the seal is still owed, or has just been made.
+    // The last time as soon as the last word of the workflow is on record: the seal is still owed, or has just been made.
     const watching = client();
     let closing = 0;
     for await (const { seq, json } of watching.events({ after: 0, projectPath: killed.repository })) {
@@ -57,6 +57,7 @@ describe('a daemon that is killed at GitHub', () => {
     expect(killed.pull).toMatchObject({ state: 'closed', merge_commit_sha: end?.view.merge_sha });
     expect(github.count(/^POST .*\/pulls$/)).toBe(1);
     expect(github.count(/^PUT .*\/merge$/)).toBe(1);
+    expect(killed.pull.comments).toHaveLength(1);
     expect(github.git('rev-parse', 'main')).toBe(end?.view.merge_sha);
     expect(github.git('rev-list', '--count', 'main')).toBe('3');
     const story = await killed.story('W-00001');

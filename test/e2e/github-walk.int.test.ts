@@ -29,6 +29,11 @@ describe('a workflow of a repository at GitHub', () => {
     expect(github.git('branch', '--list', 'feature/*')).toBe('');
     expect(scene.pull.body).toContain('Mended in the last round');
 
+    expect(scene.pull.comments).toHaveLength(1);
+    expect(scene.pull.comments[0]).toMatch(
+      new RegExp(`^.${id}. is done, merged as ${sha}.\\n(?:.*\\n)*- Review rounds: 2\\n`),
+    );
+
     const story = await scene.story(id);
     const published = story.filter(({ type }) => type === 'PullRequestPublished');
     expect(published.map(({ data }) => [data['number'], data['how']])).toEqual([

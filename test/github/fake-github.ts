@@ -104,6 +104,11 @@ export class FakeGithub {
       return method === 'POST' ? this.#open(body) : this.#find(url.searchParams);
     const pull = this.pulls.find(({ number }) => String(number) === id);
     if (pull === undefined) return [404, { message: 'Not Found' }];
+    if (kind === 'issues' && method === 'GET') {
+      const [size, page] = ['per_page', 'page'].map((each) => Number(url.searchParams.get(each)));
+      const from = ((page ?? 1) - 1) * (size ?? 30);
+      return [200, pull.comments.slice(from, from + (size ?? 30)).map((text) => ({ body: text }))];
+    }
     if (kind === 'issues') {
       pull.comments.push(String(body['body']));
       return [201, { id: pull.comments.length }];
