@@ -8,6 +8,7 @@ import { main } from '../src/cli/main.ts';
 import { processIo } from '../src/cli/process-io.ts';
 import { followEntries, headOf } from '../src/cli/run/follow-entries.ts';
 import { fieldsIn, listIn, textIn } from '../src/cli/run/read-fields.ts';
+import { findMarked } from '../src/effects/reap.ts';
 import { gitEnvironment } from '../src/git/run-git.ts';
 import { WorkflowStory } from '../src/cli/run/workflow-story.ts';
 import { DemoScreen } from './demo-screen.ts';
@@ -70,19 +71,28 @@ async function leave(): Promise<void> {
   if (isLeaving) process.exit(130);
   isLeaving = true;
   await client.call('task_cancel', { task_id: ID, reason: 'the demo was interrupted' });
-  await agentsGone();
+  await until(agentsGone);
   await client.stop();
+  await until(nobodyRuns);
   io.out(`\nInterrupted. Nothing runs any more; what there was by then is in ${folder}\n`);
   process.exit(130);
 }
 
 /** An agent that was told to go takes a moment to. */
-async function agentsGone(): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const status = await client.call('status_get', {});
-    if (!status.ok || listIn(fieldsIn(status.result)['agents']).length === 0) return;
+async function agentsGone(): Promise<boolean> {
+  const status = await client.call('status_get', {});
+  return !status.ok || listIn(fieldsIn(status.result)['agents']).length === 0;
+}
+
+/** And so does whoever looked after it. */
+function nobodyRuns(): boolean {
+  return findMarked({ name: 'BATON_STATE_DIR', value: join(folder, 'state') }).length === 0;
+}
+
+/** For ten seconds at most: somebody waits for their prompt. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200 && !(await holds()); tries += 1)
     await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 function endDaemon(): void {
