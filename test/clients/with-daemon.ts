@@ -8,7 +8,7 @@ import { CLIENTS } from './run-agent.ts';
 import { openWorld, type World } from './world.ts';
 
 /** The user's shell, as the daemon was started from it: the client on its PATH, a home of its own, and the way to the scripted model. */
-export function shellOf(client: ClientCase, world: World): Record<string, string> {
+export function shellOf(client: Pick<ClientCase, 'env'>, world: World): Record<string, string> {
   return {
     HOME: world.home,
     PATH: `${CLIENTS}:/usr/bin:/bin`,
@@ -17,7 +17,7 @@ export function shellOf(client: ClientCase, world: World): Record<string, string
   };
 }
 
-export async function openUser(client: ClientCase, script: Script): Promise<World> {
+export async function openUser(client: Pick<ClientCase, 'startModel' | 'setUp'>, script: Script): Promise<World> {
   const world = await openWorld(client.startModel, script, blocks(0));
   client.setUp(world);
   return world;

@@ -4,7 +4,7 @@ import { says, usageOf, type Asked, type Message, type Script } from './script.t
 import { sendEvents, sendJson } from './send-events.ts';
 import { listOf, textIn } from './texts.ts';
 
-/** The Messages API of Anthropic, streaming. */
+/** The Messages API of Anthropic, streaming or not, as it is asked. */
 export function startAnthropic(script: Script): Promise<ModelServer> {
   return startModel(ANTHROPIC, script);
 }
@@ -50,7 +50,17 @@ function send(response: ServerResponse, reply: Answer, asked: Asked, turn: numbe
     };
     return sendJson(response, reply.status, body, reply.headers);
   }
-  sendEvents(response, eventsOf(reply, asked.model, turn));
+  if (asked.body['stream'] === true) return sendEvents(response, eventsOf(reply, asked.model, turn));
+  sendJson(response, 200, messageOf(reply, asked.model, turn));
+}
+
+function messageOf(reply: Exclude<Answer, { kind: 'error' }>, model: string, turn: number): object {
+  const { input, output } = usageOf(reply.usage);
+  const text = reply.text === undefined ? [] : [{ type: 'text', text: reply.text }];
+  const tool =
+    reply.kind === 'tool' ? [{ type: 'tool_use', id: `toolu_${turn}`, name: reply.tool, input: reply.input }] : [];
+  const usage = { input_tokens: input, output_tokens: output };
+  return { id: `msg_${turn}`, type: 'message', role: 'assistant', model, content: [...text, ...tool], usage };
 }
 
 function eventsOf(reply: Exclude<Answer, { kind: 'error' }>, model: string, turn: number): object[] {

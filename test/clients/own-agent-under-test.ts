@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { startAnthropic } from '../models/anthropic.ts';
+import { uses } from '../models/script.ts';
+import type { ClientCase } from './client.cases.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../examples/agents/own-agent.mjs');
+
+/** Any command: the agent of the documentation, which anybody could have written. What it uses is between it and its model. */
+export const ownAgentCase: Pick<ClientCase, 'run' | 'startModel' | 'model' | 'env' | 'shell' | 'setUp'> & {
+  readonly usage: null;
+} = {
+  run: `${process.execPath} ${PROGRAM}`,
+  startModel: startAnthropic,
+  model: 'any-model',
+  env: ({ model }) => ({ ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'dummy', AGENT_MODEL: 'any-model' }),
+  shell: (command) => uses('shell', { command }),
+  setUp: () => {},
+  usage: null,
+};
