@@ -4,15 +4,10 @@ import { removeWorktree } from '../git/remove-worktree.ts';
 import { loginConfig, parseRepository } from '../github/remote-url.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
-import { commentOnPull } from './closing-comment.ts';
+import { commentOnPull, type Measured } from './closing-comment.ts';
 import { sessionSettingsOf } from './project-world.ts';
 
-export interface Closed {
-  readonly merge_sha: string | null;
-  readonly cycle_ms: number;
-  readonly review_iterations: number;
-  readonly commits: number;
-  readonly tests_added: number;
+export interface Closed extends Measured {
   /** What was done, in words; also what was left as it is, and why. */
   readonly actions: readonly string[];
 }

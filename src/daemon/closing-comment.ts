@@ -3,7 +3,15 @@ import { openPulls } from '../github/pulls.ts';
 import { renderTime } from '../protocol/render-time.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
-import type { Closed } from './close-workflow.ts';
+
+/** What a task came to. */
+export interface Measured {
+  readonly merge_sha: string | null;
+  readonly cycle_ms: number;
+  readonly review_iterations: number;
+  readonly commits: number;
+  readonly tests_added: number;
+}
 
 /**
  * The last word on the pull request of a task: what it came to, as it was measured. Said once, however often the task is closed: it is found
@@ -11,7 +19,7 @@ import type { Closed } from './close-workflow.ts';
  */
 export async function commentOnPull(
   { id, flow }: Task,
-  measured: Omit<Closed, 'actions'>,
+  measured: Measured,
   { project, services, signal = NEVER }: Pick<Call, 'project' | 'services' | 'signal'>,
 ): Promise<readonly string[]> {
   const { pull, mergeSha } = flow;
@@ -27,7 +35,7 @@ export async function commentOnPull(
 
 const NEVER = new AbortController().signal;
 
-function render(id: string, { merge_sha, cycle_ms, review_iterations, commits, tests_added }: Omit<Closed, 'actions'>) {
+function render(id: string, { merge_sha, cycle_ms, review_iterations, commits, tests_added }: Measured): string {
   return [
     `\`${id}\` is done, merged as ${merge_sha}.`,
     '',
