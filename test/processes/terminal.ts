@@ -33,6 +33,8 @@ export class Terminal implements AsyncDisposable {
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#written += text;
     });
+    // Whoever types while the program leaves is heard by nobody; that it has left, they see.
+    this.#child.stdin?.on('error', () => {});
     this.#exit = once(this.#child, 'close').then(([code]) => (typeof code === 'number' ? code : null));
   }
 
