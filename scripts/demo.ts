@@ -34,7 +34,7 @@ const env: Record<string, string | undefined> = {
   AGENT_EXIT_PROTOCOL_ENABLED: undefined,
 };
 const client = createClient({ env, projectPath: repository, reachMs: 60_000 });
-let isLeaving = false;
+const leaving = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void leave());
 // Whoever is in a hurry, or reads no further, ends us at once: to send word to the daemon is all that can be done then.
 process.once('exit', endDaemon);
@@ -68,14 +68,19 @@ try {
 
 /** Somebody has seen enough: agents and daemon end with us. */
 async function leave(): Promise<void> {
-  if (isLeaving) process.exit(130);
-  isLeaving = true;
+  if (leaving.signal.aborted) process.exit(130);
+  leaving.abort();
   await client.call('task_cancel', { task_id: ID, reason: 'the demo was interrupted' });
   await until(agentsGone);
   await client.stop();
   await until(nobodyRuns);
   io.out(`\nInterrupted. Nothing runs any more; what there was by then is in ${folder}\n`);
   process.exit(130);
+}
+
+/** From then on nothing else is done: whoever asks for anything brings the daemon back. */
+async function unlessLeaving(): Promise<void> {
+  if (leaving.signal.aborted) await new Promise(() => {});
 }
 
 /** An agent that was told to go takes a moment to. */
@@ -123,7 +128,7 @@ async function walk(): Promise<void> {
   if (!started.ok) throw new Error(started.error.message);
   const story = new WorkflowStory(ID);
   const screen = new DemoScreen(io);
-  const patience = AbortSignal.timeout(300_000);
+  const patience = AbortSignal.any([AbortSignal.timeout(300_000), leaving.signal]);
   const implementers = new Set<string>();
   for await (const { type, data } of followEntries(client, { after, signal: patience })) {
     screen.note(type, data);
@@ -137,6 +142,7 @@ async function walk(): Promise<void> {
     if (story.standing.kind === 'over') break;
     if (story.standing.kind === 'waiting') throw new Error('the demo waits for a person, which it should not');
   }
+  await unlessLeaving();
   screen.end();
   if (story.standing.kind !== 'over') throw new Error('the demo did not come to its end');
 }
@@ -152,6 +158,7 @@ function blocksOf(implementers: ReadonlySet<string>, id: string): string[] {
 /** The end of a workflow is sealed a moment after it. */
 async function sealed(): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
+    await unlessLeaving();
     const root = await client.call('merkle_root', {});
     if (root.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -160,8 +167,10 @@ async function sealed(): Promise<void> {
 }
 
 async function baton(...args: string[]): Promise<void> {
+  await unlessLeaving();
   io.out(`\n$ baton ${args.map((arg) => (arg.includes(' ') ? JSON.stringify(arg) : arg)).join(' ')}\n`);
   const code = await main(args, { ...io, env, cwd: repository, err: (text) => io.out(text) });
+  await unlessLeaving();
   if (code !== 0) throw new Error(`baton ${args[0]} ended with ${code}`);
 }
 

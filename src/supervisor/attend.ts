@@ -36,7 +36,6 @@ export async function attend({ launch, files, agent, line, port }: Attending): P
     await endProcesses(tree, kill_after_ms);
     ended.resolve('ended');
   });
-  process.on('SIGTERM', () => void agent.end());
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const guest = await Promise.race([line.arrival, pause(launch.arrival_ms ?? ARRIVAL_MS), ended.promise]);
   const gone =

@@ -237,10 +237,12 @@ describe('a supervised process', () => {
     const looks =
       'for i in 1 2 3 4 5; do sleep 0.1; done; grep -q "^State:.[^Z]" /proc/$other/status && touch saw; exit 0';
     const run = await scene.start(
-      sh(`setsid sleep 600 & other=$!; trap '${looks}' TERM; touch ready; while :; do sleep 0.05; done`),
+      sh(
+        `setsid sh -c 'touch apart; exec sleep 600' & other=$!; trap '${looks}' TERM; touch ready; while :; do sleep 0.05; done`,
+      ),
     );
     const leader = await run.pid();
-    await until('it is ready', () => existsSync(join(scene.cwd, 'ready')));
+    await until('it is ready', () => ['ready', 'apart'].every((name) => existsSync(join(scene.cwd, name))));
     await endProcesses({ leader, mark: `BATON_AGENT_ID=${scene.agentId}` }, 20_000);
     expect(existsSync(join(scene.cwd, 'saw'))).toBe(true);
     expect(scene.alive()).toEqual([]);

@@ -28,6 +28,8 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const log = new OutputLog(files.log, launch.log_bytes);
   const tail = new Tail(TAIL_BYTES);
   const agent = new Counterpart(launch, files, tail);
+  // From the start: whoever is told to end before there is anything to end does so as soon as there is.
+  process.on('SIGTERM', () => void agent.end());
   const line = launch.terminal === true ? new TerminalLine() : undefined;
   const { server, port } = await openDoor({
     agentToken: launch.agent_token,
@@ -60,7 +62,6 @@ export async function supervise(folder: string, start: number): Promise<number> 
   agent.begin(child, running);
   const tree = { leader: child.pid, mark: markOf(launch) };
   agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
-  process.on('SIGTERM', () => void agent.end());
   // A state folder that was removed has no daemon any more, and nobody else could ever find this agent.
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const { code, signal } = await ended.exit;

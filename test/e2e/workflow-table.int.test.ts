@@ -55,9 +55,11 @@ describe('the table of the built-in workflow', () => {
       const after = await scene.run('issue', 'And then this', '--after', id);
       const [end] = await scene.settled([id], 120_000);
       expect(end).toMatchObject({ is: 'closed', because: null });
+      // The next task begins while the closer still tidies up.
       const tries = readFileSync(join(scene.stateDir, 'tries'), 'utf8').split('\n');
+      const isNext = (line: string, at: number): boolean => line === '' || (at > 0 && line.startsWith('issue-manager'));
       const all = 'missing result, thought_record, handoff';
-      expect(tries.filter((line) => line !== '').slice(0, 9)).toEqual(
+      expect(tries.filter((line, at) => !isNext(line, at)).slice(0, 9)).toEqual(
         [
           ['issue-manager', 'DRAFT', 'missing handoff'],
           ['prep', 'DRAFT', 'missing handoff'],
