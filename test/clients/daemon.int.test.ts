@@ -31,6 +31,19 @@ function agentOf({ run, model }: Pick<ClientCase, 'run' | 'model'>, more = ''): 
     ${more}`;
 }
 
+/** Whoever does this is at work until it is let go. */
+const WAIT = 'touch waits; while [ ! -e go ]; do sleep 0.05; done';
+
+/** Runs the agent, tells it something while it is at work, and lets it go on. Its id. */
+async function runAndTell(text: string): Promise<string> {
+  const id = await scene.run('coder');
+  await until(() => existsSync(join(scene.repository, 'waits')), 'it is at work', 30_000);
+  await scene.ask('agent_send', { id, text });
+  await until(async () => (await scene.types()).includes('MessageDelivered'), 'it was told');
+  writeFileSync(join(scene.repository, 'go'), '');
+  return id;
+}
+
 describe.each([...CLIENTS, ownAgentCase])('$run, run by Baton', (client) => {
   const agent = (more?: string): string => agentOf(client, more);
 
@@ -69,15 +82,11 @@ describe.each([...CLIENTS, ownAgentCase])('$run, run by Baton', (client) => {
   });
 
   it('hears what it is told while it works', async () => {
-    const wait = client.shell('touch waits; while [ ! -e go ]; do sleep 0.05; done');
+    const wait = client.shell(WAIT);
     await using user = await openUser(client, [wait, says('Done.'), client.shell(COMPLETE), says('Now.')]);
     scene.write(agent('on_stop = "signal"'));
     await scene.start(shellOf(client, user));
-    const id = await scene.run('coder');
-    await until(() => existsSync(join(scene.repository, 'waits')), 'it is at work', 30_000);
-    await scene.ask('agent_send', { id, text: 'Mind the gap.' });
-    await until(async () => (await scene.types()).includes('MessageDelivered'), 'it was told');
-    writeFileSync(join(scene.repository, 'go'), '');
+    const id = await runAndTell('Mind the gap.');
     expect((await scene.agent(id)).status).toBe('done');
     const heard = user.model.asked.map(textIn).find((text) => text.includes('Mind the gap.'));
     expect(heard).toContain('Do the task.');
@@ -123,16 +132,12 @@ describe.each(CLIENTS)('$run, whose API fails', (client) => {
   const agent = (more?: string): string => agentOf(client, more);
 
   it('hears once, after a resume, what it was told before it failed', async () => {
-    const wait = client.shell('touch waits; while [ ! -e go ]; do sleep 0.05; done');
+    const wait = client.shell(WAIT);
     const script = [says('The first words.'), wait, client.unauthorized, client.shell(COMPLETE), says('Now.')];
     await using user = await openUser(client, script);
     scene.write(agent('on_stop = "signal"\n    on_error = "escalate"'));
     await scene.start(shellOf(client, user));
-    const id = await scene.run('coder');
-    await until(() => existsSync(join(scene.repository, 'waits')), 'it is at work', 30_000);
-    await scene.ask('agent_send', { id, text: 'Mind the gap.' });
-    await until(async () => (await scene.types()).includes('MessageDelivered'), 'it was told');
-    writeFileSync(join(scene.repository, 'go'), '');
+    const id = await runAndTell('Mind the gap.');
     await entryOf(scene, 'AgentErrored');
     const { decision_id } = await scene.agent(id);
     await scene.ask('decision_resolve', { id: decision_id, option: 1, message: 'Go on, please.' });
