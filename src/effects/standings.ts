@@ -29,21 +29,25 @@ export class Standings {
     await this.#told.get(agentId)?.underWay;
   }
 
+  /** Also where it stands again as it was told last: it may have heard in an answer how it stood in between. */
   #push(run: AgentRun, standing: Standing): void {
-    const told = this.#told.get(run.id) ?? { text: '', next: undefined, underWay: undefined };
-    this.#told.set(run.id, told);
-    told.next = { run, standing, text: JSON.stringify({ start: run.start, standing }) };
-    if (told.next.text !== told.text) told.underWay ??= this.#tell(told);
+    const { at: _, ...says } = standing;
+    const text = JSON.stringify({ start: run.start, ...says });
+    const agent = this.#told.get(run.id) ?? { run, standing, text: '', isTold: true, underWay: undefined };
+    this.#told.set(run.id, agent);
+    const isTold = agent.isTold && agent.text === text;
+    Object.assign(agent, { run, standing, text, isTold });
+    if (!isTold) agent.underWay ??= this.#tell(agent);
   }
 
   /** Until it has heard the newest. One that does not hear is left alone until the next look. */
-  async #tell(told: Told): Promise<void> {
-    while (told.next !== undefined && told.next.text !== told.text) {
-      const { run, standing, text } = told.next;
-      if (!(await this.#send(run, standing))) break;
-      told.text = text;
+  async #tell(agent: Told): Promise<void> {
+    for (let isHeard = true; isHeard && !agent.isTold;) {
+      agent.isTold = true;
+      isHeard = await this.#send(agent.run, agent.standing);
+      agent.isTold &&= isHeard;
     }
-    told.underWay = undefined;
+    agent.underWay = undefined;
   }
 
   async #send(run: AgentRun, standing: Standing): Promise<boolean> {
@@ -54,8 +58,10 @@ export class Standings {
 }
 
 interface Told {
-  /** What the supervisor heard last. */
+  run: AgentRun;
+  standing: Standing;
+  /** What the standing says, without its number. */
   text: string;
-  next: { readonly run: AgentRun; readonly standing: Standing; readonly text: string } | undefined;
+  isTold: boolean;
   underWay: Promise<void> | undefined;
 }

@@ -94,6 +94,7 @@ describe('a budget of tokens', () => {
     expect(standingOf(play.state, 'a1', false).is_held).toBe(true);
     play.say(runs.signal('complete', 'a1'), runs.agent('a1'));
     expect(standingOf(play.state, 'a1', false)).toEqual({
+      at: play.state.seq,
       has_signalled: true,
       is_owned: false,
       is_parked: true,

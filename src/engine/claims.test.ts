@@ -175,6 +175,7 @@ describe('the end of a session', () => {
     const play = working(agentWorker());
     const standing = () => standingOf(play.state, play.agent().id, true);
     expect(standing()).toEqual({
+      at: play.state.seq,
       has_signalled: false,
       is_owned: true,
       is_parked: false,

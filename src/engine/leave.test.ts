@@ -51,6 +51,7 @@ describe('an agent that nobody waits for', () => {
 
   it('is nobody that was ever known', () => {
     expect(standingOf(new Play().state, 'ghost', true)).toEqual({
+      at: 0,
       has_signalled: false,
       is_owned: false,
       is_parked: false,

@@ -144,6 +144,8 @@ export type Control =
 
 /** How the daemon sees the agent, told whenever it changes and when a supervisor asks (`agent_standing`). */
 export interface Standing {
+  /** The newest entry that it follows from: of two that cross on their way, the later one counts. */
+  readonly at?: number;
   readonly has_signalled: boolean;
   readonly is_owned: boolean;
   readonly is_parked: boolean;

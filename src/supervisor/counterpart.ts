@@ -73,7 +73,7 @@ export class Counterpart implements Rooms {
       onProgress: () => this.#guard.progress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
     });
-    this.#printed = new PrintedSignals(launch, this.#line, this.#hearing.speech);
+    this.#printed = new PrintedSignals(launch, this.#reporter, this.#hearing.speech);
     this.#guard = new StopGuard({
       agentId: launch.id,
       config: readHookConfig(files.config),
@@ -146,14 +146,10 @@ export class Counterpart implements Rooms {
     return this.#reporter.report(report);
   }
 
-  /** When everybody who asked has been answered. */
+  /** When there is an answer for everybody who asked. */
   async farewell(): Promise<void> {
     this.#gone.resolve();
     await Promise.allSettled(this.#answering);
-    // The answers themselves still have to leave.
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
   }
 
   async hook(name: string, body: Buffer): Promise<object> {

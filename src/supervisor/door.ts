@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ApiError } from '../api/answer.ts';
 import { ERROR_STATUS } from '../api/answer.ts';
 
@@ -19,20 +20,36 @@ export interface DoorOptions {
   readonly terminal?: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
+export interface Door {
+  readonly port: number;
+  /** Whoever is being answered hears it to the end, unless that takes too long. */
+  close(withinMs: number): Promise<void>;
+}
+
 /** Listens on loopback, on a port that the system chooses. */
-export async function openDoor(options: DoorOptions): Promise<{ readonly server: Server; readonly port: number }> {
+export async function openDoor(options: DoorOptions): Promise<Door> {
+  const inside = new Set<ServerResponse>();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    inside.add(response);
+    response.once('close', () => inside.delete(response));
     enter(request, response, options).catch(() => refuse(response, FAILED));
   });
   // A stop waits for the daemon, and a stream never ends: no request is cut off for lasting long.
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
+  const close = async (withinMs: number): Promise<void> => {
+    const heard = Promise.all([...inside].map(async (response) => once(response, 'close')));
+    await Promise.race([heard, new Promise((resolve) => void setTimeout(resolve, withinMs))]);
+    // Not before: to close a server cuts off answers that have been written, but have not left.
+    server.close();
+    server.closeAllConnections();
+  };
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host: '127.0.0.1', port: 0 }, () => {
       const address = server.address();
-      if (typeof address === 'object' && address !== null) resolve({ server, port: address.port });
+      if (typeof address === 'object' && address !== null) resolve({ port: address.port, close });
     });
   });
 }

@@ -1,6 +1,6 @@
 import { renderExitSignal } from '../protocol/exit-signal.ts';
 import type { Launch } from './contract.ts';
-import type { DaemonLine } from './daemon-line.ts';
+import type { Reporter } from './reporter.ts';
 import { findInLastWords, type Speech } from './speech.ts';
 
 /**
@@ -9,14 +9,14 @@ import { findInLastWords, type Speech } from './speech.ts';
  */
 export class PrintedSignals {
   readonly #launch: Launch;
-  readonly #line: DaemonLine;
+  readonly #reporter: Reporter;
   readonly #speech: Speech;
   #accepted: string | undefined;
   #count = 0;
 
-  constructor(launch: Launch, line: DaemonLine, speech: Speech) {
+  constructor(launch: Launch, reporter: Reporter, speech: Speech) {
     this.#launch = launch;
-    this.#line = line;
+    this.#reporter = reporter;
     this.#speech = speech;
   }
 
@@ -31,7 +31,7 @@ export class PrintedSignals {
     // The pipe may bring once more what the hook has brought already.
     if (input === this.#accepted) return { kind: 'accepted' };
     const key = `${id}:printed:${start}:${(this.#count += 1)}`;
-    const answer = await this.#line.say({ operation: 'exit_signal', input, token: agent_token, key });
+    const answer = await this.#reporter.say({ operation: 'exit_signal', input, token: agent_token, key });
     if (!answer.ok && answer.error.code !== 'kept') return { kind: 'refused', message: answer.error.message };
     this.#accepted = input;
     return { kind: 'accepted' };

@@ -1,6 +1,6 @@
 import type { Answer } from '../api/answer.ts';
 import type { AgentReport, Exit, Launch } from './contract.ts';
-import type { DaemonLine } from './daemon-line.ts';
+import type { DaemonLine, Saying } from './daemon-line.ts';
 
 /** Tells the daemon what happens to the process, in the order in which it happens, each thing once. */
 export class Reporter {
@@ -21,14 +21,17 @@ export class Reporter {
     // A process starts and ends once a start; other things happen again and again.
     const isOnce = ONCE.has(report.kind);
     const key = `${id}:${report.kind}:${start}${isOnce ? '' : `:${(this.#count += 1)}`}`;
-    const answer = this.#last.then(async () =>
-      this.#line.say({
-        operation: kind === 'agent' ? 'agent_report' : 'command_report',
-        input: JSON.stringify(kind === 'agent' || report.kind !== 'exited' ? report : exitOf(report)),
-        token: this.#launch.token,
-        key,
-      }),
-    );
+    return this.say({
+      operation: kind === 'agent' ? 'agent_report' : 'command_report',
+      input: JSON.stringify(kind === 'agent' || report.kind !== 'exited' ? report : exitOf(report)),
+      token: this.#launch.token,
+      key,
+    });
+  }
+
+  /** When what was said before is on record: a process that prints its signal at once has started all the same. */
+  async say(saying: Saying): Promise<Answer> {
+    const answer = this.#last.then(async () => this.#line.say(saying));
     this.#last = answer.catch(() => {});
     return answer;
   }

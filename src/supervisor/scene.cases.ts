@@ -82,10 +82,18 @@ export class Scene implements AsyncDisposable {
       await once(child, 'exit');
     }
     for (const id of this.#ids) {
-      for (const pid of findAlive({ leader: -1, mark: `BATON_AGENT_ID=${id}` })) process.kill(pid, 'SIGKILL');
+      for (const pid of findAlive({ leader: -1, mark: `BATON_AGENT_ID=${id}` })) killIfThere(pid);
     }
     await this.daemon.stop();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has gone by itself.
   }
 }
 

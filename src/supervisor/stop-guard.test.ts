@@ -5,6 +5,7 @@ import { StopGuard } from './stop-guard.ts';
 
 const AT_WORK: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
 const ORPHANED: Standing = { ...AT_WORK, is_owned: false };
+const at = (seq: number, standing: Standing): Standing => ({ ...standing, at: seq });
 
 /** A guard whose daemon answers when the test lets it. */
 function begin() {
@@ -26,20 +27,20 @@ function begin() {
 const answered = (standing: Standing): Answer => ({ ok: true, result: standing });
 const recorded = (standing: Standing): Answer => ({ ok: true, result: { standing } });
 
-describe('how an agent stands, asked twice', () => {
+describe('how an agent stands, heard on several ways', () => {
   it.each(['first', 'last'])(
-    'is what the later question was answered, also where the earlier answer comes %s',
+    'is what follows from the newest entry, also where the earlier answer comes %s',
     async (when) => {
       const { guard, asked, reported } = begin();
       const asking = guard.ask();
       const reporting = guard.report({ kind: 'idle', why: 'stop' });
       if (when === 'first') {
-        asked.resolve(answered(AT_WORK));
+        asked.resolve(answered(at(1, AT_WORK)));
         await asking;
       }
-      reported.resolve(recorded(ORPHANED));
+      reported.resolve(recorded(at(2, ORPHANED)));
       await reporting;
-      asked.resolve(answered(AT_WORK));
+      asked.resolve(answered(at(1, AT_WORK)));
       await asking;
       expect(guard.isOwned).toBe(false);
     },
@@ -47,14 +48,25 @@ describe('how an agent stands, asked twice', () => {
 
   it.each<[string, (guard: StopGuard) => void]>([
     ['that it has signalled', (guard) => guard.signalled()],
-    ['what the daemon says by itself', (guard) => guard.stand({ ...AT_WORK, has_signalled: true })],
+    ['what the daemon says by itself', (guard) => guard.stand(at(2, { ...AT_WORK, has_signalled: true }))],
   ])('is not older than %s', async (_, hear) => {
     const { guard, asked } = begin();
     const asking = guard.ask();
     hear(guard);
-    asked.resolve(answered(AT_WORK));
+    asked.resolve(answered(at(1, AT_WORK)));
     await asking;
     expect(guard.hasSignalled).toBe(true);
+  });
+
+  it('is what the daemon answers, where it has said by itself what it was before', async () => {
+    const { guard, reported } = begin();
+    const reporting = guard.report({ kind: 'idle', why: 'stop' });
+    guard.stand(at(1, AT_WORK));
+    reported.resolve(recorded(at(2, { ...AT_WORK, is_parked: true, is_held: true })));
+    await reporting;
+    expect(guard.isHeld).toBe(true);
+    guard.stand(at(1, AT_WORK));
+    expect(guard.isHeld).toBe(true);
   });
 
   it('is what the daemon answers, where nothing else was heard', async () => {

@@ -24,12 +24,6 @@ export interface StopGuardOptions {
 export class StopGuard {
   readonly #options: StopGuardOptions;
   #standing: Standing;
-  /** How often it was heard how the agent stands, without a question. */
-  #heard = 0;
-  /** How often the daemon was asked, or told something, to which it answers with how the agent stands. */
-  #asked = 0;
-  /** Which of these questions had the newest answer. */
-  #answered = 0;
   #blocks = 0;
   #head: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -67,12 +61,16 @@ export class StopGuard {
 
   /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
   stand(standing: Standing): void {
-    this.#heard += 1;
-    this.#standing = { ...standing, has_signalled: standing.has_signalled || this.#options.hasKeptSignal() };
+    if (this.#isNews(standing))
+      this.#standing = { ...standing, has_signalled: standing.has_signalled || this.#options.hasKeptSignal() };
+  }
+
+  /** What the daemon says by itself, and what it answers, come on several ways, and may overtake each other. */
+  #isNews({ at = Infinity }: Standing): boolean {
+    return at >= (this.#standing.at ?? 0);
   }
 
   signalled(): void {
-    this.#heard += 1;
     this.#standing = { ...this.#standing, has_signalled: true };
     this.wasLetGo = false;
   }
@@ -124,9 +122,7 @@ export class StopGuard {
   /** A person is called once. From then on the agent may rest until they answer, also where the daemon has yet to hear of it. */
   async #escalate(): Promise<void> {
     const answer = await this.report({ kind: 'stop' });
-    if (!answer.ok && answer.error.code !== 'kept') return;
-    this.#heard += 1;
-    this.#standing = { ...this.#standing, is_parked: true };
+    if (answer.ok || answer.error.code === 'kept') this.#standing = { ...this.#standing, is_parked: true };
   }
 
   /** Asks the daemon how the agent stands; nothing changes where it does not answer. */
@@ -148,15 +144,12 @@ export class StopGuard {
     );
   }
 
-  /** What was heard meanwhile is newer, and so is the answer to what was asked later. */
+  /** A signal that was given while the answer was under way counts all the same. */
   async #follow(ask: () => Promise<Answer>, standingIn: (result: unknown) => unknown): Promise<Answer> {
-    const heard = this.#heard;
-    const asked = (this.#asked += 1);
     const answer = await ask();
     const standing = answer.ok ? standingIn(answer.result) : undefined;
-    if (heard !== this.#heard || asked < this.#answered || !isStanding(standing)) return answer;
-    this.#answered = asked;
-    this.#standing = { ...standing, has_signalled: standing.has_signalled || this.hasSignalled };
+    if (isStanding(standing) && this.#isNews(standing))
+      this.#standing = { ...standing, has_signalled: standing.has_signalled || this.hasSignalled };
     return answer;
   }
 

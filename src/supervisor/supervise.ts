@@ -1,13 +1,12 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Server } from 'node:http';
 import { identifyProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
 import { attend } from './attend.ts';
 import { childEnvironment, fillUrl, markOf, startChild, type Child } from './child.ts';
 import { filesIn, type Exit, type Launch, type Running } from './contract.ts';
 import { Counterpart } from './counterpart.ts';
-import { openDoor } from './door.ts';
+import { openDoor, type Door } from './door.ts';
 import { OutputLog } from './output-log.ts';
 import { endProcesses } from './process-tree.ts';
 import { requireLaunch } from './read-launch.ts';
@@ -31,26 +30,24 @@ export async function supervise(folder: string, start: number): Promise<number> 
   // From the start: whoever is told to end before there is anything to end does so as soon as there is.
   process.on('SIGTERM', () => void agent.end());
   const line = launch.terminal === true ? new TerminalLine() : undefined;
-  const { server, port } = await openDoor({
+  const door = await openDoor({
     agentToken: launch.agent_token,
     supervisorToken: launch.token,
     rooms: agent,
     ...(line === undefined ? {} : { terminal: async (request, response) => line.serve(request, response) }),
   });
+  const { port } = door;
   const url = `http://127.0.0.1:${port}`;
   writeFiles(launch, url);
   if (line !== undefined) {
     const exit = await attend({ launch, files, agent, line, port });
-    return finish(exit, { agent, server, log, exitFile: files.exit(start) });
+    return finish(exit, { agent, door, log, exitFile: files.exit(start) });
   }
   const spawned = await startChild(launch, childEnvironment(launch, files.bin, url));
   if (!spawned.ok) {
     log.write(Buffer.from(`baton: ${spawned.reason}\n`));
     // As a shell would say it.
-    return finish(
-      { ...NOT_STARTED, start, output: spawned.reason },
-      { agent, server, log, exitFile: files.exit(start) },
-    );
+    return finish({ ...NOT_STARTED, start, output: spawned.reason }, { agent, door, log, exitFile: files.exit(start) });
   }
   const { child } = spawned;
   const ended = follow(child, (chunk, isWords) => {
@@ -72,7 +69,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   await Promise.race([ended.silence, pause(SILENCE_MS)]);
   const { timedOut, wasLetGo } = await agent.conclude(code);
   const exit = { start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output: tail.text() };
-  return finish(exit, { agent, server, log, exitFile: files.exit(start) });
+  return finish(exit, { agent, door, log, exitFile: files.exit(start) });
 }
 
 const TAIL_BYTES = 8192;
@@ -135,15 +132,14 @@ function follow({ process: child }: Child, onOutput: (chunk: Buffer, isWords: bo
 /** On disk first, then told: a daemon that hears nothing finds it there. */
 async function finish(
   exit: Exit,
-  { agent, server, log, exitFile }: { agent: Counterpart; server: Server; log: OutputLog; exitFile: string },
+  { agent, door, log, exitFile }: { agent: Counterpart; door: Door; log: OutputLog; exitFile: string },
 ): Promise<number> {
   log.close();
   if (!existsSync(dirname(exitFile))) return 1;
   writeWhole(exitFile, JSON.stringify(exit));
   await agent.report({ kind: 'exited', ...exit });
   await Promise.race([agent.farewell(), pause(FAREWELL_MS)]);
-  server.close();
-  server.closeAllConnections();
+  await door.close(FAREWELL_MS);
   return 0;
 }
 

@@ -126,6 +126,7 @@ describe('a person in front of an agent', () => {
     expect(await terminal.exit()).toBe(0);
     expect(await world.pipeline(pipelineId)).toMatchObject({ status: 'done' });
     expect(world.lines('after')).toEqual(['done']);
+    await world.gone(id);
     const told = world.told(id);
     expect(told.at(0)).toBe('Go on, please.');
     expect(told.at(-1)).toContain('The person who worked with you has left.');

@@ -40,7 +40,11 @@ it('what no ledger can hold is refused to whoever said it, and to nobody else', 
 it('what looks like a credential is neither in the ledger nor told to anybody, before a restart and after it', async () => {
   await using world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
   const secret = `ghp_${'a1B2'.repeat(9)}`;
+  // Work that is not on main: nothing for the next daemon to wonder about.
+  world.git(world.repository, 'switch', '--create', 'feature/t0');
+  world.commit(world.repository, { 'work.txt': 'done\n' }, 'the work');
   const commit = world.git(world.repository, 'rev-parse', 'HEAD');
+  world.git(world.repository, 'switch', '-');
   await world.order('task_create', { task_id: 'T0', title: 'x' });
   const session = world.client(tokenOf(await world.order('task_claim', { task_id: 'T0', as: 'a' })));
   resultOf(await session.call('thought_record', record('T0', commit, { summary: `I used ${secret} for it.` })));

@@ -5,6 +5,8 @@ import { findOwed } from '../owed.ts';
 
 /** How an agent stands with those who wait for it: what the stop hook wants to know. */
 export interface AgentStanding {
+  /** The newest entry that it follows from: of two that cross on their way, the later one counts. */
+  readonly at: number;
   readonly has_signalled: boolean;
   /** A step, or the run itself, still waits for it. */
   readonly is_owned: boolean;
@@ -21,6 +23,7 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
   const session = agent === undefined ? state.sessions.get(agentId) : undefined;
   if (session !== undefined) return standingByHand(state, session);
   return {
+    at: state.seq,
     has_signalled: agent !== undefined && agent.signal !== null,
     is_owned: agent !== undefined && agent.outcome === null,
     is_parked: agent !== undefined && agent.parked !== null,
@@ -41,6 +44,7 @@ function standingByHand(state: State, { id, taskId }: Session): AgentStanding {
   const is_owned = task !== undefined && claim !== null;
   const has_signalled = is_owned && hasWriteback(task, claim);
   return {
+    at: state.seq,
     has_signalled,
     is_owned,
     is_parked: false,
