@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GENESIS } from './chain.ts';
@@ -222,6 +223,7 @@ describe('opening again', () => {
     expect((await openLedger({ ...options, outside: new MemoryOutside(older) })).ok).toBe(true);
     const other = testOptions();
     await record(await openTestLedger(other), [testDraft(1), testDraft(2), testDraft(3)]);
+    await turn();
     const refusal = await openLedger({ ...options, outside: other.outside });
     expect(refusal).toMatchObject({ ok: false, problem: { code: 'ledger/rolled-back' } });
   });

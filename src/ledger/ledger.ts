@@ -44,7 +44,9 @@ export class Ledger {
   #inDoubt = false;
   #stopped: Problem | undefined;
   #closing: Promise<void> | undefined;
+  /** Of the last commit, and whether the outside copy is an older one. */
   #note: string | undefined;
+  #isCopyOld = false;
   #turnedMs = -Infinity;
 
   constructor(options: LedgerOptions, position: Position, keyring: Keyring) {
@@ -119,6 +121,7 @@ export class Ledger {
   /** Makes the outside copy durable; a seal wants that. */
   syncOutside(): void {
     if (this.#note !== undefined) this.#options.outside.write(this.#note);
+    this.#isCopyOld = false;
     this.#options.outside.sync();
   }
 
@@ -130,6 +133,7 @@ export class Ledger {
 
   async #close(): Promise<void> {
     await this.#draining;
+    this.#writeOutside();
     this.#options.outside.close();
     await this.#options.store.close();
   }
@@ -199,7 +203,7 @@ export class Ledger {
   #accept({ commit, entries, position }: BuiltCommit): void {
     this.#position = position;
     this.#note = commit.checkpoint.note;
-    this.#writeOutside();
+    this.#writeOutsideSoon();
     for (const entry of entries) this.#keyring.read(entry);
   }
 
@@ -209,10 +213,18 @@ export class Ledger {
     if (checkpoint.ok) await this.#keyring.accepts(checkpoint.value);
   }
 
+  /** With the next turn of the event loop, once for all commits until then: nobody waits for the copy to be told. */
+  #writeOutsideSoon(): void {
+    if (!this.#isCopyOld) setImmediate(() => this.#writeOutside());
+    this.#isCopyOld = true;
+  }
+
   /** The commit is durable whether or not the copy can be written; an older copy is still a valid prefix. */
   #writeOutside(): void {
+    if (!this.#isCopyOld || this.#note === undefined) return;
+    this.#isCopyOld = false;
     try {
-      if (this.#note !== undefined) this.#options.outside.write(this.#note);
+      this.#options.outside.write(this.#note);
     } catch {
       // A full disk: `syncOutside` writes it again, and says so where that is not possible either.
     }
@@ -242,7 +254,7 @@ export class Ledger {
       return unavailable(error).problem;
     }
     this.#inDoubt = false;
-    this.#writeOutside();
+    this.#writeOutsideSoon();
     if (news.entries.length > 0) onEntries?.(news.entries);
     return undefined;
   }

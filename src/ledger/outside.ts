@@ -5,7 +5,7 @@
 export interface Outside {
   /** The copy as text, whatever state it is in; nothing where there is none. */
   read(): string | undefined;
-  /** After every commit, so it must cost next to nothing. An older copy is still a valid prefix. */
+  /** Soon after every commit, so it must cost next to nothing. An older copy is still a valid prefix. */
   write(note: string): void;
   /** Makes the last copy durable: a seal wants that. */
   sync(): void;

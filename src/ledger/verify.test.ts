@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
 import { nodeVerifier } from './node-crypto.ts';
@@ -60,9 +61,11 @@ async function ledgerWithNotes(first = 0): Promise<{ store: MemoryStore; notes: 
   const store = new MemoryStore();
   const options = testOptions({ store });
   const ledger = await openTestLedger(options);
+  await turn();
   const notes = [options.outside.read() ?? ''];
   for (let i = 0; i < 3; i += 1) {
     await record(ledger, [testDraft(first + i)]);
+    await turn();
     notes.push(options.outside.read() ?? '');
   }
   return { store, notes };

@@ -5,14 +5,20 @@ import type { Control, Standing } from './contract.ts';
 import { END_AT_TOOL } from './holds.ts';
 import { Scene, type Supervised } from './scene.cases.ts';
 
-const AT_WORK: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
+const AT_WORK: Standing = { at: 1, has_signalled: false, is_owned: true, is_parked: false, missing: [] };
 const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
 const WAKE: Control = { kind: 'send', message_id: 'm1', text: 'Go on where you were.', wakes: true };
+
+/** As the daemon stands when it is asked: everything else is said later. */
+const asked = (standing: Standing) => ({ agent_standing: () => ({ ok: true as const, result: standing }) });
 
 /** What it was told it prints. */
 const ECHO = { argv: ['/bin/sh', '-c', 'cat'], prompt: 'Work.' } as const;
 
-async function stand(run: Supervised, standing: Standing): Promise<void> {
+let seq = 1;
+
+async function stand(run: Supervised, says: Standing): Promise<void> {
+  const standing = { ...says, at: (seq += 1) };
   expect(await run.control({ kind: 'standing', standing })).toEqual({ ok: true });
 }
 
@@ -26,7 +32,7 @@ async function callTool(run: Supervised): Promise<unknown> {
 
 describe('a tool call that is held for a budget', () => {
   it('goes on when it may, and whoever wakes it says nothing to it', async () => {
-    await using scene = new Scene({ agent_standing: () => ({ ok: true, result: HELD }) });
+    await using scene = new Scene(asked(HELD));
     await scene.daemon.start();
     const run = await scene.start(ECHO);
     await until('it has begun', () => heard(run).includes('Work.'));
@@ -41,7 +47,7 @@ describe('a tool call that is held for a budget', () => {
   });
 
   it('and whose turn was ended there does not go on by itself: whoever wakes it has to say so', async () => {
-    await using scene = new Scene({ agent_standing: () => ({ ok: true, result: HELD }) });
+    await using scene = new Scene(asked(HELD));
     await scene.daemon.start();
     const run = await scene.start(ECHO);
     await until('it has begun', () => heard(run).includes('Work.'));
@@ -53,5 +59,14 @@ describe('a tool call that is held for a budget', () => {
     await stand(run, AT_WORK);
     expect(await run.control(WAKE)).toEqual({ ok: true });
     await until('it was told', () => heard(run).includes(WAKE.text));
+  });
+
+  it('does not wait for a daemon that is away', async () => {
+    await using scene = new Scene(asked(HELD));
+    const run = await scene.start(ECHO);
+    expect(await callTool(run)).toEqual({});
+    // Which comes back a moment later: it says by itself what there is to say.
+    await scene.daemon.start();
+    expect(await callTool(run)).toEqual({});
   });
 });

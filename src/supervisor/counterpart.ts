@@ -222,11 +222,12 @@ export class Counterpart implements Rooms {
     return answer;
   }
 
-  /** What it has used decides whether it may go on. */
+  /** What it has used decides whether it may go on, and what others have: the word of that may still be on its way. */
   async #beforeTool(): Promise<object> {
     this.#pause.turnBegins();
     await heardOutput();
-    await this.#hearing.reportTokens(false);
+    if (!(await this.#hearing.reportTokens(false))) await this.#guard.askWhereHeard();
+    this.#pause.look();
     return this.#pause.atTool();
   }
 

@@ -101,12 +101,14 @@ export class Hearing {
     this.#paceMs = answer.ok ? PACE_MS : PACE_AWAY_MS;
   }
 
-  /** The same, where it has used something. In the middle of its work it is not told again and again. */
-  async reportTokens(isUrgent: boolean): Promise<void> {
+  /** The same, where it has used something. In the middle of its work it is not told again and again. Was it told now? */
+  async reportTokens(isUrgent: boolean): Promise<boolean> {
     const isDue = isUrgent || Date.now() >= this.#usedAt + this.#paceMs;
-    if (this.#meter.hasUsed && isDue) await this.reportUsed();
+    const isTold = this.#meter.hasUsed && isDue;
+    if (isTold) await this.reportUsed();
     // What is being told is judged before it goes on.
     else await this.#telling;
+    return isTold;
   }
 
   /** A turn may take an hour, and a budget must not wait for its end. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../api/answer.ts';
 import type { Standing } from './contract.ts';
-import { StopGuard } from './stop-guard.ts';
+import { StopGuard, type StopGuardOptions } from './stop-guard.ts';
 
 const AT_WORK: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
 const ORPHANED: Standing = { ...AT_WORK, is_owned: false };
@@ -11,17 +11,22 @@ const at = (seq: number, standing: Standing): Standing => ({ ...standing, at: se
 function begin() {
   const asked = Promise.withResolvers<Answer>();
   const reported = Promise.withResolvers<Answer>();
-  const guard = new StopGuard({
+  const guard = makeGuard({ report: async () => reported.promise, askStanding: async () => asked.promise });
+  return { guard, asked, reported };
+}
+
+function makeGuard(options: Partial<StopGuardOptions>): StopGuard {
+  return new StopGuard({
     agentId: 'a',
     config: { on_stop: 'signal' },
     owes: [],
     hasKeptSignal: () => false,
-    report: async () => reported.promise,
+    report: async () => ({ ok: true, result: null }),
     settlePrinted: async () => undefined,
-    askStanding: async () => asked.promise,
+    askStanding: async () => ({ ok: true, result: null }),
     readHead: () => undefined,
+    ...options,
   });
-  return { guard, asked, reported };
 }
 
 const answered = (standing: Standing): Answer => ({ ok: true, result: standing });
@@ -74,5 +79,33 @@ describe('how an agent stands, heard on several ways', () => {
     asked.resolve(answered(ORPHANED));
     await guard.ask();
     expect(guard.isOwned).toBe(false);
+  });
+});
+
+describe('how an agent stands, asked at every step', () => {
+  const AWAY: Answer = { ok: false, error: { code: 'daemon-away', message: 'away', hint: '' } };
+  const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
+
+  /** A guard whose daemon answers with whatever comes next. */
+  function answering(...answers: Answer[]) {
+    return makeGuard({ askStanding: async () => answers.shift() ?? AWAY });
+  }
+
+  it('is what the daemon knows, also where it has not said so yet', async () => {
+    const guard = answering(answered(at(1, AT_WORK)), answered(at(2, HELD)));
+    await guard.askWhereHeard();
+    expect(guard.isHeld).toBe(false);
+    await guard.askWhereHeard();
+    expect(guard.isHeld).toBe(true);
+  });
+
+  it('is not asked again and again where nobody answers, until the daemon says something by itself', async () => {
+    const guard = answering(AWAY, answered(at(2, HELD)));
+    await guard.askWhereHeard();
+    await guard.askWhereHeard();
+    expect(guard.isHeld).toBe(false);
+    guard.stand(at(1, AT_WORK));
+    await guard.askWhereHeard();
+    expect(guard.isHeld).toBe(true);
   });
 });

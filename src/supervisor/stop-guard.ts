@@ -29,6 +29,8 @@ export class StopGuard {
   #turn: Promise<unknown> = Promise.resolve();
   /** Something was said that only the daemon has looked into. */
   #isUnsure = false;
+  /** When the daemon was last asked in vain. */
+  #unheardMs = -Infinity;
   /** It was let go although it has not signalled. */
   wasLetGo = false;
   /** The last stop was allowed: when the turn ends, the agent may leave. */
@@ -61,6 +63,7 @@ export class StopGuard {
 
   /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
   stand(standing: Standing): void {
+    this.#unheardMs = -Infinity;
     if (this.#isNews(standing))
       this.#standing = { ...standing, has_signalled: standing.has_signalled || this.#options.hasKeptSignal() };
   }
@@ -127,10 +130,16 @@ export class StopGuard {
 
   /** Asks the daemon how the agent stands; nothing changes where it does not answer. */
   async ask(): Promise<void> {
-    await this.#follow(
+    const answer = await this.#follow(
       async () => this.#options.askStanding(),
       (result) => result,
     );
+    this.#unheardMs = answer.ok ? -Infinity : performance.now();
+  }
+
+  /** The same at every step of its work, where nobody waits again and again for a daemon that is away. */
+  async askWhereHeard(): Promise<void> {
+    if (performance.now() > this.#unheardMs + AWAY_MS) await this.ask();
   }
 
   /**
@@ -178,3 +187,6 @@ export class StopGuard {
     return isNew;
   }
 }
+
+/** A daemon that did not answer is left alone for so long, unless it says something by itself: a new one does. */
+const AWAY_MS = 30_000;

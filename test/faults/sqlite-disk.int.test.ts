@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { record, testDraft } from '../../src/ledger/ledger.cases.ts';
 import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
@@ -43,6 +44,7 @@ describe('the start', () => {
     using origin = new TestFolder();
     const ledger = await origin.open();
     for (let i = 0; i < 20; i += 1) await record(ledger, [testDraft(i)]);
+    await turn();
     const files = keep(origin);
     await ledger.close();
     let noticed = 0;

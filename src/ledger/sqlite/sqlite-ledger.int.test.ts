@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../hex.ts';
 import { record, testDraft } from '../ledger.cases.ts';
+import type { Ledger } from '../ledger.ts';
 import { nodeVerifier } from '../node-crypto.ts';
 import { all, waitUntil } from '../store.cases.ts';
 import { verifyLedger } from '../verify.ts';
@@ -223,15 +225,30 @@ describe('the WAL', () => {
 });
 
 describe('the outside checkpoint', () => {
-  it('is the newest one after every commit', async () => {
+  it('is the newest one when the event loop has turned after a commit', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     for (let i = 0; i < 12; i += 1) {
       await record(ledger, [testDraft(i)]);
+      await turn();
       expect(readFileSync(folder.outside, 'utf8')).toBe((await ledger.store.findCheckpoint())?.note);
     }
     const entries = await all(ledger.store.entries({ from: 1 }));
     expect(entries.filter(({ note }) => note !== undefined)).toHaveLength(13);
+    await ledger.close();
+  });
+
+  it.each<[string, (ledger: Ledger) => Promise<void>]>([
+    ['a ledger that is closed', async (ledger) => ledger.close()],
+    ['a seal', async (ledger) => ledger.syncOutside()],
+  ])('is the newest one without a turn behind %s', async (_, act) => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    await turn();
+    await record(ledger, [testDraft(1)]);
+    const note = (await ledger.store.findCheckpoint())?.note;
+    await act(ledger);
+    expect(readFileSync(folder.outside, 'utf8')).toBe(note);
     await ledger.close();
   });
 });
