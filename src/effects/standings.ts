@@ -7,10 +7,10 @@ import type { World } from './world.ts';
 
 /** Tells supervisors how their agents stand, whenever that has changed. One that cannot be reached asks when it needs to know. */
 export class Standings {
-  readonly #world: World;
+  readonly #world: StandingsWorld;
   readonly #told = new Map<string, Told>();
 
-  constructor(world: World) {
+  constructor(world: StandingsWorld) {
     this.#world = world;
   }
 
@@ -56,6 +56,10 @@ export class Standings {
     return answer.ok;
   }
 }
+
+type StandingsWorld = Pick<World, 'stateDir' | 'supervisorToken' | 'usesExitSignals'> & {
+  readonly times: Pick<World['times'], 'controlMs'>;
+};
 
 interface Told {
   run: AgentRun;

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
@@ -49,7 +49,12 @@ afterEach(async () => scene.end());
 const env = (bin: string) => ({ OUT: out, PATH: `${bin}:${process.env['PATH'] ?? ''}` });
 const said = (n: number): string => readFileSync(join(out, `said-${n}`), 'utf8');
 const begun = async (n: number) => until(() => existsSync(join(out, `said-${n}`)), `process ${n} works`, 30_000);
-const go = (n: number, how: string): void => writeFileSync(join(out, `go-${n}`), how);
+
+/** Whole at once: it looks for the file, and reads it in the same moment. */
+function go(n: number, how: string): void {
+  writeFileSync(join(out, 'draft'), how);
+  renameSync(join(out, 'draft'), join(out, `go-${n}`));
+}
 
 /** In what all its processes were told. */
 function timesHeard(): number {
