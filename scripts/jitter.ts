@@ -32,5 +32,7 @@ for (const program of PROGRAMS) {
 }
 const files = process.argv.length > 2 ? process.argv.slice(2) : ROOMS;
 const patience = ['--testTimeout=120000', '--hookTimeout=120000'];
-const { status } = spawnSync('vitest', ['run', ...patience, ...files], { cwd: copy, stdio: 'inherit' });
+process.on('SIGINT', () => process.exit(130));
+const { status, error } = spawnSync('vitest', ['run', ...patience, ...files], { cwd: copy, stdio: 'inherit' });
+if (error) throw error;
 process.exitCode = status ?? 1;

@@ -59,8 +59,13 @@ async function say(call: Call, command: Command) {
   });
 }
 
+/** As it is told by itself: with everything that is recorded in the same commit, and not in the middle of it. */
 async function readStanding({ project, services }: Call, agentId: string) {
-  const settled = await project.keeper.read(({ state }) => standingOf(state, agentId, services.exitProtocol));
+  const settled = await project.keeper.submit<object | null>({
+    actor: 'system:reader',
+    decide: () => ({ ok: true, events: [], answer: null }),
+    afterwards: (state) => standingOf(state, agentId, services.exitProtocol),
+  });
   return settled.ok ? settled.answer : null;
 }
 

@@ -219,6 +219,7 @@ describe('opening again', () => {
     const options = testOptions();
     const ledger = await openTestLedger(options);
     const older = options.outside.read();
+    expect(older).toBeDefined();
     await record(ledger, [testDraft(1)]);
     expect((await openLedger({ ...options, outside: new MemoryOutside(older) })).ok).toBe(true);
     const other = testOptions();

@@ -44,9 +44,10 @@ export class Ledger {
   #inDoubt = false;
   #stopped: Problem | undefined;
   #closing: Promise<void> | undefined;
-  /** Of the last commit, and whether the outside copy is an older one. */
+  /** Of the last commit; whether the outside copy is an older one, and whether there is one of this process. */
   #note: string | undefined;
   #isCopyOld = false;
+  #hasCopied = false;
   #turnedMs = -Infinity;
 
   constructor(options: LedgerOptions, position: Position, keyring: Keyring) {
@@ -213,18 +214,25 @@ export class Ledger {
     if (checkpoint.ok) await this.#keyring.accepts(checkpoint.value);
   }
 
-  /** With the next turn of the event loop, once for all commits until then: nobody waits for the copy to be told. */
+  /**
+   * With the next turn of the event loop, once for all commits until then: nobody waits for the copy to be told. The first one at once,
+   * so that nobody who is killed then leaves a ledger without any.
+   */
   #writeOutsideSoon(): void {
-    if (!this.#isCopyOld) setImmediate(() => this.#writeOutside());
+    if (this.#isCopyOld) return;
     this.#isCopyOld = true;
+    if (this.#hasCopied) setImmediate(() => this.#writeOutside());
+    else this.#writeOutside();
   }
 
   /** The commit is durable whether or not the copy can be written; an older copy is still a valid prefix. */
   #writeOutside(): void {
-    if (!this.#isCopyOld || this.#note === undefined) return;
+    const isOld = this.#isCopyOld;
     this.#isCopyOld = false;
+    if (!isOld || this.#note === undefined) return;
     try {
       this.#options.outside.write(this.#note);
+      this.#hasCopied = true;
     } catch {
       // A full disk: `syncOutside` writes it again, and says so where that is not possible either.
     }

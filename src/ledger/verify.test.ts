@@ -61,7 +61,6 @@ async function ledgerWithNotes(first = 0): Promise<{ store: MemoryStore; notes: 
   const store = new MemoryStore();
   const options = testOptions({ store });
   const ledger = await openTestLedger(options);
-  await turn();
   const notes = [options.outside.read() ?? ''];
   for (let i = 0; i < 3; i += 1) {
     await record(ledger, [testDraft(first + i)]);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ApiError } from '../api/answer.ts';
 import { ERROR_STATUS } from '../api/answer.ts';
@@ -39,8 +38,8 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
   const close = async (withinMs: number): Promise<void> => {
-    const heard = Promise.all([...inside].map(async (response) => once(response, 'close')));
-    await Promise.race([heard, new Promise((resolve) => void setTimeout(resolve, withinMs))]);
+    const heard = [...inside].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
+    await Promise.race([Promise.all(heard), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
     // Not before: to close a server cuts off answers that have been written, but have not left.
     server.close();
     server.closeAllConnections();

@@ -89,9 +89,10 @@ export class Hearing {
     await this.#tell(this.#errors.take());
   }
 
-  async reportUsed(): Promise<void> {
+  /** Was there anything to tell? */
+  async reportUsed(): Promise<boolean> {
     const used = this.#options.launch.kind === 'agent' ? this.#meter.take() : undefined;
-    if (used === undefined) return;
+    if (used === undefined) return false;
     clearTimeout(this.#soon);
     this.#soon = undefined;
     this.#usedAt = Date.now();
@@ -99,16 +100,16 @@ export class Hearing {
     const answer = await this.#telling;
     // While the daemon is away each report is a file: the newest says all.
     this.#paceMs = answer.ok ? PACE_MS : PACE_AWAY_MS;
+    return true;
   }
 
   /** The same, where it has used something. In the middle of its work it is not told again and again. Was it told now? */
   async reportTokens(isUrgent: boolean): Promise<boolean> {
     const isDue = isUrgent || Date.now() >= this.#usedAt + this.#paceMs;
-    const isTold = this.#meter.hasUsed && isDue;
-    if (isTold) await this.reportUsed();
+    if (this.#meter.hasUsed && isDue) return this.reportUsed();
     // What is being told is judged before it goes on.
-    else await this.#telling;
-    return isTold;
+    await this.#telling;
+    return false;
   }
 
   /** A turn may take an hour, and a budget must not wait for its end. */
@@ -129,7 +130,8 @@ export class Hearing {
     if (this.#attended !== undefined) {
       this.#nameConversation(this.#conversation ?? this.#attended.find());
       this.#readAttended();
-      return this.reportUsed();
+      await this.reportUsed();
+      return;
     }
     const conversation = this.#conversation;
     const end = { code, at: Date.now(), conversation, error: this.#errors.lastWords, env: { ...process.env, ...env } };

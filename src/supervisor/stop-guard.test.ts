@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Answer } from '../api/answer.ts';
 import type { Standing } from './contract.ts';
 import { StopGuard, type StopGuardOptions } from './stop-guard.ts';
@@ -72,6 +72,28 @@ describe('how an agent stands, heard on several ways', () => {
     expect(guard.isHeld).toBe(true);
     guard.stand(at(1, AT_WORK));
     expect(guard.isHeld).toBe(true);
+  });
+
+  it('is not what it signalled long ago, where a person has answered that since, whichever of two words comes first', async () => {
+    const { guard, reported } = begin();
+    guard.signalled();
+    const reporting = guard.report({ kind: 'idle', why: 'stop' });
+    reported.resolve(recorded(at(11, AT_WORK)));
+    await reporting;
+    guard.stand(at(10, AT_WORK));
+    expect(guard.hasSignalled).toBe(false);
+  });
+
+  it('is also what follows from an older entry where no newer word can be under way: an older ledger was put back', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { guard } = begin();
+    guard.stand(at(5000, AT_WORK));
+    guard.stand(at(4000, ORPHANED));
+    expect(guard.isOwned).toBe(true);
+    vi.advanceTimersByTime(20_000);
+    guard.stand(at(4000, ORPHANED));
+    expect(guard.isOwned).toBe(false);
   });
 
   it('is what the daemon answers, where nothing else was heard', async () => {

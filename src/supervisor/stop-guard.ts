@@ -29,8 +29,12 @@ export class StopGuard {
   #turn: Promise<unknown> = Promise.resolve();
   /** Something was said that only the daemon has looked into. */
   #isUnsure = false;
-  /** When the daemon was last asked in vain. */
+  /** When it was last heard how the agent stands; when the daemon was last heard at all, and when it was last asked in vain. */
+  #takenMs = -Infinity;
+  #heardMs = -Infinity;
   #unheardMs = -Infinity;
+  /** How often the agent has signalled as far as we have seen it. */
+  #signals = 0;
   /** It was let go although it has not signalled. */
   wasLetGo = false;
   /** The last stop was allowed: when the turn ends, the agent may leave. */
@@ -63,17 +67,25 @@ export class StopGuard {
 
   /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
   stand(standing: Standing): void {
-    this.#unheardMs = -Infinity;
-    if (this.#isNews(standing))
-      this.#standing = { ...standing, has_signalled: standing.has_signalled || this.#options.hasKeptSignal() };
+    this.#take(standing, false);
   }
 
-  /** What the daemon says by itself, and what it answers, come on several ways, and may overtake each other. */
-  #isNews({ at = Infinity }: Standing): boolean {
-    return at >= (this.#standing.at ?? 0);
+  /**
+   * What the daemon says by itself, and what it answers, come on several ways, and may overtake each other: then the later one counts. For
+   * longer than an answer may take nothing is under way, and what comes then is news, also after an older ledger was put back.
+   */
+  #take(standing: Standing, hasSignalled: boolean): void {
+    const nowMs = performance.now();
+    this.#heardMs = nowMs;
+    const isOlder = (standing.at ?? Infinity) < (this.#standing.at ?? 0);
+    if (isOlder && nowMs < this.#takenMs + UNDER_WAY_MS) return;
+    this.#takenMs = nowMs;
+    const has_signalled = standing.has_signalled || hasSignalled || this.#options.hasKeptSignal();
+    this.#standing = { ...standing, has_signalled };
   }
 
   signalled(): void {
+    this.#signals += 1;
     this.#standing = { ...this.#standing, has_signalled: true };
     this.wasLetGo = false;
   }
@@ -125,21 +137,22 @@ export class StopGuard {
   /** A person is called once. From then on the agent may rest until they answer, also where the daemon has yet to hear of it. */
   async #escalate(): Promise<void> {
     const answer = await this.report({ kind: 'stop' });
-    if (answer.ok || answer.error.code === 'kept') this.#standing = { ...this.#standing, is_parked: true };
+    const isKept = answer.ok ? !isStanding(standingIn(answer.result)) : answer.error.code === 'kept';
+    if (isKept) this.#standing = { ...this.#standing, is_parked: true };
   }
 
   /** Asks the daemon how the agent stands; nothing changes where it does not answer. */
   async ask(): Promise<void> {
-    const answer = await this.#follow(
+    await this.#follow(
       async () => this.#options.askStanding(),
       (result) => result,
     );
-    this.#unheardMs = answer.ok ? -Infinity : performance.now();
   }
 
   /** The same at every step of its work, where nobody waits again and again for a daemon that is away. */
   async askWhereHeard(): Promise<void> {
-    if (performance.now() > this.#unheardMs + AWAY_MS) await this.ask();
+    const isAway = this.#unheardMs > this.#heardMs && performance.now() < this.#unheardMs + AWAY_MS;
+    if (!isAway) await this.ask();
   }
 
   /**
@@ -147,18 +160,16 @@ export class StopGuard {
    * judged by that.
    */
   async report(report: AgentReport): Promise<Answer> {
-    return this.#follow(
-      async () => this.#options.report(report),
-      (result) => Object(result).standing,
-    );
+    return this.#follow(async () => this.#options.report(report), standingIn);
   }
 
-  /** A signal that was given while the answer was under way counts all the same. */
-  async #follow(ask: () => Promise<Answer>, standingIn: (result: unknown) => unknown): Promise<Answer> {
+  /** A signal that was given while the answer was under way counts all the same; of one before that the daemon knows. */
+  async #follow(ask: () => Promise<Answer>, find: (result: unknown) => unknown): Promise<Answer> {
+    const [signals, beganMs] = [this.#signals, performance.now()];
     const answer = await ask();
-    const standing = answer.ok ? standingIn(answer.result) : undefined;
-    if (isStanding(standing) && this.#isNews(standing))
-      this.#standing = { ...standing, has_signalled: standing.has_signalled || this.hasSignalled };
+    const standing = answer.ok ? find(answer.result) : undefined;
+    if (isStanding(standing)) this.#take(standing, signals !== this.#signals);
+    if (!answer.ok && this.#heardMs < beganMs) this.#unheardMs = performance.now();
     return answer;
   }
 
@@ -190,3 +201,11 @@ export class StopGuard {
 
 /** A daemon that did not answer is left alone for so long, unless it says something by itself: a new one does. */
 const AWAY_MS = 30_000;
+
+/** Longer than anything that is said may be under way. */
+const UNDER_WAY_MS = 15_000;
+
+/** In the answer to a report. */
+function standingIn(result: unknown): unknown {
+  return Object(result).standing;
+}

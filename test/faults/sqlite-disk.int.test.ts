@@ -23,7 +23,7 @@ describe('a torn end of the WAL', () => {
     const next = keep(origin);
     expect(next.wal.length).toBeGreaterThan(acknowledged.wal.length);
     await ledger.close();
-    // The outside copy is written after the commit, so it is the one of the commit before.
+    // The outside copy is written after the commit, so it is the one of a commit before.
     for (let length = acknowledged.wal.length; length < next.wal.length; length += 509) {
       const cut = next.wal.subarray(0, length);
       const rubbish = Buffer.concat([cut, Buffer.alloc(next.wal.length - length, 0xa5)]);
@@ -114,6 +114,7 @@ describe('the start', () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(ledger, [testDraft(1)]);
+    await turn();
     const outside = readFileSync(folder.outside);
     await record(ledger, [testDraft(2)]);
     await record(ledger, [testDraft(3)]);
