@@ -24,9 +24,14 @@ interface ReadOptions extends EventsOptions {
 /** Reads entries as they come. A stream that is cut off is taken up again after the last entry that was read. */
 export async function* readEvents(options: ReadOptions): AsyncGenerator<StreamedEntry, ApiError | undefined> {
   let after = options.after ?? 0;
-  while (options.signal?.aborted !== true) {
+  while (!isCalledOff(options)) {
     const reached = await options.connect();
     if (!reached.ok) return reached.error;
+    // Meanwhile it may have been called off, and nobody is told of that twice.
+    if (isCalledOff(options)) {
+      reached.connection.close();
+      break;
+    }
     const headers = { ...options.headers(), accept: 'text/event-stream', 'last-event-id': String(after) };
     const socket = reached.connection.stream({ method: 'GET', path: '/v1/events', headers });
     const stop = (): void => void socket.destroy();
@@ -44,6 +49,10 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
     }
   }
   return undefined;
+}
+
+function isCalledOff({ signal }: EventsOptions): boolean {
+  return signal?.aborted === true;
 }
 
 async function* readStream(

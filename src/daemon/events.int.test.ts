@@ -39,6 +39,13 @@ describe('the stream of events', () => {
     await stream.return(undefined);
   });
 
+  it('ends where it is called off while it is being opened', async () => {
+    const off = new AbortController();
+    const next = client.events({ after: made, signal: off.signal }).next();
+    off.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+
   it('resumes after the id that was seen last', async () => {
     const [first, second] = await take(client.events({ after: 2 }), 2);
     expect([first?.seq, second?.seq]).toEqual([3, 4]);

@@ -39,7 +39,9 @@ export class McpDoor {
     if (!body.ok) return respond(response, body, { closes: true });
     const gone = goneSignal(response);
     // Aborted although its sender is there: the daemon stops. Those who wait get their answers, streams without an end end.
-    signal.addEventListener('abort', () => response.destroyed || this.#stop(), { once: true });
+    const onEnd = (): void => void (response.destroyed || this.#stop());
+    if (signal.aborted) onEnd();
+    signal.addEventListener('abort', onEnd, { once: true });
     const text = body.bytes.length === 0 ? undefined : Buffer.from(body.bytes).toString('utf8');
     const guarded = { request: webRequest(request, text, gone), body: parse(text), token, projectPath };
     await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
