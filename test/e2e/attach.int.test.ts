@@ -222,6 +222,8 @@ describe('a person in front of an agent', () => {
   it('answers an agent that waits for one by talking with it', async () => {
     const id = await world.run('asker');
     const { decision_id } = await world.agent(id);
+    // It has come to its stop, too.
+    await world.gone(id);
     await using terminal = attach(id);
     await terminal.shows('agent: I begin.');
     await terminal.shows('(type a message; Ctrl-D leaves)');
@@ -238,6 +240,7 @@ describe('a person in front of an agent', () => {
   it('who only looks at an agent that waits leaves it waiting', async () => {
     const id = await world.run('asker');
     await world.agent(id);
+    await world.gone(id);
     await using terminal = attach(id);
     await terminal.shows('(type a message; Ctrl-D leaves)');
     terminal.type('\u0004');
