@@ -9,6 +9,8 @@ export default defineConfig({
     // Mostly they wait, for each other and for their clients.
     maxWorkers: 3,
     testTimeout: 40_000,
+    // As in the other tests: named at the end, and looked into.
+    retry: process.env['CI'] === undefined ? 0 : 1,
     hookTimeout: 40_000,
   },
 });
