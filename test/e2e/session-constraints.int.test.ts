@@ -115,7 +115,7 @@ const CASES: readonly Case[] = [
 ];
 
 const HONEST: Case = { name: 'honest', steps: [write('a.txt', 'x')], claims: ['a.txt'], found: [] };
-/** It hands its result in, and does not leave. */
+/** It hands its result in, and does not leave. On a busy machine the others take their time, too. */
 const SLOW: Case = { name: 'slow', steps: [write('a.txt', 'x')], claims: ['a.txt'], found: [] };
 const ALL = [...CASES, HONEST, SLOW];
 const idOf = (index: number): string => `T${String(index + 1).padStart(3, '0')}`;
@@ -134,7 +134,7 @@ beforeAll(async () => {
   const parts = ALL.map((each, i) => {
     const file = join(world.scene.folder, `${idOf(i)}.yaml`);
     writeFileSync(file, JSON.stringify({ steps: stepsOf(each, idOf(i)) }));
-    const timeout = each === SLOW ? 'timeout = "2s"' : '';
+    const timeout = each === SLOW ? 'timeout = "8s"' : '';
     return `
       [agents.${idOf(i)}]
       run = "scripted ${file}"
@@ -198,7 +198,7 @@ describe('a session that breaks its mission, and says that all is well', () => {
 
   it('is caught where it takes too long, and what it did is measured', () => {
     const id = idOf(ALL.indexOf(SLOW));
-    expect(of(id, 'SessionMeasured')).toMatchObject({ file_count: 1, violations: ['timeout: ended after 2 seconds'] });
+    expect(of(id, 'SessionMeasured')).toMatchObject({ file_count: 1, violations: ['timeout: ended after 8 seconds'] });
     expect(of(id, 'ClaimFailed')).toMatchObject({ reason: expect.stringContaining('timed out') });
     expect(of(id, 'ResultSubmitted')).toMatchObject({ result: { status: 'completed' } });
   });
