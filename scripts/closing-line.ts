@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs';
-import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
 
 /**
  * Ends every test run with the one plain line that a CI can read: `N passed, N failed`. Where `BATON_TEST_COUNTS` names a file, the runs
@@ -13,8 +13,7 @@ class ClosingLine implements Reporter {
       if (module.children.size === 0 || module.errors().length > 0) count.failed += 1;
       for (const test of module.children.allTests()) {
         count[test.result().state] += 1;
-        if (test.diagnostic()?.flaky === true)
-          console.log(`PASSED AT THE SECOND TRY: ${module.relativeModuleId} > ${test.fullName}`);
+        if (test.diagnostic()?.flaky === true) nameFlaky(test);
       }
     }
     endSoon(reason);
@@ -24,6 +23,11 @@ class ClosingLine implements Reporter {
       console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`),
     );
   }
+}
+
+function nameFlaky(test: TestCase): void {
+  console.log(`PASSED AT THE SECOND TRY: ${test.module.relativeModuleId} > ${test.fullName}`);
+  for (const { message } of test.result().errors ?? []) console.log(message);
 }
 
 /** A process that a test has left behind holds its output open, and with it this run: it must not do so for ever. */
