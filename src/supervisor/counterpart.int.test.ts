@@ -118,6 +118,22 @@ describe('while the daemon is away', () => {
     expect(scene.daemon.reports('exited')).toHaveLength(1);
   });
 
+  it('its end does not overtake a signal that was kept before it', async () => {
+    await using scene = new Scene();
+    const run = await scene.start(WAITS);
+    expect(await run.call('agent_signal', { kind: 'complete' })).toMatchObject({ ok: false, error: { code: 'kept' } });
+    scene.daemon.isKilledAtDelivery = true;
+    await scene.daemon.start();
+    await run.control({ kind: 'kill', reason: '' });
+    await run.exit();
+    expect(scene.daemon.reports('exited')).toEqual([]);
+    await scene.daemon.stop();
+    scene.daemon.isKilledAtDelivery = false;
+    await scene.daemon.start();
+    const told = scene.daemon.calls.map(({ operation, input }) => input['kind'] ?? operation);
+    expect(told.filter((word) => word === 'complete' || word === 'exited')).toEqual(['complete', 'exited']);
+  });
+
   it('its end waits in the outbox', async () => {
     await using scene = new Scene();
     const run = await scene.start({ argv: ['/bin/sh', '-c', 'exit 4'] });

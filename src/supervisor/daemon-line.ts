@@ -42,9 +42,9 @@ export class DaemonLine {
 
   /** Says something: heard, refused, or kept. */
   async say(saying: Saying): Promise<Answer> {
-    // What was kept earlier comes first.
-    if (listKept(this.#outbox).length > 0) await this.deliverKept();
-    const answer = await this.ask(saying);
+    // What was kept earlier comes first: a daemon that has just come must not hear of an end before the signal that was given ahead of it.
+    const isNext = listKept(this.#outbox).length === 0 || (await this.deliverKept());
+    const answer: Answer = isNext ? await this.ask(saying) : { ok: false, error: AWAY };
     if (answer.ok || !UNHEARD.has(answer.error.code) || !KEEPABLE.has(saying.operation)) return answer;
     const { operation, input, key, token, projectPath = null } = saying;
     const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;

@@ -22,6 +22,8 @@ export class DaemonStandIn {
   #server: Server | undefined;
   /** It hears, and does not answer. */
   isStuck = false;
+  /** It is killed, and another one comes, whenever it is asked to take what was kept. */
+  isKilledAtDelivery = false;
 
   constructor(stateDir: string, answers: Answers = {}) {
     this.#stateDir = stateDir;
@@ -65,6 +67,7 @@ export class DaemonStandIn {
     if (this.isStuck) return;
     const { url = '', headers } = request;
     const token = (headers.authorization ?? '').slice('Bearer '.length);
+    if (url === '/v1/deliver' && this.isKilledAtDelivery) return void request.socket.destroy();
     if (url === '/v1/deliver') this.#deliver();
     const operation = url.replace(/^\/(?:v1\/)?/, '');
     if (!(operation in this.#answers) && (operation === 'mcp' || operation === 'events')) return stream(response, body);
@@ -90,6 +93,7 @@ export class DaemonStandIn {
   }
 
   #deliver(): void {
+    if (this.isKilledAtDelivery) return;
     const { outbox } = stateFiles(this.#stateDir);
     for (const name of listKept(outbox)) {
       const kept = readKept(outbox, name);
