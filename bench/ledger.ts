@@ -27,7 +27,7 @@ export const ledger: Benchmark = {
     try {
       const appends = [
         await append(join(folder, 'one'), 1, 2_000, 0.8),
-        await append(join(folder, 'many'), 100, 300, 0.6),
+        await append(join(folder, 'many'), 100, 2_000, 0.6),
       ];
       const small = join(folder, 'small');
       const large = join(folder, 'large');

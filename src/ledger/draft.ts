@@ -34,20 +34,30 @@ export interface Place {
 
 /** Checks a draft completely, and redacts it: what is accepted here cannot fail a commit that others share. */
 export function prepareDraft(draft: Draft, place: Place): Parsed<PreparedDraft> {
-  const { actor, type, cause = null } = draft;
-  const { secrets = [] } = place;
+  const text = renderDraft(draft, place);
+  return text.ok ? screenDraft(draft, text.value, place.secrets ?? []) : text;
+}
+
+/** The first half: its fields are what they must be, and its data has this text. */
+export function renderDraft({ actor, type, cause = null, data }: Draft, place: Place): Parsed<string> {
   if (!isActor(actor)) return badDraft('actor', 'the actor is not session:…, operator:… or system:…');
   if (!isType(type)) return badDraft('type', 'the type is not in PascalCase, such as TaskClaimed');
   if (!isCause(cause, place)) return badDraft('cause', 'the cause is not an earlier entry');
+  return renderData(data);
+}
+
+/** The second half: no credentials are in it, and it is not too large. */
+export function screenDraft(draft: Draft, text: string, secrets: readonly string[]): Parsed<PreparedDraft> {
+  const { actor, type, cause = null } = draft;
   let { data } = draft;
-  let text = renderData(data);
-  if (!text.ok) return text;
-  if (mayHoldCredential(text.value, secrets)) {
+  let dataText = text;
+  if (mayHoldCredential(text, secrets)) {
     data = redactJson(data, secrets);
-    text = renderData(data);
-    if (!text.ok) return text;
+    const redacted = renderData(data);
+    if (!redacted.ok) return redacted;
+    dataText = redacted.value;
   }
-  const bytes = byteBound(type, actor, text.value);
+  const bytes = byteBound(type, actor, dataText);
   if (bytes > LIMITS.entryBytes) {
     return refused(
       ledgerProblem(
@@ -58,7 +68,7 @@ export function prepareDraft(draft: Draft, place: Place): Parsed<PreparedDraft> 
       ),
     );
   }
-  return accepted({ actor, type, cause, data, dataText: text.value, bytes });
+  return accepted({ actor, type, cause, data, dataText, bytes });
 }
 
 /** The envelope is the first level of an entry, so data starts at the second. */

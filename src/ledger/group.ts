@@ -4,18 +4,19 @@ import type { Sha256, Signer } from './crypto.ts';
 import type { PreparedDraft } from './draft.ts';
 import type { Entry } from './entry.ts';
 import { LIMITS } from './limits.ts';
+import type { Recorded } from './recorded.ts';
 import type { Commit, StoredEntry, Tile } from './store.ts';
 import type { Position } from './walk.ts';
 
 /** The drafts of one caller: they are recorded next to each other, in one commit, or not at all. */
-export interface Waiting<T> {
+export interface Waiting {
   readonly drafts: readonly PreparedDraft[];
   readonly bytes: number;
-  readonly answer: (recorded: T) => void;
+  readonly answer: (recorded: Recorded) => void;
 }
 
 /** Takes the callers off the queue that share the next commit: the first one always, then as many as fit. */
-export function takeGroup<T>(queue: Waiting<T>[]): Waiting<T>[] {
+export function takeGroup(queue: Waiting[]): Waiting[] {
   let entries = 0;
   let bytes = 0;
   const end = queue.findIndex((waiting, i) => {
@@ -57,8 +58,6 @@ export function buildCommit(
   const linked = callers.map((drafts) => {
     const own = linkDrafts(sha256, project, at, head, drafts);
     for (const { entry, stored } of own) {
-      const completed = frontier.add(stored.hash);
-      if (completed.length > 0) tiles.push(...completed);
       rows.push(stored);
       entries.push(entry);
     }
@@ -66,6 +65,10 @@ export function buildCommit(
     if (last) head = { size: last.seq, hash: last.hash };
     return own;
   });
+  for (const { hash } of rows) {
+    const completed = frontier.add(hash);
+    if (completed.length > 0) tiles.push(...completed);
+  }
   if (!isSome(rows)) throw new Error('a commit has at least one entry');
   const { size } = head;
   const note = signCheckpoint(sha256, project, { size, root: frontier.root() }, from.head.size, signer);

@@ -76,6 +76,18 @@ describe('append', () => {
     expect(ledger.head.size).toBe(2);
   });
 
+  it('refuses data that cannot be read for its caller alone, and goes on where all were refused', async () => {
+    const ledger = await openTestLedger();
+    const unreadable = Object.defineProperty({}, 'text', { enumerable: true, get: () => missing() });
+    const bad: Draft = { ...testDraft(1), data: unreadable };
+    const refusal = { ok: false, problem: { code: 'ledger/bad-draft' } };
+    expect(await ledger.append([bad])).toMatchObject(refusal);
+    const [good, again] = await Promise.all([ledger.append([testDraft(1)]), ledger.append([testDraft(2), bad])]);
+    expect(good.ok).toBe(true);
+    expect(again).toMatchObject(refusal);
+    expect(ledger.head.size).toBe(2);
+  });
+
   it('tells every entry once, in order, before its caller goes on', async () => {
     const seen: Entry[] = [];
     const ledger = await openTestLedger({ onEntries: (entries) => seen.push(...entries) });

@@ -1,15 +1,16 @@
 import type { Problem } from '../protocol/problem.ts';
+import { admit, type Asking } from './admit.ts';
 import { readNews, type News } from './catch-up.ts';
-import type { LinkedEntry } from './chain.ts';
 import { parseCheckpoint } from './checkpoint.ts';
 import type { Signer, Verifier } from './crypto.ts';
-import { prepareDraft, type Draft, type PreparedDraft } from './draft.ts';
+import type { Draft, PreparedDraft } from './draft.ts';
 import type { Entry } from './entry.ts';
 import { buildCommit, takeGroup, type BuiltCommit, type Waiting } from './group.ts';
 import { sameBytes } from './hex.ts';
 import { LIMITS } from './limits.ts';
 import { closed, endGone, tooMuch, unavailable, unexpected } from './not-recorded.ts';
 import type { Outside } from './outside.ts';
+import type { NotRecorded, Recorded } from './recorded.ts';
 import type { Head, Store } from './store.ts';
 import type { Keyring } from './trust.ts';
 import type { Position } from './walk.ts';
@@ -27,17 +28,13 @@ export interface LedgerOptions {
   readonly onEntries?: (entries: readonly Entry[]) => void;
 }
 
-/** What became of an append. A conflict means: somebody else was first, the ledger has caught up, decide again. */
-export type Recorded =
-  | { readonly ok: true; readonly entries: readonly LinkedEntry[] }
-  | { readonly ok: false; readonly conflict: Head }
-  | { readonly ok: false; readonly problem: Problem };
-
 /** The only writer of a project's ledger in this process. `openLedger` makes one. */
 export class Ledger {
   readonly #options: LedgerOptions;
   #keyring: Keyring;
-  readonly #queue: Caller[] = [];
+  /** Callers whose drafts are still to be prepared, and those who wait for a commit. */
+  #asking: Asking[] = [];
+  readonly #queue: Waiting[] = [];
   readonly #followers: ((problem: Problem | undefined) => void)[] = [];
   #position: Position;
   #draining: Promise<void> | undefined;
@@ -84,30 +81,29 @@ export class Ledger {
   append(drafts: readonly Draft[]): Promise<Recorded> {
     // One promise a caller, no matter how it ends: among a hundred callers they are what an append costs.
     return new Promise((answer) => {
-      const waiting = this.#prepare(drafts, answer);
-      if ('ok' in waiting) return answer(waiting);
-      this.#queue.push(waiting);
-      this.#draining ??= this.#drain();
+      const refusal = this.#refusal(drafts);
+      if (refusal) return answer(refusal);
+      this.#asking.push({ drafts, answer });
+      if (this.#asking.length === 1) queueMicrotask(() => this.#admit());
     });
   }
 
-  #prepare(drafts: readonly Draft[], answer: Caller['answer']): Caller | Recorded {
+  /** What is known without a look into the drafts. */
+  #refusal({ length }: readonly Draft[]): Recorded | undefined {
     if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? closed() };
-    if (drafts.length === 0) return { ok: true, entries: [] };
-    if (drafts.length > LIMITS.draftsPerAppend || this.#queue.length >= LIMITS.waitingCallers) {
-      return { ok: false, problem: tooMuch() };
-    }
-    const { size } = this.head;
-    const secrets = this.#options.secrets?.() ?? NO_SECRETS;
-    const prepared: PreparedDraft[] = [];
-    let bytes = 0;
-    for (const draft of drafts) {
-      const result = prepareDraft(draft, { position: prepared.length, size, secrets });
-      if (!result.ok) return { ok: false, problem: result.problems[0] };
-      prepared.push(result.value);
-      bytes += result.value.bytes;
-    }
-    return { drafts: prepared, bytes, answer };
+    if (length === 0) return { ok: true, entries: [] };
+    const isTooMuch =
+      length > LIMITS.draftsPerAppend || this.#asking.length + this.#queue.length >= LIMITS.waitingCallers;
+    return isTooMuch ? { ok: false, problem: tooMuch() } : undefined;
+  }
+
+  /** Lets the callers of this moment into the queue, all at once. */
+  #admit(): void {
+    const callers = this.#asking;
+    if (callers.length === 0) return;
+    this.#asking = [];
+    for (const waiting of admit(callers, this.head.size, this.#options.secrets?.() ?? [])) this.#queue.push(waiting);
+    if (this.#queue.length > 0) this.#draining ??= this.#drain();
   }
 
   /** Reads what others have recorded, and checks it. Also after a lost connection: the end known here must still be there. */
@@ -133,16 +129,15 @@ export class Ledger {
   }
 
   async #close(): Promise<void> {
+    this.#admit();
     await this.#draining;
     this.#writeOutside();
     this.#options.outside.close();
     await this.#options.store.close();
   }
 
-  /** One thing at a time: commits and catching up both move the position. */
+  /** One thing at a time: commits and catching up both move the position. Starts only where there is something to do. */
   async #drain(): Promise<void> {
-    // So that callers of the same moment are in the queue.
-    await Promise.resolve();
     while (this.#queue.length > 0 || this.#followers.length > 0) {
       if (this.#followers.length > 0) await this.#tellFollowers();
       if (this.#queue.length === 0) continue;
@@ -283,10 +278,6 @@ export class Ledger {
   }
 }
 
-type Caller = Waiting<Recorded>;
-
-const NO_SECRETS: readonly string[] = [];
-
 const LONGEST_WITHOUT_TURN_MS = 5;
 
 function nextTurn(): Promise<void> {
@@ -294,5 +285,3 @@ function nextTurn(): Promise<void> {
     setImmediate(resolve);
   });
 }
-
-type NotRecorded = Exclude<Recorded, { ok: true }>;

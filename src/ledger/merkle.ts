@@ -37,7 +37,7 @@ export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): U
 export class Frontier {
   readonly #sha256: Sha256;
   #size = 0;
-  #subtrees: Subtree[] = [];
+  #subtrees: Uint8Array[] = [];
 
   constructor(sha256: Sha256) {
     this.#sha256 = sha256;
@@ -63,34 +63,32 @@ export class Frontier {
   /** Adds a complete subtree of 2^level leaves; the size so far must be a multiple of that. */
   addSubtree(level: number, hash: Uint8Array): readonly Tile[] {
     let tiles: Tile[] = NO_TILES;
-    let subtree = { level, hash };
+    let root = hash;
+    let height = level;
+    // How many subtrees of this height stand to the left: where it is odd, the last of them has no partner yet.
+    let before = this.#size / 2 ** level;
     this.#size += 2 ** level;
-    for (let last = this.#subtrees.at(-1); last?.level === subtree.level; last = this.#subtrees.at(-1)) {
-      this.#subtrees.pop();
-      subtree = { level: subtree.level + 1, hash: nodeHash(this.#sha256, last.hash, subtree.hash) };
-      if (subtree.level % TILE_HEIGHT === 0) {
+    for (let left = this.#last(before); left; left = this.#last(before)) {
+      root = nodeHash(this.#sha256, left, root);
+      height += 1;
+      before = (before - 1) / 2;
+      if (height % TILE_HEIGHT === 0) {
         if (tiles === NO_TILES) tiles = [];
-        tiles.push({
-          level: subtree.level,
-          index: this.#size / 2 ** subtree.level - 1,
-          hash: subtree.hash,
-        });
+        tiles.push({ level: height, index: before, hash: root });
       }
     }
-    this.#subtrees.push(subtree);
+    this.#subtrees.push(root);
     return tiles;
+  }
+
+  #last(before: number): Uint8Array | undefined {
+    return before % 2 === 1 ? this.#subtrees.pop() : undefined;
   }
 
   root(): Uint8Array {
     if (this.#size === 0) return emptyRoot(this.#sha256);
-    const hashes = this.#subtrees.map((subtree) => subtree.hash);
-    return hashes.reduceRight((right, left) => nodeHash(this.#sha256, left, right));
+    return this.#subtrees.reduceRight((right, left) => nodeHash(this.#sha256, left, right));
   }
-}
-
-interface Subtree {
-  readonly level: number;
-  readonly hash: Uint8Array;
 }
 
 const NO_TILES: Tile[] = [];

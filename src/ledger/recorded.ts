@@ -1,0 +1,11 @@
+import type { Problem } from '../protocol/problem.ts';
+import type { LinkedEntry } from './chain.ts';
+import type { Head } from './store.ts';
+
+/** What became of an append. */
+export type Recorded = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | NotRecorded;
+
+/** A conflict means: somebody else was first, the ledger has caught up, decide again. */
+export type NotRecorded =
+  | { readonly ok: false; readonly conflict: Head }
+  | { readonly ok: false; readonly problem: Problem };
