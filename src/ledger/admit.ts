@@ -16,46 +16,49 @@ export interface Asking {
  * than in turns, since the processor has at hand what it needs.
  */
 export function admit(callers: readonly Asking[], size: number, secrets: readonly string[]): Waiting[] {
-  const rendered = callers.map(({ drafts }) => renderAll(drafts, size));
+  const rendered = callers.map(({ drafts, answer }) => ({ texts: readable(() => renderAll(drafts, size)), answer }));
   const waiting: Waiting[] = [];
-  for (const [i, { drafts, answer }] of callers.entries()) {
-    const texts = rendered[i] ?? accepted([]);
-    const prepared = texts.ok ? screenAll(drafts, texts.value, secrets) : texts;
-    if (prepared.ok) waiting.push({ ...prepared.value, answer });
-    else answer({ ok: false, problem: prepared.problems[0] });
+  for (const { texts, answer } of rendered) {
+    const screened = texts.ok ? readable(() => screenAll(texts.value, secrets)) : texts;
+    if (screened.ok) waiting.push({ ...screened.value, answer });
+    else answer({ ok: false, problem: screened.problems[0] });
   }
   return waiting;
 }
 
-function renderAll(drafts: readonly Draft[], size: number): Parsed<readonly string[]> {
-  const texts: string[] = [];
+interface DraftText {
+  readonly draft: Draft;
+  readonly text: string;
+}
+
+/** Data that computes, a getter that throws say, is its caller's alone and must not end the others. */
+function readable<T>(read: () => Parsed<T>): Parsed<T> {
   try {
-    for (const draft of drafts) {
-      const text = renderDraft(draft, { position: texts.length, size });
-      if (!text.ok) return text;
-      texts.push(text.value);
-    }
+    return read();
   } catch (error) {
-    // Data that computes: a getter that throws is its caller's, and must not end the others.
-    return refused(
-      ledgerProblem('ledger/bad-draft', `a draft cannot be read: ${String(error)}`, 'Put plain JSON into it.'),
-    );
+    const hint = 'Put plain JSON into it.';
+    return refused(ledgerProblem('ledger/bad-draft', `a draft cannot be read: ${String(error)}`, hint));
+  }
+}
+
+function renderAll(drafts: readonly Draft[], size: number): Parsed<readonly DraftText[]> {
+  const texts: DraftText[] = [];
+  for (const draft of drafts) {
+    const text = renderDraft(draft, { position: texts.length, size });
+    if (!text.ok) return text;
+    texts.push({ draft, text: text.value });
   }
   return accepted(texts);
 }
 
-function screenAll(
-  drafts: readonly Draft[],
-  texts: readonly string[],
-  secrets: readonly string[],
-): Parsed<Pick<Waiting, 'drafts' | 'bytes'>> {
-  const prepared: PreparedDraft[] = [];
+function screenAll(texts: readonly DraftText[], secrets: readonly string[]): Parsed<Pick<Waiting, 'drafts' | 'bytes'>> {
+  const drafts: PreparedDraft[] = [];
   let bytes = 0;
-  for (const [i, draft] of drafts.entries()) {
-    const screened = screenDraft(draft, texts[i] ?? '', secrets);
+  for (const { draft, text } of texts) {
+    const screened = screenDraft(draft, text, secrets);
     if (!screened.ok) return screened;
-    prepared.push(screened.value);
+    drafts.push(screened.value);
     bytes += screened.value.bytes;
   }
-  return accepted({ drafts: prepared, bytes });
+  return accepted({ drafts, bytes });
 }

@@ -30,10 +30,7 @@ export async function findFaultSince(
   if (!start) return another(1, last?.size ?? 0);
   const walk = new Walk(verifier, project, new Keyring(verifier, project), start);
   for await (const batch of store.entries({ from: start.head.size + 1, to: checkpoint.size })) {
-    for (const stored of batch) {
-      const step = walk.step(stored);
-      if (!step.ok) return step.finding;
-    }
+    for (const step of walk.steps(batch)) if (!step.ok) return step.finding;
   }
   const { head, frontier } = walk.position;
   const isIt = head.size === checkpoint.size && sameBytes(frontier.root(), checkpoint.root);

@@ -23,8 +23,24 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Reads stored bytes. They must be the canonical ones: another spelling of the same entry has another hash. */
 export function parseEntry(bytes: Uint8Array): Parsed<Entry> {
-  const read = readEntry(bytes);
-  return read.ok ? accepted(read.value.entry) : read;
+  const raw = readRaw(bytes);
+  return raw.ok ? checkRaw(raw.value) : raw;
+}
+
+/** Stored bytes as JSON, whatever it says, with the text that it was read from. */
+export interface RawEntry {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+export function readRaw(bytes: Uint8Array): Parsed<RawEntry> {
+  if (bytes.length > LIMITS.entryBytes) return notAnEntry(`it is larger than ${LIMITS.entryBytes} bytes`);
+  try {
+    const text = decoder.decode(bytes);
+    return accepted({ text, value: JSON.parse(text) });
+  } catch {
+    return notAnEntry('it is not JSON in UTF-8');
+  }
 }
 
 /** What an entry must say, known from the one before: it is compared, and its form not looked at again. */
@@ -33,28 +49,11 @@ export interface Known {
   readonly prev: string;
 }
 
-/** An entry with the text that it was read from. */
-export interface EntryText {
-  readonly entry: Entry;
-  readonly text: string;
-}
-
-/** The same with the text, for whoever reads millions. */
-export function readEntry(bytes: Uint8Array, known?: Known): Parsed<EntryText> {
-  if (bytes.length > LIMITS.entryBytes) return notAnEntry(`it is larger than ${LIMITS.entryBytes} bytes`);
-  let text: string;
-  let value: unknown;
-  try {
-    text = decoder.decode(bytes);
-    value = JSON.parse(text);
-  } catch {
-    return notAnEntry('it is not JSON in UTF-8');
-  }
+export function checkRaw({ text, value }: RawEntry, known?: Known): Parsed<Entry> {
   const entry = parseEnvelope(value, known);
   if (!entry.ok) return entry;
   // Unknown fields, another order, spaces and odd escapes all end here: there is only one text for an entry.
-  if (!isTextOf(entry.value, text)) return notAnEntry('its bytes are not canonical JSON');
-  return accepted({ entry: entry.value, text });
+  return isTextOf(entry.value, text) ? entry : notAnEntry('its bytes are not canonical JSON');
 }
 
 /** Takes the fields of the envelope from parsed JSON. What else is in there is not looked at. */

@@ -26,10 +26,9 @@ export async function* exportLedger(
   let keyAdded = false;
   for await (const batch of store.entries({ from: 1, to: newest.size })) {
     let lines = '';
-    for (const stored of batch) {
-      const { seq, hash, note } = stored;
-      const step = walk.step(stored);
+    for (const step of walk.steps(batch)) {
       if (!step.ok) return step.finding;
+      const { seq, hash, note } = step.stored;
       lines += `{"entry":${step.text},"hash":"${toHex(hash)}"}\n`;
       keyAdded ||= seq > 1 && step.entry.type === KEY_ADDED;
       if (note === undefined) continue;

@@ -5,8 +5,8 @@
 export { parseBase64, toBase64 } from './base64.ts';
 export type { Json, JsonObject } from './canonical-json.ts';
 export { canonicalJson } from './canonical-json.ts';
-export type { LinkedEntry } from './chain.ts';
-export { checkLink, GENESIS, linkDrafts } from './chain.ts';
+export type { EntryText, LinkedEntry, Look } from './chain.ts';
+export { checkLink, GENESIS, linkDrafts, lookAt } from './chain.ts';
 export type { Checkpoint } from './checkpoint.ts';
 export { originOf, parseCheckpoint, renderCheckpoint, signCheckpoint } from './checkpoint.ts';
 export type { Sha256, Signer, Verifier } from './crypto.ts';

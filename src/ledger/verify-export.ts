@@ -36,8 +36,7 @@ export async function verifyExport(
     const stored = value && toStored(value);
     if (stored) {
       reading ??= startReading(verifier, value.entry);
-      const step = reading.walk.step(stored);
-      if (!step.ok) return refused(step.finding.problem);
+      for (const step of reading.walk.steps([stored])) if (!step.ok) return refused(step.finding.problem);
       if (stored.seq % 10_000 === 0) onProgress?.(stored.seq);
     } else if (value && reading && isCheckpointLine(value)) {
       const { size } = reading.walk.position.head;

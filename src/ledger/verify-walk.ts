@@ -26,9 +26,9 @@ export async function findFirstFault(
   const end = (await store.findCheckpoint())?.size ?? 0;
   // From far below 1, so that a row smuggled in before the first entry is met.
   for await (const batch of store.entries({ from: Number.MIN_SAFE_INTEGER, to: end })) {
-    for (const stored of batch) {
-      const step = walk.step(stored);
+    for (const step of walk.steps(batch)) {
       if (!step.ok) return step.finding;
+      const { stored } = step;
       if (step.tiles.length > 0) await tiles.add(step.tiles);
       if (stored.note !== undefined) {
         const checkpoint = { size: stored.seq, note: stored.note };

@@ -17,9 +17,9 @@ export async function walkOn(
   for await (const batch of store.entries({ from: walk.position.head.size + 1, to: newest })) {
     const entries: Entry[] = [];
     const tiles: Tile[] = [];
-    for (const stored of batch) {
-      const step = walk.step(stored);
+    for (const step of walk.steps(batch)) {
       if (!step.ok) return step.finding;
+      const { stored } = step;
       entries.push(step.entry);
       tiles.push(...step.tiles);
       if (stored.note === undefined) continue;

@@ -1,5 +1,5 @@
 import type { Problem } from '../protocol/problem.ts';
-import { checkLink } from './chain.ts';
+import { checkLink, lookAt, type Look } from './chain.ts';
 import { parseCheckpoint } from './checkpoint.ts';
 import type { Verifier } from './crypto.ts';
 import type { Entry } from './entry.ts';
@@ -51,14 +51,23 @@ export class Walk {
     return this.#checkpointed;
   }
 
-  /** Goes one entry on: the entry, its text and the tiles that it completes, or why not. */
-  step(stored: StoredEntry): Step {
-    const link = checkLink(this.#verifier.sha256, this.#project, this.#head, stored);
+  /** Goes on, entry by entry: each with its text and the tiles that it completes, or why not, and that is the last. */
+  *steps(batch: readonly StoredEntry[]): Generator<Step> {
+    for (const look of lookAt(this.#verifier.sha256, batch)) {
+      const step = this.#step(look);
+      yield step;
+      if (!step.ok) return;
+    }
+  }
+
+  #step(look: Look): Step {
+    const { stored } = look;
+    const link = checkLink(this.#project, this.#head, look);
     if (!link.ok) return { ok: false, finding: { seq: this.#head.size + 1, problem: link.problems[0] } };
     const { entry, text } = link.value;
     this.#head = { size: stored.seq, hash: stored.hash };
     this.#keyring.read(entry);
-    return { ok: true, entry, text, tiles: this.#frontier.add(stored.hash) };
+    return { ok: true, stored, entry, text, tiles: this.#frontier.add(stored.hash) };
   }
 
   /** Holds a checkpoint of exactly this size against the tree, and where asked against the trusted keys. */
@@ -96,6 +105,12 @@ export class Walk {
   }
 }
 
-export type Step =
-  | { readonly ok: true; readonly entry: Entry; readonly text: string; readonly tiles: readonly Tile[] }
-  | { readonly ok: false; readonly finding: Finding };
+export type Step = Stepped | { readonly ok: false; readonly finding: Finding };
+
+interface Stepped {
+  readonly ok: true;
+  readonly stored: StoredEntry;
+  readonly entry: Entry;
+  readonly text: string;
+  readonly tiles: readonly Tile[];
+}

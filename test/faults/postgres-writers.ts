@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { checkLink, GENESIS } from '../../src/ledger/chain.ts';
+import { checkLink, GENESIS, lookAt } from '../../src/ledger/chain.ts';
 import { sha256 } from '../../src/ledger/node-crypto.ts';
 import type { Head, Store } from '../../src/ledger/store.ts';
 
@@ -81,8 +81,9 @@ export async function findFaults(
   const found = new Map<string, string>();
   let head: Head = GENESIS;
   for await (const batch of store.entries({ from: 1 })) {
-    for (const stored of batch) {
-      const link = checkLink(sha256, project, head, stored);
+    for (const look of lookAt(sha256, batch)) {
+      const { stored } = look;
+      const link = checkLink(project, head, look);
       if (!link.ok) return [...faults, link.problems[0].message];
       const { writer, n } = link.value.entry.data;
       const key = JSON.stringify([writer, n]);

@@ -27,8 +27,7 @@ function follow(): Promise<void> {
 
 async function readOn(): Promise<void> {
   for await (const batch of store.entries({ from: walk.position.head.size + 1 })) {
-    for (const stored of batch) {
-      const step = walk.step(stored);
+    for (const step of walk.steps(batch)) {
       if (!step.ok) throw new Error(step.finding.problem.message);
       if (step.entry.type !== 'TestEnded') continue;
       process.stdout.write(`in order: ${step.entry.seq}\n`);
