@@ -22,7 +22,7 @@ export const exitHandler: Handler = async (call) => {
     const [{ code, message, hint }] = parsed.problems;
     return { ok: false, error: { code, message, hint } };
   }
-  const signal = asKept(parsed.value);
+  const signal = asKept(parsed.value, call.project.ledger.secrets);
   const error = await findBadEvidence(signal, call);
   if (error !== undefined) return { ok: false, error };
   const command = {
@@ -56,11 +56,11 @@ async function findOwnWorktree({ caller, project }: Call): Promise<string | unde
 }
 
 /** As the ledger will have it: what is redacted there must be redacted here, or a repeat of the signal would look like another. */
-function asKept(signal: ExitSignal): ExitSignal {
+function asKept(signal: ExitSignal, secrets: readonly string[]): ExitSignal {
   const { notes, pr_url } = signal;
   return {
     ...signal,
-    ...(notes === undefined ? {} : { notes: redactText(notes) }),
-    ...(pr_url === undefined ? {} : { pr_url: redactText(pr_url) }),
+    ...(notes === undefined ? {} : { notes: redactText(notes, secrets) }),
+    ...(pr_url === undefined ? {} : { pr_url: redactText(pr_url, secrets) }),
   };
 }

@@ -38,9 +38,9 @@ export function rulesOf(runbook: Runbook | undefined): Rules {
 }
 
 /** Records the workers of a runbook, where they are others than before. */
-export async function configureWorkers({ keeper, id }: Project, runbook: Runbook, log: Log): Promise<void> {
+export async function configureWorkers({ keeper, id, ledger }: Project, runbook: Runbook, log: Log): Promise<void> {
   const [own, all] = [sortedWorkers(runbook), sortedWorkers(withLibrary(runbook))];
-  if (holdsCredential(all)) {
+  if (holdsCredential(all, ledger.secrets)) {
     log.error('a worker of the runbook holds what looks like a credential, and is not used', { project: id });
     return;
   }

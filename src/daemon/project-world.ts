@@ -47,7 +47,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
     },
     tell: async (command) => tell(keeper, command),
     keepLog: async (text) => {
-      const kept = await keepText(project.ledger.store, project.ledger.sha256, text);
+      const kept = await keepText(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
       return kept.ok ? kept.value : null;
     },
     seal: async () => sealWorkflow(project, log),

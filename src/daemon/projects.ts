@@ -9,6 +9,7 @@ import { ledgerPlace } from '../ledger/ledger-place.ts';
 import type { Signer } from '../ledger/crypto.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { OutsideFile } from '../ledger/outside-file.ts';
+import { secretsIn } from '../ledger/secrets-in.ts';
 import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { configureWorkers } from './follow-runbook.ts';
@@ -184,6 +185,7 @@ export class Projects {
         store: store.store,
         signer,
         verifier: nodeVerifier,
+        secrets: secretsIn(env),
         outside: new OutsideFile(place.outside),
       },
     });

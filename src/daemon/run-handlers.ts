@@ -87,15 +87,16 @@ interface Wanted {
 }
 
 /** What a name of the runbook stands for, as the runbook is now. */
-function plan({ input: { name, args = [], kind }, services }: Call<Wanted>): Answer<Planned> {
+function plan({ input: { name, args = [], kind }, services, project }: Call<Wanted>): Answer<Planned> {
   const { checked } = services.runbook.read();
   if (!checked.ok) return { ok: false, error: describeRunbook(checked.problems) };
   const { agents, commands, pipelines } = checked.value;
+  const { secrets } = project.ledger;
   const isAgent = kind === 'agent' || (agents.has(name) && !commands.has(name) && !pipelines.has(name));
-  if (!isAgent) return answer(planOf(checked.value, name, args));
+  if (!isAgent) return answer(planOf(checked.value, name, args), secrets);
   if (args.length > 0) return { ok: false, error: NO_ARGUMENTS };
   const agent = agentPlanOf(checked.value, name);
-  return answer(agent.ok ? accepted({ plan: { kind: 'agent', agent: agent.value }, vars: {}, name }) : agent);
+  return answer(agent.ok ? accepted({ plan: { kind: 'agent', agent: agent.value }, vars: {}, name }) : agent, secrets);
 }
 
 const NO_ARGUMENTS: ApiError = {
@@ -104,10 +105,12 @@ const NO_ARGUMENTS: ApiError = {
   hint: 'Give it a command of its own in the runbook, with arguments.',
 };
 
-function answer(planned: Parsed<Planned>): Answer<Planned> {
+function answer(planned: Parsed<Planned>, secrets: readonly string[]): Answer<Planned> {
   if (!planned.ok) return { ok: false, error: errorOf(planned) };
   const { plan: what, vars } = planned.value;
-  return holdsCredential({ what, vars }) ? { ok: false, error: CREDENTIAL } : { ok: true, result: planned.value };
+  return holdsCredential({ what, vars }, secrets)
+    ? { ok: false, error: CREDENTIAL }
+    : { ok: true, result: planned.value };
 }
 
 const CREDENTIAL: ApiError = {

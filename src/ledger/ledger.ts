@@ -22,8 +22,8 @@ export interface LedgerOptions {
   readonly verifier: Verifier;
   readonly outside: Outside;
   readonly clock: () => Date;
-  /** Values that must never be recorded, such as the environment that is passed to agents. */
-  readonly secrets?: () => readonly string[];
+  /** Values that must never be recorded: those of the environment that agents are given (`secretsIn`). */
+  readonly secrets?: readonly string[];
   /** Every entry, once, in order, after it is durable: those of this process and those of others. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
 }
@@ -69,6 +69,11 @@ export class Ledger {
     return this.#options.verifier;
   }
 
+  /** What it takes out of everything that is recorded, besides what looks like a credential. */
+  get secrets(): readonly string[] {
+    return this.#options.secrets ?? NO_SECRETS;
+  }
+
   /** The end of what is durable and known here. */
   get head(): Head {
     return this.#position.head;
@@ -102,7 +107,7 @@ export class Ledger {
     const callers = this.#asking;
     if (callers.length === 0) return;
     this.#asking = [];
-    for (const waiting of admit(callers, this.head.size, this.#options.secrets?.() ?? [])) this.#queue.push(waiting);
+    for (const waiting of admit(callers, this.head.size, this.secrets)) this.#queue.push(waiting);
     if (this.#queue.length > 0) this.#draining ??= this.#drain();
   }
 
@@ -277,6 +282,8 @@ export class Ledger {
     return { ok: false, problem: this.#stopped };
   }
 }
+
+const NO_SECRETS: readonly string[] = [];
 
 const LONGEST_WITHOUT_TURN_MS = 5;
 

@@ -52,5 +52,5 @@ function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] 
 
 /** A secret with quotes or newlines in it stands in JSON text with backslashes. */
 function escaped(secret: string): string {
-  return JSON.stringify(secret).slice(1, -1);
+  return /["\\\p{Cc}]/u.test(secret) ? JSON.stringify(secret).slice(1, -1) : secret;
 }

@@ -37,32 +37,42 @@ it('what no ledger can hold is refused to whoever said it, and to nobody else', 
   expect(await findLedgerFault(world)).toBeUndefined();
 }, 60_000);
 
-it('what looks like a credential is neither in the ledger nor told to anybody, before a restart and after it', async () => {
-  await using world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
-  const secret = `ghp_${'a1B2'.repeat(9)}`;
-  // Work that is not on main: nothing for the next daemon to wonder about.
-  world.git(world.repository, 'switch', '--create', 'feature/t0');
-  world.commit(world.repository, { 'work.txt': 'done\n' }, 'the work');
-  const commit = world.git(world.repository, 'rev-parse', 'HEAD');
-  world.git(world.repository, 'switch', '-');
-  await world.order('task_create', { task_id: 'T0', title: 'x' });
-  const session = world.client(tokenOf(await world.order('task_claim', { task_id: 'T0', as: 'a' })));
-  resultOf(await session.call('thought_record', record('T0', commit, { summary: `I used ${secret} for it.` })));
-  const signal = exitSignal('IMPLEMENTATION', 'blocked', { notes: `The key ${secret} has expired.` });
-  const first = resultOf(await session.call('exit_signal', signal));
-  const told = async (): Promise<string> =>
-    JSON.stringify([
-      await world.order('task_get', { task_id: 'T0' }),
-      await world.order('task_brief', { task_id: 'T0' }),
-      await world.order('thought_list', { task_id: 'T0' }),
-      await readLedger(world),
-    ]);
-  const before = await told();
-  expect(before).not.toContain(secret);
-  // The same signal is still the same.
-  expect(resultOf(await session.call('exit_signal', signal))).toEqual(first);
-  await world.endDaemon();
-  await world.startDaemon();
-  expect(await told()).toBe(before);
-  expect(resultOf(await session.call('exit_signal', signal))).toEqual(first);
-}, 60_000);
+it.each([
+  ['what looks like a credential', `ghp_${'a1B2'.repeat(9)}`],
+  ['a password of the environment that agents are given', 'Zebra "41" Quartz'],
+])(
+  '%s is neither in the ledger nor told to anybody, before a restart and after it',
+  async (_what, secret) => {
+    await using world = await World.open({
+      AGENT_EXIT_PROTOCOL_ENABLED: 'true',
+      SERVICE_PASSWORD: 'Zebra "41" Quartz',
+    });
+    // Work that is not on main: nothing for the next daemon to wonder about.
+    world.git(world.repository, 'switch', '--create', 'feature/t0');
+    world.commit(world.repository, { 'work.txt': 'done\n' }, 'the work');
+    const commit = world.git(world.repository, 'rev-parse', 'HEAD');
+    world.git(world.repository, 'switch', '-');
+    await world.order('task_create', { task_id: 'T0', title: 'x' });
+    const session = world.client(tokenOf(await world.order('task_claim', { task_id: 'T0', as: 'a' })));
+    resultOf(await session.call('thought_record', record('T0', commit, { summary: `I used ${secret} for it.` })));
+    const signal = exitSignal('IMPLEMENTATION', 'blocked', { notes: `The key ${secret} has expired.` });
+    const first = resultOf(await session.call('exit_signal', signal));
+    const told = async (): Promise<string> =>
+      JSON.stringify([
+        await world.order('task_get', { task_id: 'T0' }),
+        await world.order('task_brief', { task_id: 'T0' }),
+        await world.order('thought_list', { task_id: 'T0' }),
+        await readLedger(world),
+      ]);
+    const before = await told();
+    expect(before).not.toContain(JSON.stringify(secret).slice(1, -1));
+    expect(before).toContain('The key [redacted:');
+    // The same signal is still the same.
+    expect(resultOf(await session.call('exit_signal', signal))).toEqual(first);
+    await world.endDaemon();
+    await world.startDaemon();
+    expect(await told()).toBe(before);
+    expect(resultOf(await session.call('exit_signal', signal))).toEqual(first);
+  },
+  60_000,
+);
