@@ -148,6 +148,29 @@ describe('a channel', () => {
   });
 });
 
+it('answers that still lie in the buffers of a daemon that ends are heard whole', async () => {
+  const own = new Scene();
+  try {
+    const place = { scene: own, daemon: await own.runDaemon(), repository: own.makeRepository() };
+    using channel = await openChannel({}, place);
+    using other = await openChannel({}, place);
+    for (let id = 1; id <= 20; id++) channel.call(id, 'task_create', { task_id: `T${id}`, title: 'x'.repeat(4000) });
+    expect(await channel.answerTo(20)).toMatchObject({ ok: true });
+    // More than a socket holds, and less than the daemon is ready to keep; the last one shows that all were heard.
+    channel.socket.pause();
+    for (let id = 101; id <= 110; id++) channel.call(id, 'task_list', {});
+    channel.call(111, 'task_create', { task_id: 'last', title: 'x' });
+    await until(async () => (await other.get('last')).claim === null, 'all were heard');
+    await place.daemon.stop();
+    await new Promise(setImmediate);
+    channel.socket.resume();
+    for (let id = 101; id <= 111; id++) expect(await channel.answerTo(id)).toMatchObject({ ok: true });
+    await place.daemon.stopped;
+  } finally {
+    await own.end();
+  }
+});
+
 /** A channel without our client: every byte of it is written here. */
 class RawChannel {
   readonly socket: Socket;
@@ -195,10 +218,14 @@ class RawChannel {
   }
 }
 
-async function openChannel(options: { token?: string; headers?: string; upgrade?: string } = {}): Promise<RawChannel> {
-  const { token = scene.token(), headers = '', upgrade = 'baton-calls' } = options;
-  const socket = connect(daemon.record.socket);
-  const head = `host: x\r\nauthorization: Bearer ${token}\r\nbaton-project-path: ${encodeURI(repository)}\r\n${headers}`;
+async function openChannel(
+  options: { token?: string; headers?: string; upgrade?: string } = {},
+  place: { scene: Scene; daemon: Daemon; repository: string } = { scene, daemon, repository },
+): Promise<RawChannel> {
+  const { token = place.scene.token(), headers = '', upgrade = 'baton-calls' } = options;
+  const socket = connect(place.daemon.record.socket);
+  const path = encodeURI(place.repository);
+  const head = `host: x\r\nauthorization: Bearer ${token}\r\nbaton-project-path: ${path}\r\n${headers}`;
   socket.write(`GET /v1/calls HTTP/1.1\r\n${head}connection: upgrade\r\nupgrade: ${upgrade}\r\n\r\n`);
   const answer = await new Promise<string>((resolve) => {
     socket.once('data', (chunk) => resolve(String(chunk)));

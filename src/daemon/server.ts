@@ -78,7 +78,22 @@ export class Server {
   async farewell(): Promise<void> {
     await this.#stopRequests.emptied(DOOR_LIMITS.farewellMs);
     for (const server of this.#servers) server.closeAllConnections();
-    for (const socket of this.#channels) socket.destroy();
+    await this.#endChannels();
+  }
+
+  /** The last answers may still lie in our own buffers: a channel ends when they are out, or when nobody takes them. */
+  async #endChannels(): Promise<void> {
+    const channels = [...this.#channels];
+    const timer = setTimeout(() => channels.map((socket) => socket.destroy()), DOOR_LIMITS.farewellMs);
+    const closed = channels.map(
+      (socket) =>
+        new Promise<void>((resolve) => {
+          socket.once('close', resolve);
+          socket.end(() => socket.destroy());
+        }),
+    );
+    await Promise.all(closed);
+    clearTimeout(timer);
   }
 
   #create(port: (server: HttpServer) => number | undefined): HttpServer {
