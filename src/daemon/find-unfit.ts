@@ -3,9 +3,9 @@ import type { Refusal } from '../state/outcome.ts';
 import type { Decided } from './trial.ts';
 
 /** Why no ledger of this size could record what one request wants; undefined where one could. */
-export function findUnfit({ drafts, from }: Decided, size: number): Refusal | undefined {
+export function findUnfit({ drafts, from }: Decided, size: number, secrets: readonly string[]): Refusal | undefined {
   for (const [i, draft] of drafts.entries()) {
-    const prepared = prepareDraft(draft, { position: from + i, size });
+    const prepared = prepareDraft(draft, { position: from + i, size, secrets });
     if (prepared.ok) continue;
     const [{ code, message }] = prepared.problems;
     if (code === 'ledger/entry-too-large') return { code: 'too-large', message, hint: SAY_LESS };

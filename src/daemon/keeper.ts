@@ -221,7 +221,8 @@ export class Keeper {
 
   /** What no ledger could record is the fault of whoever said it, and of nobody who shared the commit: they are tried again. */
   #answerUnrecorded({ decided }: Trial, problem: Problem): void {
-    const unfit = decided.map((each) => findUnfit(each, this.#ledger.head.size));
+    const { head, secrets } = this.#ledger;
+    const unfit = decided.map((each) => findUnfit(each, head.size, secrets));
     const isTheirs = unfit.some((found) => found !== undefined);
     const again: Waiting[] = [];
     for (const [i, { waiting }] of decided.entries()) {

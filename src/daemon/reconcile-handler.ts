@@ -4,6 +4,7 @@ import { reconcile as reconcileOperation } from '../api/writeback-operations.ts'
 import { measureFacts } from '../git/measure-facts.ts';
 import { reconcile, type Finding, type TaskView } from '../git/reconcile.ts';
 import { listWorktrees } from '../git/worktrees.ts';
+import { redactText } from '../ledger/redact.ts';
 import { decide } from '../state/decide.ts';
 import type { Outcome } from '../state/outcome.ts';
 import type { Raised, RaisedFinding } from '../state/runs/raise-findings.ts';
@@ -103,7 +104,9 @@ async function askPeople(project: Project, findings: readonly Finding[], standin
     .map(({ task_id: taskId, message, hint, action }): RaisedFinding => {
       const { epoch, movedAt } = standing.get(taskId) ?? { epoch: 0, movedAt: 0 };
       const remedy = action?.do === 'reinstate' || action?.do === 'complete' ? action.do : null;
-      return { decisionId: randomUUID(), taskId, context: `${message}\n${hint}`, remedy, epoch, movedAt };
+      // As the ledger will have it, or it would look like another question each time.
+      const context = redactText(`${message}\n${hint}`, project.ledger.secrets);
+      return { decisionId: randomUUID(), taskId, context, remedy, epoch, movedAt };
     });
   const command = { kind: 'raise-findings', command: { findings: raised } } as const;
   const settled = await project.keeper.submit({

@@ -20,8 +20,10 @@ export function admit(callers: readonly Asking[], size: number, secrets: readonl
   const waiting: Waiting[] = [];
   for (const { texts, answer } of rendered) {
     const screened = texts.ok ? readable(() => screenAll(texts.value, secrets)) : texts;
-    if (screened.ok) waiting.push({ ...screened.value, answer });
-    else answer({ ok: false, problem: screened.problems[0] });
+    if (!screened.ok) answer({ ok: false, problem: screened.problems[0] });
+    // The caller has emptied its list since.
+    else if (screened.value.drafts.length === 0) answer({ ok: true, entries: [] });
+    else waiting.push({ ...screened.value, answer });
   }
   return waiting;
 }
@@ -36,8 +38,8 @@ function readable<T>(read: () => Parsed<T>): Parsed<T> {
   try {
     return read();
   } catch (error) {
-    const hint = 'Put plain JSON into it.';
-    return refused(ledgerProblem('ledger/bad-draft', `a draft cannot be read: ${String(error)}`, hint));
+    const what = error instanceof Error ? `: ${error.message}` : '';
+    return refused(ledgerProblem('ledger/bad-draft', `a draft cannot be read${what}`, 'Put plain JSON into it.'));
   }
 }
 

@@ -37,7 +37,7 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
   {
     name: 'authorization',
     pattern:
-      /(authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:bearer|basic|token)[ \t]{1,4})?)(?!\[)[^\s"',;]{6,4096}/gi,
+      /(authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:bearer|basic|token)[ \t]{1,4})?)(?!\[|(?:bearer|basic|token)[ \t]{1,4}\[)[^\s"',;]{6,4096}/gi,
   },
   // A bare `bearer` is also an English word: only what has a digit in it is taken for a token.
   {

@@ -85,6 +85,10 @@ describe('append', () => {
     const [good, again] = await Promise.all([ledger.append([testDraft(1)]), ledger.append([testDraft(2), bad])]);
     expect(good.ok).toBe(true);
     expect(again).toMatchObject(refusal);
+    const emptied = [testDraft(3)];
+    const nothing = ledger.append(emptied);
+    emptied.pop();
+    expect(await nothing).toEqual({ ok: true, entries: [] });
     expect(ledger.head.size).toBe(2);
   });
 

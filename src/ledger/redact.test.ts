@@ -95,10 +95,37 @@ describe('redaction', () => {
     const secret = 'quo"te\nline';
     const json = canonicalJson({ a: `x${secret}y` });
     expect(json.ok && mayHoldCredential(json.value, [secret])).toBe(true);
-    expect(redactJson({ a: `x${secret}y`, [secret]: 1 }, [secret])).toEqual({
-      a: 'x[redacted:secret]y',
-      '[redacted:secret]': 1,
+    expect(redactJson({ a: `It is ${secret}.`, log: `said ${JSON.stringify({ secret })}` }, [secret])).toEqual({
+      a: 'It is [redacted:secret].',
+      log: 'said {"secret":"[redacted:secret]"}',
     });
+  });
+
+  it('looks for known secrets where people write, and leaves ids, branches, paths and longer words alone', () => {
+    const secret = 'shop2024';
+    for (const text of [
+      'shop2024',
+      'shop2024-1',
+      '/home/ada/my shop2024/x y',
+      'in src/shop2024',
+      'the shop2024s',
+      'a b shop2024.ts',
+    ])
+      expect([text, redactText(text, [secret])]).toEqual([text, text]);
+    for (const text of ['pw shop2024', 'pw=shop2024, and more', 'pw "shop2024".', '(pw shop2024)', 'pw\nshop2024'])
+      expect(redactText(text, [secret])).toBe(text.replace(secret, '[redacted:secret]'));
+  });
+
+  it('changes nothing the second time', () => {
+    const heads = [
+      'Authorization: Bearer $NAME$NAME2345',
+      'authorization=token $A$BCDEFGH',
+      'bearer $x1 abcdefgh12345678',
+    ];
+    for (const text of [...SAMPLES.map(([, sample]) => sample), ...heads]) {
+      const once = redactText(`${text} and ${text}`);
+      expect(redactText(once)).toBe(once);
+    }
   });
 
   it('keeps a field called __proto__', () => {

@@ -1,9 +1,6 @@
 import type { Json, JsonObject } from './canonical-json.ts';
 import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, REFERENCE, SECRET_FIELD } from './credential-patterns.ts';
 
-/** Values shorter than this are too common to be searched for. */
-const SHORTEST_SECRET = 8;
-
 /**
  * Whether canonical text is worth the slow look. A ledger cannot forget, so it must never know; but a million harmless
  * entries must not pay for twenty patterns each.
@@ -28,9 +25,7 @@ export function redactJson(value: JsonObject, secrets: readonly string[] = []): 
 
 export function redactText(text: string, secrets: readonly string[] = []): string {
   let clean = text;
-  for (const secret of secrets) {
-    if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, '[redacted:secret]');
-  }
+  if (secrets.length > 0 && PROSE.test(text)) for (const secret of secrets) clean = takeOut(secret, clean);
   for (const { name, pattern } of CREDENTIAL_PATTERNS) {
     clean = clean.replace(pattern, (match: string, group: unknown) => {
       const kept = typeof group === 'string' ? group : '';
@@ -48,6 +43,23 @@ function redactValue(value: Json, secrets: readonly string[]): Json {
 
 function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] {
   return Array.isArray(value);
+}
+
+/**
+ * A known secret may be a word like any other, and only where people and agents write is it one that must go: an id, a branch, a path or a
+ * key that it was taken out of would be another one. Those are one word, or it is a part of a longer one there.
+ */
+const PROSE = /[\s="'`]/;
+
+function takeOut(secret: string, text: string): string {
+  let clean = text;
+  // Text may itself be JSON, in which it has its quotes escaped.
+  for (const form of new Set([secret, escaped(secret)])) {
+    if (!clean.includes(form)) continue;
+    const pattern = new RegExp(`(?<![\\w/-])${RegExp.escape(form)}(?![\\w/-]|\\.\\w)`, 'g');
+    clean = clean.replace(pattern, '[redacted:secret]');
+  }
+  return clean;
 }
 
 /** A secret with quotes or newlines in it stands in JSON text with backslashes. */

@@ -6,22 +6,26 @@ describe('the secrets of an environment', () => {
     ['MY_SERVICE_TOKEN', 'zX81-quite-a-value'],
     ['AWS_SECRET_ACCESS_KEY', 'wJalrXUtnFEMI/K7MDENG'],
     ['DB_PASSWORD', 'hunter2x'],
+    ['DB_PASSWD', 'p@ss!word'],
     ['npm_config__authToken', 'd41d8cd98f00b204'],
     ['GPG_PASSPHRASE', 'correct horse battery staple'],
-    ['ACME_KEY', 'a1b2c3d4'],
+    ['ACME_API_KEY', 'a1b2c3d4'],
+    ['SECRET_KEY_BASE', 'f00f00f00'],
   ])('has the value of %s', (name, value) => {
-    expect(secretsIn({ [name]: value })).toEqual([value]);
+    expect(secretsIn({ [name]: `${value}\n` })).toEqual([value]);
   });
 
   it.each([
     ['HOME', '/home/ada1234567890'],
     ['DB_PASSWORD', 'postgres'],
-    ['MAX_OUTPUT_TOKENS', '64000000'],
+    ['DB_PASSWORD', 'change-me-now'],
+    ['MAX_OUTPUT_TOKENS', 'a1b2c3d4'],
+    ['JIRA_PROJECT_KEY', 'PLATFORM2'],
+    ['TOKEN_FILE', 'config/tokens.json'],
     ['GOOGLE_APPLICATION_CREDENTIALS', '/run/secrets/google-1234.json'],
-    ['TOKEN_URL', 'https://login.example.com/oauth2/token'],
+    ['DEPLOY_TOKEN', 'https://login.example.com/oauth2/token'],
     ['API_KEY', ''],
-    ['KEYBOARD', 'pc105-and-some-more'],
-    ['SSH_KEY_PATH', '~/.ssh/id_ed25519'],
+    ['SHORT_TOKEN', 'a1b2'],
   ])('has not %s=%s', (name, value) => {
     expect(secretsIn({ [name]: value, EMPTY_TOKEN: undefined })).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { World } from '../processes/world.ts';
 
 /** Commands share commits, and must not share each other's faults. */
 it('what no ledger can hold is refused to whoever said it, and to nobody else', async () => {
-  await using world = await World.open();
+  await using world = await World.open({ SERVICE_PASSWORD: 'abcdefg1' });
   const commit = world.git(world.repository, 'rev-parse', 'HEAD');
   for (const id of ['T0', 'T1']) await world.order('task_create', { task_id: id, title: id });
   const session = world.client(tokenOf(await world.order('task_claim', { task_id: 'T0', as: 'a' })));
@@ -17,6 +17,8 @@ it('what no ledger can hold is refused to whoever said it, and to nobody else', 
   for (let i = 0; i < 40; i += 1) deep = { deep };
   for (const [more, code] of [
     [{ summary: 'x'.repeat(100_000) }, 'too-large'],
+    // What stands there instead of a secret is longer.
+    [{ summary: 'abcdefg1 '.repeat(5000) }, 'too-large'],
     [{ blockers: [{ confidence: 0.5 }] }, 'bad-request'],
     [{ blockers: [deep] }, 'bad-request'],
   ] as const) {
