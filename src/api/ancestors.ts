@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readBoot, readProcStat } from './proc.ts';
 
 /** A process above another one. */
 export interface Ancestor {
@@ -33,17 +33,9 @@ const readAny: ReadProcess = (pid) => (HAS_PROC ? readProc(pid) : readPs(pid));
 const HAS_PROC = readProc(process.pid) !== undefined;
 
 function readProc(pid: number): ReturnType<ReadProcess> {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program stands in brackets, and may itself contain some.
-    const end = stat.lastIndexOf(')');
-    const fields = stat.slice(end + 2).split(' ');
-    const identity = `${boot}/${pid}/${fields[19] ?? ''}`;
-    return { parent: Number(fields[1]), identity, program: stat.slice(stat.indexOf('(') + 1, end) };
-  } catch {
-    return undefined;
-  }
+  const [boot, stat] = [readBoot(), readProcStat(pid)];
+  if (boot === undefined || stat === undefined) return undefined;
+  return { parent: stat.parent, identity: `${boot}/${pid}/${stat.started}`, program: stat.program };
 }
 
 /** For systems without /proc. */

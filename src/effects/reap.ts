@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { listLiving, readProcFile } from '../api/proc.ts';
 import { hasEnded } from '../api/process-identity.ts';
 
 export interface Remains {
@@ -35,38 +35,19 @@ const ROUNDS = 30;
 /** The processes that have a mark in the environment that they were started with; those of other users cannot be seen. */
 export function findMarked({ name, value }: Remains['mark']): number[] {
   const text = `\0${name}=${value}\0`;
-  return listProcesses().filter(
-    (pid) => pid !== process.pid && `\0${readOf(pid, 'environ')}`.includes(text) && !isZombie(pid),
-  );
+  return findLiving((pid) => pid !== process.pid && `\0${readProcFile(pid, 'environ')}`.includes(text));
 }
 
 /** The processes that were started with these words at the end of their command line. */
 export function findByArguments(...words: readonly string[]): number[] {
   const end = `\0${words.join('\0')}\0`;
-  return listProcesses().filter((pid) => readOf(pid, 'cmdline').endsWith(end) && !isZombie(pid));
+  return findLiving((pid) => readProcFile(pid, 'cmdline').endsWith(end));
 }
 
-function listProcesses(): number[] {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch {
-    return [];
-  }
-}
-
-function isZombie(pid: number): boolean {
-  const stat = readOf(pid, 'stat');
-  return stat === '' || stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
-}
-
-function readOf(pid: number, file: 'environ' | 'cmdline' | 'stat'): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return '';
-  }
+function findLiving(isWanted: (pid: number) => boolean): number[] {
+  return listLiving()
+    .map(({ pid }) => pid)
+    .filter(isWanted);
 }
 
 function kill(pid: number): void {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { listLiving, readProcFile } from '../api/proc.ts';
 
 /**
  * Everything that one run has started: who is in its process group, who left it but still has its mark in the environment, and the children of
@@ -27,10 +27,10 @@ interface Member {
 /** `known`: who belonged to it when it was looked at last; a child whose parent has gone meanwhile is nobody's by now. */
 function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>): readonly Member[] {
   const text = `\0${mark}\0`;
-  const environmentOf = (pid: number): string => `\0${readOf(pid, 'environ')}`;
+  const environmentOf = (pid: number): string => `\0${readProcFile(pid, 'environ')}`;
   const isOwn = ({ pid, group, identity }: Member): boolean =>
     group === leader || known.has(identity) || environmentOf(pid).includes(text);
-  const living = listLiving();
+  const living = listOthers();
   const members = living.filter(isOwn);
   const others = new Set(living.filter((each) => !members.includes(each)));
   for (const { pid } of members) {
@@ -75,34 +75,10 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
 const FIRST_LOOK_MS = 5;
 const LAST_LOOK_MS = 100;
 
-function listLiving(): readonly Member[] {
-  const living: Member[] = [];
-  for (const name of listProcesses()) {
-    const pid = Number(name);
-    const stat = readOf(pid, 'stat');
-    // Behind the name, which may itself contain spaces and brackets: state, parent, group, and as the twentieth when it was started.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20);
-    const [state = '', parent, group] = fields;
-    if (pid === process.pid || state === '' || state === 'Z' || state === 'X') continue;
-    living.push({ pid, parent: Number(parent), group: Number(group), identity: `${pid}/${fields[19]}` });
-  }
-  return living;
-}
-
-function listProcesses(): string[] {
-  try {
-    return readdirSync('/proc').filter((name) => name.charCodeAt(0) <= 57);
-  } catch {
-    return [];
-  }
-}
-
-function readOf(pid: number, file: 'environ' | 'stat'): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return '';
-  }
+function listOthers(): readonly Member[] {
+  return listLiving()
+    .filter(({ pid }) => pid !== process.pid)
+    .map(({ pid, parent, group, started }) => ({ pid, parent, group, identity: `${pid}/${started}` }));
 }
 
 /** False where it is not ours to end. */

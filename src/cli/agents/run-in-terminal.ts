@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readProcStat } from '../../api/proc.ts';
 import type { TerminalLaunch } from '../../supervisor/terminal-line.ts';
 
 export type RanInTerminal =
@@ -34,12 +34,7 @@ const PAUSE_LOOK_MS = 300;
 
 /** A client that was put to sleep (Ctrl-Z) leaves the terminal to the shell only when we sleep too. The shell wakes both. */
 function pauseWith({ pid }: ChildProcess): void {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    if (stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')) process.kill(process.pid, 'SIGSTOP');
-  } catch {
-    // It has ended, or this system has no such files.
-  }
+  if (pid !== undefined && readProcStat(pid)?.state === 'T') process.kill(process.pid, 'SIGSTOP');
 }
 
 /** How the terminal is set; with an argument, sets it. */

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What Linux says about a process in `/proc/PID/stat`. */
+export interface ProcStat {
+  readonly pid: number;
+  /** The name of its program, without the folder. */
+  readonly program: string;
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  /** When it was started, in ticks since the machine was: with its number that tells it from all others until the next boot. */
+  readonly started: string;
+}
+
+/** Undefined where there is no such process, or where the system is not Linux. */
+export function readProcStat(pid: number): ProcStat | undefined {
+  const stat = readProcFile(pid, 'stat');
+  // The name of the program stands in brackets, and may itself contain some.
+  const end = stat.lastIndexOf(')');
+  if (end < 0) return undefined;
+  const fields = stat.slice(end + 2).split(' ', 20);
+  const [state = '', parent, group] = fields;
+  const program = stat.slice(stat.indexOf('(') + 1, end);
+  return { pid, program, state, parent: Number(parent), group: Number(group), started: fields[19] ?? '' };
+}
+
+/** A zombie answers signals, but it is dead: nobody has collected it yet. */
+export function isLiving({ state }: ProcStat): boolean {
+  return state !== 'Z' && state !== 'X';
+}
+
+/** Empty where there is none, or where it is another user's. */
+export function readProcFile(pid: number, file: 'environ' | 'cmdline' | 'stat'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** Everything that lives, of all users. */
+export function listLiving(): readonly ProcStat[] {
+  return listNames().flatMap((name) => {
+    const stat = readProcStat(Number(name));
+    return stat !== undefined && isLiving(stat) ? [stat] : [];
+  });
+}
+
+function listNames(): readonly string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** One for each start of the machine. */
+export function readBoot(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
