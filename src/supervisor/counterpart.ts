@@ -3,6 +3,7 @@ import type { Answer } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import { parseStopHookInput } from '../protocol/stop-hook.ts';
 import type { Child } from './child.ts';
+import { Clocks } from './clocks.ts';
 import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
 import { createControl } from './control.ts';
 import { DaemonLine } from './daemon-line.ts';
@@ -11,17 +12,15 @@ import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
 import { heardOutput } from './heard-output.ts';
 import { Hearing } from './hearing.ts';
-import { HeldMessages, type HeldMessage } from './held-messages.ts';
-import { IdleTimer } from './idle-timer.ts';
 import { hasKeptSignal } from './kept-signal.ts';
 import { Pause } from './pause.ts';
-import { Permissions, type Permission } from './permissions.ts';
 import { passOn } from './pass-on.ts';
 import { PrintedSignals } from './printed-signals.ts';
 import { readHook } from './answer-hook.ts';
 import { Reporter } from './reporter.ts';
 import { StopGuard } from './stop-guard.ts';
 import type { Tail } from './tail.ts';
+import { Telling } from './telling.ts';
 
 /** The one that a process talks to: its hooks, its calls, its words; and the daemon's words to it. */
 export class Counterpart implements Rooms {
@@ -33,32 +32,24 @@ export class Counterpart implements Rooms {
   readonly #hearing: Hearing;
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
-  readonly #permissions = new Permissions();
-  readonly #held: HeldMessages;
+  readonly #telling: Telling;
   readonly #control: (body: Buffer) => Promise<object>;
   readonly #answering = new Set<Promise<unknown>>();
-  readonly #timers: NodeJS.Timeout[] = [];
-  #idle: IdleTimer | undefined;
-  #child: Child | undefined;
+  #clocks: Clocks | undefined;
   /** How to end the process; known when it has been started. */
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
-  /** It was told something that no stop has followed yet. */
-  #isTold = false;
-  /** Nothing more is said to it: it may leave, and does. */
-  #isLeaving = false;
-  readonly #gone = Promise.withResolvers<void>();
   #keys = 0;
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
     this.#launch = launch;
     this.#tail = tail;
-    this.#held = new HeldMessages(files.held);
+    this.#telling = new Telling({ launch, heldPath: files.held, onTold: () => this.#onTold() });
     this.#control = createControl({
       stand: (standing) => this.#stand(standing),
       send: async (message, permission, wakes) =>
-        (wakes && this.#pause.goesOn(this.#isLeaving)) || this.#tell(message, permission),
+        (wakes && this.#pause.goesOn(this.#telling.isLeaving)) || this.#telling.tell(message, permission),
       kill: async () => this.end(),
       told: launch.held ?? [],
     });
@@ -89,17 +80,18 @@ export class Counterpart implements Rooms {
 
   /** The process runs, or is awaited in somebody's terminal: the clocks start. */
   begin(child: Child | undefined, running: Running): void {
-    this.#child = child;
-    const { prompt, timeout_ms, idle_ms, renew_ms, kind } = this.#launch;
+    const { prompt, kind } = this.#launch;
     const { supervisor, process: own, start } = running;
     void this.report({ kind: 'started', start, supervisor, process: own });
     if (kind === 'agent') void this.#guard.ask().then(() => this.#pause.look());
-    if (prompt !== null && child !== undefined) void this.#begin(child, prompt);
+    void this.#telling.begin(child, prompt);
     if (prompt !== null) this.#pause.turnBegins();
-    this.#idle = new IdleTimer(idle_ms, () => this.#onSilence());
-    if (renew_ms !== null) this.#timers.push(setInterval(() => void this.#renew(), renew_ms));
-    if (timeout_ms !== null && timeout_ms <= LONGEST_MS)
-      this.#timers.push(setTimeout(() => this.#onTimeout(), timeout_ms));
+    this.#clocks = new Clocks({
+      launch: this.#launch,
+      onSilence: () => this.#onSilence(),
+      onRenewal: () => void this.#renew(),
+      onTimeout: () => this.#onTimeout(),
+    });
   }
 
   /** How the process, and all that it has started, is ended. */
@@ -115,7 +107,7 @@ export class Counterpart implements Rooms {
 
   /** A piece of output; on standard output the agent itself speaks. */
   hear(chunk: Buffer, isWords: boolean): void {
-    this.#idle?.touch();
+    this.#clocks?.touch();
     // In a stream of JSON the words are what is worth keeping, not the lines that carry them.
     if (this.#launch.output === 'text' || !isWords) this.#tail.push(chunk);
     if (isWords && this.#launch.kind === 'agent') this.#hearing.speech.push(chunk);
@@ -126,10 +118,9 @@ export class Counterpart implements Rooms {
    * begins any more: the next process of this agent has the same mark, and would be ended in its stead.
    */
   async rest(): Promise<void> {
-    this.#isLeaving = true;
+    this.#telling.left();
     this.#pause.drop();
-    this.#idle?.stop();
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#clocks?.stop();
     this.#ending ??= Promise.resolve();
     await this.#ending;
   }
@@ -138,7 +129,7 @@ export class Counterpart implements Rooms {
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
     await this.#settlePrinted(undefined);
     await this.#hearing.conclude(code, this.#timedOut);
-    for (const { text } of this.#held.take()) this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
+    for (const { text } of this.#telling.takeUnheard()) this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
     return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
   }
 
@@ -148,12 +139,12 @@ export class Counterpart implements Rooms {
 
   /** When there is an answer for everybody who asked. */
   async farewell(): Promise<void> {
-    this.#gone.resolve();
+    this.#telling.farewell();
     await Promise.allSettled(this.#answering);
   }
 
   async hook(name: string, body: Buffer): Promise<object> {
-    this.#idle?.touch();
+    this.#clocks?.touch();
     if (this.#launch.terminal === true) return this.#answer(this.#attended(name, body));
     if (name === 'stop') return this.#answer(this.#stop(body));
     if (name === 'pre-tool-use') return this.#answer(this.#beforeTool());
@@ -177,7 +168,7 @@ export class Counterpart implements Rooms {
         line: this.#line,
         newKey: () => `${this.#launch.id}:passed:${this.#launch.start}:${(this.#keys += 1)}`,
         onSaid: (what) => {
-          this.#idle?.touch();
+          this.#clocks?.touch();
           if (what === 'signal') this.#guard.signalled();
           if (what === 'unseen') this.#guard.unsure();
         },
@@ -197,7 +188,7 @@ export class Counterpart implements Rooms {
 
   /** The client runs in a person's terminal, with what earlier processes did not hear on its command line. */
   opened(): void {
-    this.#held.forget(this.#launch.held ?? []);
+    this.#telling.opened();
   }
 
   /** With a person in front of it every stop is theirs: nothing is held, nothing is asked of others. What it signals counts as ever. */
@@ -233,27 +224,15 @@ export class Counterpart implements Rooms {
 
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
   async #stop(body: Buffer): Promise<object> {
-    const told = this.#held.take();
-    if (told.length > 0) {
-      // When the answer has left: whoever is killed before that has not heard it.
-      setImmediate(() => this.#held.forget(told.map(({ id }) => id)));
-      return { decision: 'block', reason: told.map(({ text }) => text).join('\n\n') };
-    }
+    const reason = this.#telling.atStop();
+    if (reason !== undefined) return { decision: 'block', reason };
     // What it has used decides whether it may go on.
     await heardOutput();
     await this.#hearing.reportTokens(true);
     const output = await this.#guard.stop(body);
     this.#pause.look();
-    this.#isTold = false;
-    // A client that has one turn a process is on its way out.
-    if (output.decision === 'allow' && this.#launch.input === 'once') this.#isLeaving = true;
+    this.#telling.stopAnswered(output.decision === 'allow');
     return output.decision === 'allow' ? {} : output;
-  }
-
-  /** What earlier processes did not hear stands in its prompt. One that cannot even read that has not heard it either. */
-  async #begin(child: Child, prompt: string): Promise<void> {
-    const { input, held = [] } = this.#launch;
-    if ((await child.tell(prompt)) || input === 'none') this.#held.forget(held);
   }
 
   /** Held until a person has decided; the client waits for it as long as that takes. */
@@ -262,29 +241,16 @@ export class Counterpart implements Rooms {
     const end = await this.#answer(this.#pause.atQuestion());
     if (end !== undefined) return end;
     const said = readHook('permission-request', body);
-    const answered = this.#permissions.ask();
+    const answered = this.#telling.askPermission();
     if (said.kind === 'report') await this.#answer(this.report(said.report));
     return answered;
   }
 
-  /** One that is leaving does not hear it. Its end is on record before that is said, and its next process, if there is one, begins with it. */
-  async #tell({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
-    if (this.#launch.terminal === true) return false;
-    if (this.#isLeaving) {
-      this.#held.add({ id, text });
-      await this.#gone.promise;
-      return false;
-    }
-    // Whatever else it is told while it asks is no yes. It hears a yes at its hook, and goes on in its turn.
-    if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
+  #onTold(): void {
     this.#guard.told();
-    this.#isTold = true;
     this.#pause.turnBegins();
     this.#hearing.told();
-    this.#idle?.touch();
-    if (this.#launch.input !== 'once') return (await this.#child?.tell(text)) ?? false;
-    this.#held.add({ id, text });
-    return true;
+    this.#clocks?.touch();
   }
 
   async #settlePrinted(lastWords: string | undefined): Promise<string | undefined> {
@@ -298,19 +264,14 @@ export class Counterpart implements Rooms {
    * an error that ended the turn. Clients that have one turn a process leave by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
-    if (this.#launch.input === 'once') this.#isLeaving = true;
+    this.#telling.turnEnded();
     this.#pause.turnEnds();
     await this.#settlePrinted(undefined);
-    await this.#hearing.turnEnded(!this.#isTold);
-    if (this.#isTold || this.#launch.input === 'once') return;
+    await this.#hearing.turnEnded(!this.#telling.isTold);
+    if (this.#telling.isTold || this.#launch.input === 'once') return;
     if (isError) await this.#hearing.reportError();
-    else if (this.#guard.mayLeave || this.#guard.hasSignalled || !this.#guard.isOwned) this.#letLeave();
+    else if (this.#guard.mayLeave || this.#guard.hasSignalled || !this.#guard.isOwned) this.#telling.letLeave();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
-  }
-
-  #letLeave(): void {
-    this.#isLeaving = true;
-    this.#child?.hangUp();
   }
 
   #onSilence(): void {
@@ -343,6 +304,3 @@ export class Counterpart implements Rooms {
     this.#pause.look();
   }
 }
-
-/** The longest that a timer can wait; whoever allows more has set no limit. */
-const LONGEST_MS = 2_147_483_647;

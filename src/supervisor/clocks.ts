@@ -1,0 +1,35 @@
+import type { Launch } from './contract.ts';
+import { IdleTimer } from './idle-timer.ts';
+
+export interface ClockOptions {
+  readonly launch: Pick<Launch, 'idle_ms' | 'renew_ms' | 'timeout_ms'>;
+  readonly onSilence: () => void;
+  readonly onRenewal: () => void;
+  readonly onTimeout: () => void;
+}
+
+/** What happens to a process because time goes by, from its start to its end. */
+export class Clocks {
+  readonly #idle: IdleTimer;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor({ launch, onSilence, onRenewal, onTimeout }: ClockOptions) {
+    const { idle_ms, renew_ms, timeout_ms } = launch;
+    this.#idle = new IdleTimer(idle_ms, onSilence);
+    if (renew_ms !== null) this.#timers.push(setInterval(onRenewal, renew_ms));
+    if (timeout_ms !== null && timeout_ms <= LONGEST_MS) this.#timers.push(setTimeout(onTimeout, timeout_ms));
+  }
+
+  /** Something was said or heard. */
+  touch(): void {
+    this.#idle.touch();
+  }
+
+  stop(): void {
+    this.#idle.stop();
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+}
+
+/** The longest that a timer can wait; whoever allows more has set no limit. */
+const LONGEST_MS = 2_147_483_647;
