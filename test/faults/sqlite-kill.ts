@@ -30,8 +30,9 @@ export async function runKillRounds(rounds: number, random: () => number = Math.
       if (acknowledged.has(seq)) faults.push(`round ${round}: entry ${seq} was acknowledged twice`);
       acknowledged.set(seq, hash);
     }
-    const last = round === rounds - 1;
-    entries = await checkLedger(folder, acknowledged, faults, `round ${round}`, last || round % 50 === 0);
+    const isAll = round === rounds - 1 || round % 50 === 0;
+    const scope = { where: `round ${round}`, from: isAll ? 1 : entries + 1, isAll };
+    entries = await checkLedger(folder, acknowledged, faults, scope);
   }
   return { rounds, acknowledged: acknowledged.size, entries, faults };
 }
@@ -64,13 +65,20 @@ async function writeAndKill(path: string, moment: Moment): Promise<[number, stri
   return lines.map((line) => [Number(line.split(' ')[0]), line.split(' ')[1] ?? '']);
 }
 
-/** Opens as a daemon would, and looks for everything that was acknowledged. Verifying all of it gets long in a long run. */
+interface Scope {
+  readonly where: string;
+  /** The first entry that is compared with what was acknowledged. */
+  readonly from: number;
+  /** Whether everything is verified, too. */
+  readonly isAll: boolean;
+}
+
+/** Opens as a daemon would, and looks for what was acknowledged: since the last time, and now and then for all of it, which gets long. */
 async function checkLedger(
   folder: TestFolder,
   acknowledged: ReadonlyMap<number, string>,
   faults: string[],
-  where: string,
-  everything: boolean,
+  { where, from, isAll }: Scope,
 ): Promise<number> {
   const opened = await folder.tryOpen();
   if (!opened.ok) {
@@ -79,8 +87,8 @@ async function checkLedger(
   }
   const { ledger } = opened;
   const { size } = ledger.head;
-  let seq = 0;
-  for await (const batch of ledger.store.hashes({ from: 1 })) {
+  let seq = from - 1;
+  for await (const batch of ledger.store.hashes({ from })) {
     for (const hash of batch) {
       seq += 1;
       const known = acknowledged.get(seq);
@@ -90,7 +98,7 @@ async function checkLedger(
   let newest = 0;
   for (const each of acknowledged.keys()) newest = Math.max(newest, each);
   if (newest > size) faults.push(`${where}: entry ${newest} was acknowledged and is lost, there are ${size}`);
-  if (everything) {
+  if (isAll) {
     faults.push(...(await findDoubles(ledger.store, where)));
     const outside = readFileSync(folder.outside, 'utf8');
     const verified = await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier, outside });
