@@ -43,6 +43,23 @@ describe('sessions over HTTP', () => {
     await http.close();
   });
 
+  it('call off what is asked by somebody who has gone before it is heard', async () => {
+    const call = vi.fn<Backend['call']>(
+      async (_operation, _input, { signal }) =>
+        new Promise((resolve) => {
+          if (signal?.aborted === true) resolve(DONE);
+          signal?.addEventListener('abort', () => resolve(DONE));
+        }),
+    );
+    const http = open(call);
+    const id = await openSession(http);
+    const params = { name: 'task_next_actions', arguments: { wait_ms: 600_000 } };
+    const message = { jsonrpc: '2.0', id: 7, method: 'tools/call', params };
+    await post(http, message, { 'mcp-session-id': id }, AbortSignal.abort());
+    await vi.waitFor(() => expect(call.mock.calls.map(([, , { signal }]) => signal?.aborted)).toEqual([true]));
+    await http.close();
+  });
+
   it('know no batches of anything but messages', async () => {
     const http = open(async () => DONE);
     expect((await post(http, 'nonsense', {})).status).toBe(400);

@@ -86,7 +86,10 @@ async function converse(
     }
   };
   request.signal.addEventListener('abort', callOff, { once: true });
-  return transport.handleRequest(request, { parsedBody: body });
+  const response = await transport.handleRequest(request, { parsedBody: body });
+  // Whoever has gone before anybody listened, or before there was anything to call off, has gone all the same.
+  if (request.signal.aborted) callOff();
+  return response;
 }
 
 function requestIds(body: unknown): (string | number)[] {
