@@ -11,7 +11,7 @@ export const statusHandler = handle(statusGet, async ({ project }) => {
     needs_you: [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView),
     pipelines: [...state.pipelines.values()]
       .filter(({ outcome }) => outcome === null)
-      .map((run) => pipelineView(state, run)),
+      .map((run) => pipelineView(state, run, project.stateDir)),
     agents: [...state.agents.values()]
       .filter(({ over }) => over === null)
       .map((run) => agentView(run, project.stateDir)),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
@@ -33,6 +34,20 @@ steps = [{ name = "inner", run = { pipeline = "careful" } }]
 
 [pipelines.slow]
 steps = [{ name = "work", run = { agent = "patient" } }]
+
+[pipelines.noisy]
+steps = [{ name = "one", run = "echo quiet" }, { name = "two", run = "seq 12 >&2; exit 3" }]
+
+[agents.lost]
+run = "echo I am lost"
+on_dead = "fail"
+
+[pipelines.lost]
+steps = [{ name = "only", run = { agent = "lost" } }]
+
+[commands.greet]
+args = "<name>"
+run = "echo Hello \${var.name}; seq 20"
 
 [commands.release]
 args = "<tag> [--dry]"
@@ -88,6 +103,39 @@ describe('baton run', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/build: failed/);
     expect(out).toMatch(/broken failed/);
+  });
+
+  it('shows the end of what a step printed that failed, and where all of it is', () => {
+    const { code, out, err } = baton('run', 'noisy');
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+    const shown =
+      /^ {2}two: failed: exit code 3\n((?: {4}.*\n)+)noisy failed: step two failed: exit code 3\n$/m.exec(out)?.[1] ??
+      '';
+    const lines = shown.trimEnd().split('\n');
+    expect(lines.slice(0, -1)).toEqual(['    …', ...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((n) => `    ${n}`)]);
+    const log = /^ {4}all of it: (.*)$/.exec(lines.at(-1) ?? '')?.[1] ?? '';
+    expect(readFileSync(log, 'utf8').split('\n').slice(0, 3)).toEqual(['1', '2', '3']);
+    const id = /^noisy ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
+    const sheet = baton('pipeline', 'show', id).out;
+    expect(sheet).toContain(lines.map((line) => `  ${line}\n`).join(''));
+    expect(sheet).toMatch(/^ {4}✓ one\n {4}✗ two failed exit code 3\n/m);
+    expect(baton('pipeline', 'wait', id).out).toBe(sheet);
+  });
+
+  it('shows the end of what a lost agent said, and how to see the rest', () => {
+    const { code, out } = baton('run', 'lost');
+    expect(code).toBe(1);
+    const agent = /lost ([0-9a-f]{8}): wanted/.exec(out)?.[1] ?? '';
+    expect(out).toContain(`  only: failed: on_dead: fail\n    I am lost\n    all of it: baton agent logs ${agent}\n`);
+  });
+
+  it('shows everything that a plain command printed', () => {
+    const { code, out } = baton('run', 'greet', 'Ada');
+    expect(code).toBe(0);
+    const lines = Array.from({ length: 20 }, (_, i) => `    ${i + 1}\n`).join('');
+    expect(out.replaceAll(/[0-9a-f]{8}/g, 'ID')).toBe(
+      `greet ID started\n  run: started\n  run: done\n    Hello Ada\n${lines}greet done\n`,
+    );
   });
 
   it('shows a plan and does nothing', () => {
