@@ -58,13 +58,14 @@ export class RunbookWatch {
 
 const LOOK_MS = 1000;
 
-/** Every problem, so that all of them can be corrected at once; the first one's hint. */
+/** Every problem, so that all of them can be corrected at once: as data, and in words with the first one's hint. */
 export function describeRunbook(problems: readonly [RunbookProblem, ...RunbookProblem[]]): ApiError {
   const lines = problems.map(({ file, line, column, message }) => `${place(file, line, column)}${message}`);
   return {
     code: 'bad-runbook',
     message: lines.join('\n'),
     hint: `${problems[0].hint} Check it with: baton runbook check`,
+    problems,
   };
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
@@ -176,6 +176,26 @@ describe('baton run', () => {
     expect(baton('pipeline', 'cancel', id, '-m', 'enough').code).toBe(0);
     expect(baton('pipeline', 'wait', id).code).toBe(1);
     expect(json('pipeline', 'show', id)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('a runbook with mistakes', () => {
+  it.each([
+    ['run', 'ship'],
+    ['run', 'ship', '--plan'],
+    ['agent', 'run', 'silent'],
+  ])('is told one problem after the other: baton %s %s %s', (...args) => {
+    const mistakes = '[agents.a]\nrun = "true"\npromt = "x"\n"modle\\u001b[2J" = "x"\n';
+    world.write(world.repository, { 'baton.toml': mistakes });
+    onTestFinished(() => world.write(world.repository, { 'baton.toml': RUNBOOK }));
+    const checked = baton('runbook', 'check').err;
+    const { code, out, err } = baton(...args.filter((arg) => arg !== undefined));
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    // The same, without the lines of the file.
+    const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
+    expect(expected.match(/^Error: /gm)).toHaveLength(2);
+    expect(err).toMatch(/^Error: .*modle\\u001b\[2J$/m);
+    expect(err).toBe(`${expected}See them where they stand: baton runbook check\n`);
   });
 });
 
