@@ -235,6 +235,29 @@ describe('what needs a person', () => {
     expect(baton('pipeline', 'wait', outer).code).toBe(0);
   });
 
+  it('is tried again where it waits, and run anew where it is over', () => {
+    const first = start('run', 'careful');
+    expect(baton('pipeline', 'wait', first).code).toBe(3);
+    expect(baton('pipeline', 'retry', first.slice(0, 8))).toEqual({
+      code: 0,
+      out: `Pipeline ${first.slice(0, 8)} tries its step again.\n`,
+      err: '',
+    });
+    expect(baton('pipeline', 'cancel', first).code).toBe(0);
+    expect(baton('pipeline', 'wait', first).code).toBe(1);
+    const broken = start('run', 'broken');
+    expect(baton('pipeline', 'wait', broken).code).toBe(1);
+    const said = baton('pipeline', 'retry', broken.slice(0, 8)).out;
+    const [, next = '', short] =
+      /^Pipeline [0-9a-f]{8} is over\. Started (\S{36}) in its place\. Wait for it: baton pipeline wait (\S{8})\n$/.exec(
+        said,
+      ) ?? [];
+    expect([said.slice(9, 17), short]).toEqual([broken.slice(0, 8), next.slice(0, 8)]);
+    expect(next).not.toBe(broken);
+    expect(baton('pipeline', 'wait', next).code).toBe(1);
+    expect(json('pipeline', 'show', next)).toMatchObject({ name: 'broken', status: 'failed' });
+  });
+
   it('is gone through in a terminal, one by one', async () => {
     expect(baton('decision', 'review')).toEqual({ code: 0, out: 'Nothing waits for you.\n', err: '' });
     const pipeline = start('run', 'careful');
