@@ -30,6 +30,7 @@ export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'webhook-off': 404,
   'no-such-handoff': 404,
   'bad-runbook': 400,
+  'runbook/usage': 400,
   'credential-in-plan': 400,
   'no-such-task': 404,
   'no-such-agent': 404,

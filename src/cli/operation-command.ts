@@ -99,7 +99,7 @@ export function reportError(error: ApiError, given: Given, io: Io): number {
   if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
   else if (error.problems !== undefined && error.problems.length > 0) io.err(describeProblems(error.problems));
   else io.err(`Error: ${printable(message)}\n${lines.join('')}`);
-  return EXIT.failed;
+  return code === 'runbook/usage' ? EXIT.usage : EXIT.failed;
 }
 
 /** One after the other, each with its place and its hint. */

@@ -100,7 +100,7 @@ function plan({ input: { name, args = [], kind }, services, project }: Call<Want
 }
 
 const NO_ARGUMENTS: ApiError = {
-  code: 'bad-request',
+  code: 'runbook/usage',
   message: 'an agent takes no arguments',
   hint: 'Give it a command of its own in the runbook, with arguments.',
 };

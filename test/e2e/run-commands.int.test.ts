@@ -154,6 +154,21 @@ describe('baton run', () => {
     expect(err).toContain('Did you mean `ship`?');
   });
 
+  it.each([
+    ['run', 'release'],
+    ['run', 'release', 'v9', '--nope'],
+    ['run', 'release', 'v9', 'and more', '--plan'],
+    ['run', 'ship', '--tag'],
+    ['run', 'silent', 'too much'],
+    ['run', 'issue'],
+    ['run', 'issue', 'A title', '--mode', 'nope'],
+    ['run', 'issue', 'A title', '--priority', 'high', '--json'],
+  ])('ends with 2 where what was typed is not what it takes: %s %s %s %s %s', (...args) => {
+    const { code, out, err } = baton(...args.filter((arg) => arg !== undefined));
+    expect(code).toBe(2);
+    expect(`${out}${err}`).toMatch(/^(?:Error: .*\n {2}hint: |\{"error":\{"code":"runbook\/usage")/);
+  });
+
   it('prints the entries of the run with --json', () => {
     const { code, out } = world.baton(['run', 'ship', '--json']);
     expect(code).toBe(0);
