@@ -155,16 +155,16 @@ describe('baton run', () => {
   });
 
   it.each([
-    ['run', 'release'],
-    ['run', 'release', 'v9', '--nope'],
-    ['run', 'release', 'v9', 'and more', '--plan'],
-    ['run', 'ship', '--tag'],
-    ['run', 'silent', 'too much'],
-    ['run', 'issue'],
-    ['run', 'issue', 'A title', '--mode', 'nope'],
-    ['run', 'issue', 'A title', '--priority', 'high', '--json'],
-  ])('ends with 2 where what was typed is not what it takes: %s %s %s %s %s', (...args) => {
-    const { code, out, err } = baton(...args.filter((arg) => arg !== undefined));
+    { args: ['run', 'release'] },
+    { args: ['run', 'release', 'v9', '--nope'] },
+    { args: ['run', 'release', 'v9', 'and more', '--plan'] },
+    { args: ['run', 'ship', '--tag'] },
+    { args: ['run', 'silent', 'too much'] },
+    { args: ['run', 'issue'] },
+    { args: ['run', 'issue', 'A title', '--mode', 'nope'] },
+    { args: ['run', 'issue', 'A title', '--priority', 'high', '--json'] },
+  ])('ends with 2 where what was typed is not what it takes: $args', ({ args }) => {
+    const { code, out, err } = baton(...args);
     expect(code).toBe(2);
     expect(`${out}${err}`).toMatch(/^(?:Error: .*\n {2}hint: |\{"error":\{"code":"runbook\/usage")/);
   });
@@ -195,23 +195,22 @@ describe('baton run', () => {
 });
 
 describe('a runbook with mistakes', () => {
-  it.each([
-    ['run', 'ship'],
-    ['run', 'ship', '--plan'],
-    ['agent', 'run', 'silent'],
-  ])('is told one problem after the other: baton %s %s %s', (...args) => {
-    const mistakes = '[agents.a]\nrun = "true"\npromt = "x"\n"modle\\u001b[2J" = "x"\n';
-    world.write(world.repository, { 'baton.toml': mistakes });
-    onTestFinished(() => world.write(world.repository, { 'baton.toml': RUNBOOK }));
-    const checked = baton('runbook', 'check').err;
-    const { code, out, err } = baton(...args.filter((arg) => arg !== undefined));
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    // The same, without the lines of the file.
-    const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
-    expect(expected.match(/^Error: /gm)).toHaveLength(2);
-    expect(err).toMatch(/^Error: .*modle\\u001b\[2J$/m);
-    expect(err).toBe(`${expected}See them where they stand: baton runbook check\n`);
-  });
+  it.each([{ args: ['run', 'ship'] }, { args: ['run', 'ship', '--plan'] }, { args: ['agent', 'run', 'silent'] }])(
+    'is told one problem after the other: baton $args',
+    ({ args }) => {
+      const mistakes = '[agents.a]\nrun = "true"\npromt = "x"\n"modle\\u001b[2J" = "x"\n';
+      world.write(world.repository, { 'baton.toml': mistakes });
+      onTestFinished(() => world.write(world.repository, { 'baton.toml': RUNBOOK }));
+      const checked = baton('runbook', 'check').err;
+      const { code, out, err } = baton(...args);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      // The same, without the lines of the file.
+      const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
+      expect(expected.match(/^Error: /gm)).toHaveLength(2);
+      expect(err).toMatch(/^Error: .*modle\\u001b\[2J$/m);
+      expect(err).toBe(`${expected}See them where they stand: baton runbook check\n`);
+    },
+  );
 });
 
 describe('what needs a person', () => {
