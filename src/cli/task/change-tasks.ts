@@ -124,7 +124,7 @@ export const taskUnblock = operationCommand({
 export const taskCancel = operationCommand({
   ...withReason,
   name: 'task cancel',
-  summary: 'Stop work on a task: whoever has it loses it, and what comes after it waits until somebody unblocks it',
+  summary: 'Stop work on a task; unblock it when it is to be done after all',
   examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
   operation: 'task_cancel',
   show: (result) => `Cancelled ${fieldsOf(result)['task_id']}.\n`,
