@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refusalOf } from '../processes/answers.ts';
 import { findLedgerFault } from '../processes/ledger.ts';
+import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 
 it('a database that is lost is missed, while it is open and at the next start, and nothing takes its place', async () => {
@@ -12,7 +13,13 @@ it('a database that is lost is missed, while it is open and at the next start, a
   const database = join(folder, readdirSync(folder).find((name) => name.endsWith('.db')) ?? '');
   const aside = join(world.folder, 'aside.db');
   renameSync(database, aside);
-  const refused = await world.client().call('task_create', { task_id: 'T2', title: 'y' });
+  const client = world.client();
+  // It is not looked for at each of several commits in the same moment.
+  let n = 1;
+  const refused = await until('it is missed', async () => {
+    const answer = await client.call('task_create', { task_id: `T${(n += 1)}`, title: 'y' });
+    return !answer.ok && answer;
+  });
   expect(refusalOf(refused)).toContain('was removed, or replaced by another file');
   await world.endDaemon();
   await world.startDaemon();

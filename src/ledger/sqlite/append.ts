@@ -13,6 +13,7 @@ export class Appender {
   readonly #db: DatabaseSync;
   readonly #path: string;
   readonly #inode: number | undefined;
+  #inPlaceMs = -Infinity;
   readonly #reader: Reader;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
@@ -37,8 +38,7 @@ export class Appender {
 
   append(commit: Commit): Appended {
     if (!isSame(this.#head, commit.after)) return { ok: false, conflict: this.#head };
-    // SQLite would go on writing into a file that has no name any more, and all of it would be gone with the process.
-    if (inodeOf(this.#path) !== this.#inode) return { ok: false, problem: replaced(this.#path) };
+    if (!this.#isInPlace()) return { ok: false, problem: replaced(this.#path) };
     try {
       // A statement alone is a transaction of its own, and most commits are one entry.
       if (commit.entries.length === 1 && commit.tiles.length === 0) this.#insert(commit);
@@ -54,6 +54,18 @@ export class Appender {
     const last = commit.entries.at(-1) ?? commit.entries[0];
     this.#head = { size: last.seq, hash: last.hash };
     return { ok: true, head: this.#head };
+  }
+
+  /**
+   * SQLite would go on writing into a file that has no name any more, and all of it would be gone with the process. A storm of commits looks
+   * only now and then: a look costs a hundredth of a commit.
+   */
+  #isInPlace(): boolean {
+    const nowMs = performance.now();
+    if (nowMs - this.#inPlaceMs < LOOK_MS) return true;
+    const isInPlace = inodeOf(this.#path) === this.#inode;
+    if (isInPlace) this.#inPlaceMs = nowMs;
+    return isInPlace;
   }
 
   #insert({ entries, checkpoint: { size, note } }: Commit, from = 0): void {
@@ -87,6 +99,8 @@ export class Appender {
 
 /** How many entries one statement inserts: each run of a statement costs about as much as a row. */
 const TOGETHER = 8;
+
+const LOOK_MS = 5;
 
 function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;

@@ -9,6 +9,7 @@ import { toHex } from '../hex.ts';
 import { record, testDraft } from '../ledger.cases.ts';
 import type { Ledger } from '../ledger.ts';
 import { nodeVerifier } from '../node-crypto.ts';
+import type { Recorded } from '../recorded.ts';
 import { all, waitUntil } from '../store.cases.ts';
 import { verifyLedger } from '../verify.ts';
 import { TestFolder } from './sqlite.cases.ts';
@@ -36,14 +37,21 @@ describe('the file of a ledger', () => {
     const ledger = await folder.open();
     await record(ledger, [testDraft(1)]);
     renameSync(folder.ledger, `${folder.ledger}.moved`);
-    expect(await ledger.append([testDraft(2)])).toMatchObject({ ok: false, problem: { code: 'ledger/replaced' } });
+    // In a storm of commits it is not looked for at each of them.
+    let refused: Recorded | undefined;
+    while (refused === undefined) {
+      const answer = await ledger.append([testDraft(2)]);
+      if (!answer.ok) refused = answer;
+    }
+    const { size } = ledger.head;
+    expect(refused).toMatchObject({ problem: { code: 'ledger/replaced' } });
     writeFileSync(folder.ledger, 'another file');
     expect(await ledger.append([testDraft(2)])).toMatchObject({ ok: false, problem: { code: 'ledger/replaced' } });
     renameSync(`${folder.ledger}.moved`, folder.ledger);
     await record(ledger, [testDraft(2)]);
     await ledger.close();
     const again = await folder.open();
-    expect(again.head.size).toBe(3);
+    expect(again.head.size).toBe(size + 1);
     await again.close();
   });
 
