@@ -1,6 +1,7 @@
 import { statusGet } from '../api/run-operations.ts';
 import type { State } from '../state/state.ts';
 import { statusOf } from '../state/task.ts';
+import { blockedAttention } from './attention.ts';
 import { answerOf, handle } from './handler.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
 
@@ -9,6 +10,7 @@ export const statusHandler = handle(statusGet, async ({ project }) => {
   const settled = await project.keeper.read(({ state }) => ({
     seq: state.seq,
     needs_you: [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView),
+    attention: blockedAttention(state),
     pipelines: [...state.pipelines.values()]
       .filter(({ outcome }) => outcome === null)
       .map((run) => pipelineView(state, run)),

@@ -67,6 +67,13 @@ describe('the page, in a browser', () => {
     await line.waitFor();
     expect(await line.textContent()).toContain('no disk');
     expect(await page.locator('#work [data-task]').count()).toBe(0);
+    // Nobody is asked about it: it waits for a person all the same.
+    const call = page.locator('#needs li', { hasText: 'Task is blocked: A do it' });
+    await call.waitFor();
+    expect(await call.textContent()).toContain('no disk');
+    expect(await call.locator('code').textContent()).toBe('baton task unblock A --reason TEXT');
+    expect(await standing().textContent()).toBe('1 blocked task needs you, 0 at work.');
+    expect(await page.title()).toBe('(1) Baton');
   });
 
   it(

@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Attention } from './attention.ts';
+import { until } from './running.cases.ts';
+import { RunScene } from './runs.cases.ts';
+
+let world: RunScene;
+beforeEach(() => {
+  world = new RunScene();
+});
+afterEach(async () => world.end());
+
+interface Status {
+  readonly needs_you: readonly unknown[];
+  readonly attention: readonly Attention[];
+}
+
+const status = async (): Promise<Status> => world.ask<Status>('status_get');
+
+it('calls for a person where the agent of a worker has failed its task', async () => {
+  world.write('[agents.a]\nrun = "true"\non_dead = "fail"\n[workers.w]\ntasks = ["K*"]\nrun = { agent = "a" }');
+  await world.start();
+  await world.ask('task_create', { task_id: 'K1', title: 'k' });
+  await until(async () => (await world.ask('task_get', { task_id: 'K1' })).status === 'blocked', 'K1 is blocked');
+  const { needs_you, attention } = await status();
+  expect(needs_you).toEqual([]);
+  expect(attention).toMatchObject([{ kind: 'blocked', task_id: 'K1', title: 'Task is blocked: K1 k' }]);
+  expect(attention[0]?.context).toContain('on_dead: fail');
+});
+
+it('calls for a person where somebody has said that a task is stuck', async () => {
+  await world.start();
+  await world.ask('task_create', { task_id: 'A', title: 'do it' });
+  expect((await status()).attention).toEqual([]);
+  await world.ask('task_update', { task_id: 'A', status: 'blocked', notes: 'no disk' });
+  expect((await status()).attention).toMatchObject([{ task_id: 'A', context: 'no disk' }]);
+});
