@@ -34,3 +34,29 @@ it('calls for a person where somebody has said that a task is stuck', async () =
   await world.ask('task_update', { task_id: 'A', status: 'blocked', notes: 'no disk' });
   expect((await status()).attention).toMatchObject([{ task_id: 'A', context: 'no disk' }]);
 });
+
+it('says of a task how those stand that it waits for, and what a person is asked about it', async () => {
+  await world.start();
+  for (const [task_id, after] of [
+    ['D0', []],
+    ['D1', []],
+    ['D2', ['D0', 'D1']],
+  ] as const)
+    await world.ask('task_create', { task_id, title: task_id, after });
+  await world.ask('task_update', { task_id: 'D1', status: 'blocked', notes: 'no disk' });
+  await world.ask('task_waive', { task_id: 'D0', reason: 'done by hand' });
+  expect(await world.ask('task_get', { task_id: 'D2' })).toMatchObject({
+    waits_for: [{ task_id: 'D1', status: 'blocked', blocked_because: 'no disk' }],
+    decision_ids: [],
+  });
+});
+
+it('names the decision that is open about a task', async () => {
+  world.write('[agents.a]\nrun = "true"\n[workers.w]\ntasks = ["K*"]\nrun = { agent = "a" }');
+  await world.start();
+  await world.ask('task_create', { task_id: 'K1', title: 'k' });
+  const asked = async () =>
+    (await world.ask<{ needs_you: { id: string }[] }>('status_get')).needs_you.map(({ id }) => id);
+  await until(async () => (await asked()).length === 1, 'a person is asked');
+  expect(await world.ask('task_get', { task_id: 'K1' })).toMatchObject({ decision_ids: await asked() });
+});
