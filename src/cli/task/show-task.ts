@@ -106,6 +106,20 @@ function howEnded(how: string, reason: string): string {
   return reason.startsWith(how) ? reason : `${how} ${reason}`;
 }
 
+/** Why a task cannot be claimed now, and where to look; undefined where it can. */
+export function whyNobodyClaims(result: unknown): string | undefined {
+  const task = asShown(result);
+  if (task.claimable === true) return undefined;
+  const id = text(task.id);
+  if (task.claim) return `${id} is claimed by ${text(task.claim.holder)}.`;
+  if (task.status === 'blocked')
+    return `${id} is blocked (${text(task.blocked_because)}). Set it going: baton task unblock ${id} --reason TEXT`;
+  const [decision] = decisionsOf(task);
+  if (decision !== undefined) return `a person is asked about ${id}: ${decision[1]}`;
+  const open = listIn(task.waits_for).map((each) => `${text(each['task_id'])} (${standingOf(each)})`);
+  return open.length === 0 ? `${id} is in ${text(task.phase)}.` : `${id} comes after ${open.join(', ')}.`;
+}
+
 function tasksOf(result: unknown): readonly Shown[] {
   const tasks = typeof result === 'object' && result !== null && 'tasks' in result ? result.tasks : [];
   return Array.isArray(tasks) ? tasks.map(asShown) : [];
