@@ -1,10 +1,11 @@
 import { shellWord } from '../agents/shell-quote.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
+import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
 
 /** Something that waits for a person without asking them a question, in the words that every surface shows. */
 export interface Attention {
-  readonly kind: 'blocked';
+  readonly kind: 'runbook' | 'blocked';
   /** How many things this stands for. */
   readonly count: number;
   readonly task_id: string | null;
@@ -13,6 +14,24 @@ export interface Attention {
   readonly context: string;
   /** The command to type. */
   readonly next: string;
+}
+
+/** A runbook with mistakes: work goes on, by rules that nobody can read any more. */
+export function runbookAttention(runbook: RunbookWatch): Attention[] {
+  const { checked } = runbook.read();
+  if (checked.ok) return [];
+  const [first, ...rest] = checked.problems;
+  const counts = runbook.good === undefined ? 'nothing in it counts' : 'the rules from before it count';
+  return [
+    {
+      kind: 'runbook',
+      count: 1,
+      task_id: null,
+      title: `${first.file} is broken, and ${counts}`,
+      context: `${describeProblem(first)}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
+      next: 'baton runbook check',
+    },
+  ];
 }
 
 /** Blocked tasks that nobody is asked about, each with its reason; after the first few only how many more there are. */

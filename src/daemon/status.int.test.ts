@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { stateFiles } from '../api/state-folder.ts';
 import type { Attention } from './attention.ts';
 import { until } from './running.cases.ts';
 import { RunScene } from './runs.cases.ts';
@@ -59,4 +61,35 @@ it('names the decision that is open about a task', async () => {
     (await world.ask<{ needs_you: { id: string }[] }>('status_get')).needs_you.map(({ id }) => id);
   await until(async () => (await asked()).length === 1, 'a person is asked');
   expect(await world.ask('task_get', { task_id: 'K1' })).toMatchObject({ decision_ids: await asked() });
+});
+
+it('says that a runbook is broken while its workers run by the rules from before, and logs that once', async () => {
+  const good = '[agents.a]\nrun = "true"\n[workers.w]\ntasks = ["K*"]\nrun = { agent = "a" }';
+  const logged = (): string[] =>
+    readFileSync(stateFiles(world.stateDir).log, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('the runbook is'));
+  world.write(good);
+  await world.start();
+  expect((await status()).attention).toEqual([]);
+  expect(logged()).toEqual([]);
+  world.write(good.replace('tasks', 'taks'));
+  // Nobody has to ask: the daemon looks by itself.
+  await until(() => logged().length === 1, 'it is logged');
+  expect(JSON.parse(logged()[0] ?? '')).toMatchObject({ level: 'error', file: 'baton.toml', line: 4 });
+  expect((await status()).attention).toMatchObject([
+    {
+      kind: 'runbook',
+      title: 'baton.toml is broken, and the rules from before it count',
+      context: expect.stringMatching(/^baton\.toml:4:1: .*taks/),
+      next: 'baton runbook check',
+    },
+  ]);
+  world.write(good);
+  expect((await status()).attention).toEqual([]);
+  expect(logged()).toHaveLength(2);
+  expect(logged()[1]).toContain('the runbook is good again');
+  world.write('[agents.a');
+  await world.restart();
+  expect((await status()).attention[0]?.title).toBe('baton.toml is broken, and nothing in it counts');
 });

@@ -74,6 +74,11 @@ describe('the page, in a browser', () => {
     expect(await call.locator('code').textContent()).toBe('baton task unblock A --reason TEXT');
     expect(await standing().textContent()).toBe('1 blocked task needs you, 0 at work.');
     expect(await page.title()).toBe('(1) Baton');
+    scene.addRunbook('broken.toml', '[agent.a]\nrun = "true"\n');
+    const broken = page.locator('#needs li', { hasText: 'broken.toml is broken, and the rules from before it count' });
+    await broken.waitFor();
+    expect(await broken.locator('code').textContent()).toBe('baton runbook check');
+    expect(await standing().textContent()).toBe('1 broken runbook, 1 blocked task need you, 0 at work.');
   });
 
   it(

@@ -164,6 +164,10 @@ describe('renderTree', () => {
     const lines = renderTree({ ...busy, attention }, options);
     expect(lines[0]).toBe('1 decision, 10 blocked tasks need you, 1 at work.');
     expect(lines).toContain('  ! 9 more tasks are blocked');
+    const broken = blocked('', { kind: 'runbook', title: 'baton.toml is broken' });
+    expect(renderTree({ ...busy, attention: [broken, ...attention] }, options)[0]).toBe(
+      '1 decision, 1 broken runbook, 10 blocked tasks need you, 1 at work.',
+    );
     const short = renderTree({ ...busy, attention }, { ...options, columns: Infinity, rows: 12 });
     expect(short).toContain('  ! Task is blocked: K1 do it  baton task unblock K1 --reason TEXT');
   });

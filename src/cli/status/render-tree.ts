@@ -49,15 +49,16 @@ function headOf({ needsYou, attention, pipelines, agents }: StatusView, { away, 
 
 /** `1 decision, 2 blocked tasks need you`; the page has the same words. */
 function needsOf(decisions: number, attention: readonly AttentionView[]): string {
-  const blocked = attention.filter(({ kind }) => kind === 'blocked').reduce((sum, { count }) => sum + count, 0);
-  const words = [counted(decisions, 'decision'), counted(blocked, 'blocked task')].filter((each) => each !== '');
-  const isOne = decisions + blocked === 1;
-  return words.length === 0 ? '' : `${words.join(', ')} ${isOne ? 'needs' : 'need'} you`;
+  const sum = (those: readonly AttentionView[]): number => those.reduce((total, { count }) => total + count, 0);
+  const kinds = Map.groupBy(attention, ({ kind }) => kind);
+  const counts = [...kinds].map(([kind, those]) => [sum(those), NOUNS[kind] ?? kind] as const);
+  const all = [[decisions, 'decision'] as const, ...counts].filter(([count]) => count > 0);
+  const words = all.map(([count, noun]) => `${count} ${noun}${count === 1 ? '' : 's'}`);
+  const needs = decisions + sum(attention) === 1 ? 'needs' : 'need';
+  return words.length === 0 ? '' : `${words.join(', ')} ${needs} you`;
 }
 
-function counted(count: number, noun: string): string {
-  return count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
+const NOUNS: Readonly<Record<string, string>> = { runbook: 'broken runbook', blocked: 'blocked task' };
 
 function sectionsOf(status: StatusView, nowMs: number): Section[] {
   const { needsYou, attention, pipelines, agents } = status;
