@@ -83,6 +83,30 @@ describe('run', () => {
   });
 });
 
+it('down says how many agents go on, and up finds them again', { timeout: 90_000 }, async () => {
+  const agent = '[notify]\ndesktop = false\n[agents.patient]\nrun = "while [ ! -e go ]; do sleep 0.05; done"\n';
+  writeFileSync(join(repository, 'baton.toml'), agent);
+  const started = type('run', 'patient', '--detach', '--json');
+  expect(await started.code).toBe(0);
+  const { id } = JSON.parse(started.said.out) as { id: string };
+  const shown = async (): Promise<string> => {
+    const { code, said } = type('agent', 'show', id, '--json');
+    expect(await code).toBe(0);
+    return (JSON.parse(said.out) as { process: string }).process;
+  };
+  await until(async () => (await shown()) === 'running', 'the agent runs');
+  const down = type('down');
+  expect(await down.code).toBe(0);
+  expect(down.said.out).toBe('Baton is down. 1 agent goes on without it; the next baton up finds it again.\n');
+  await scene.spawnDaemon();
+  expect(await shown()).toBe('running');
+  writeFileSync(join(repository, 'go'), '');
+  await until(async () => (await shown()) === 'gone', 'the agent has gone');
+  const again = type('down');
+  expect(await again.code).toBe(0);
+  expect(again.said.out).toBe('Baton is down.\n');
+});
+
 it('pipeline wait does not take its own patience for a daemon that is silent', { timeout: 90_000 }, async () => {
   const wait = "steps = [{ name = 'wait', run = 'sleep 4' }]";
   writeFileSync(join(repository, 'baton.toml'), `[notify]\ndesktop = false\n[pipelines.slow]\n${wait}\n`);
