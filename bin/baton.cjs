@@ -18,8 +18,9 @@ function runOnNewerNode() {
     process.on('SIGTERM', function () {
       child.kill('SIGTERM');
     });
-    child.on('exit', function (code) {
-      process.exit(code === null ? 1 : code);
+    // As a shell counts: scripts must tell a run that was interrupted from one that has failed.
+    child.on('exit', function (code, signal) {
+      process.exit(code === null ? 128 + (require('node:os').constants.signals[signal] || 0) : code);
     });
     return;
   }

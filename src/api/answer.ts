@@ -1,3 +1,5 @@
+import type { Problem } from '../protocol/problem.ts';
+
 /** What comes back over every surface: a result, or an error with a code, the exact text and the next thing to do. */
 export type Answer<R = unknown> =
   | { readonly ok: true; readonly result: R }
@@ -7,6 +9,13 @@ export interface ApiError {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
+  /** Where several things are wrong with a file: each with its place and its hint. The message has them too, a line each. */
+  readonly problems?: readonly FileProblem[];
+}
+
+export interface FileProblem extends Problem {
+  /** As it is shown to people: `baton.toml`. */
+  readonly file: string;
 }
 
 /** The HTTP status of an error, by its code; what is not listed was refused by the rules of the task: 409. */
@@ -21,6 +30,7 @@ export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'webhook-off': 404,
   'no-such-handoff': 404,
   'bad-runbook': 400,
+  'runbook/usage': 400,
   'credential-in-plan': 400,
   'no-such-task': 404,
   'no-such-agent': 404,

@@ -2,7 +2,7 @@
  * `baton/client`: a daemon, asked from a program. The operations are those of the HTTP API and of the MCP server; the
  * daemon is started where none runs.
  */
-export type { Answer, ApiError } from './answer.ts';
+export type { Answer, ApiError, FileProblem } from './answer.ts';
 export type { CallOptions, Client, ClientOptions } from './client.ts';
 export type { ConnectOptions } from './connect.ts';
 export { connect, createClient } from './connect.ts';

@@ -79,7 +79,8 @@ export const pipelineCancel = operation({
 
 export const pipelineRetry = operation({
   name: 'pipeline_retry',
-  about: 'Try the step again at which a pipeline failed, was cancelled or waits.',
+  about:
+    'Try the step again at which a pipeline waits; one that failed or was cancelled is run anew, under the id that is given back.',
   access: PEOPLE,
   kind: 'write',
   tool: false,

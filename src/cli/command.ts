@@ -37,6 +37,8 @@ export interface Option {
   readonly short?: string;
   /** The name of its value, as help shows it; an option without one is a switch. */
   readonly value?: string;
+  /** The command says what to do without it, and does nothing else. */
+  readonly needed?: boolean;
   readonly about: string;
 }
 

@@ -46,7 +46,10 @@ export function overviewHelp(
 export function usageOf(command: Command): string {
   const args = command.args.map(({ name, optional }) => (optional ? `[${name}]` : name));
   if (command.rest !== undefined) args.push(`[${command.rest.name}…]`);
-  const options = command.options.map(({ name, value }) => `[--${name}${value === undefined ? '' : ` ${value}`}]`);
+  const options = command.options.map(({ name, value, needed }) => {
+    const option = `--${name}${value === undefined ? '' : ` ${value}`}`;
+    return needed === true ? option : `[${option}]`;
+  });
   return ['baton', command.name, ...args, ...options].join(' ');
 }
 

@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 export const mcp: Command = {
   name: 'mcp',
   summary: 'Serve the tools of Baton to an agent, over standard input and output',
-  examples: ['baton mcp', 'claude mcp add baton -- npx baton mcp'],
+  examples: ['baton mcp', 'claude mcp add baton -- baton mcp'],
   args: [],
   options: [{ name: 'project', value: 'DIR', about: 'Another repository than the one around the current folder' }],
   async run({ options }, io) {

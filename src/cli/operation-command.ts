@@ -1,6 +1,7 @@
-import type { Answer, ApiError } from '../api/answer.ts';
+import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
 import type { Argument, Command, Given, Io, Option } from './command.ts';
 import { EXIT } from './command.ts';
+import { describeProblem } from './describe-problem.ts';
 import { printable } from './printable.ts';
 
 /** What a command that asks one operation of the daemon consists of. */
@@ -105,9 +106,19 @@ export function reportError(error: ApiError, given: Given, io: Io): number {
   const hints = [hint, isOver ? 'BATON_TOKEN is that of a claim that has ended: unset BATON_TOKEN' : ''];
   const lines = hints.filter((text) => text !== '').map((text) => `  hint: ${printable(text)}\n`);
   if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
+  else if (error.problems !== undefined && error.problems.length > 0) io.err(describeProblems(error.problems));
   else io.err(`Error: ${printable(message)}\n${lines.join('')}`);
-  return EXIT.failed;
+  return code === 'runbook/usage' ? EXIT.usage : EXIT.failed;
 }
+
+/** One after the other, each with its place and its hint. */
+function describeProblems(problems: readonly FileProblem[]): string {
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((each) => describeProblem(each, each.file, ''));
+  const left = problems.length - shown.length;
+  return `${shown.join('')}${left > 0 ? `${left} more. ` : ''}See them where they stand: baton runbook check\n`;
+}
+
+const SHOWN_PROBLEMS = 20;
 
 /** Codes that mean: the claim that speaks here is over. */
 const OVER: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);

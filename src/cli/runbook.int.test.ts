@@ -33,6 +33,13 @@ describe('baton runbook check', () => {
     });
   });
 
+  it('refuses a store that the daemon does not offer', async () => {
+    const folder = repository({ 'baton.toml': 'exit_protocol = true\nstore = "postgres://localhost/baton"\n' });
+    const { code, err } = await runCli(['runbook', 'check', '--project', folder]);
+    expect(code).toBe(1);
+    expect(err).toContain('which the daemon does not offer yet\n  at baton.toml:2:');
+  });
+
   it('finds the runbook from a folder inside the repository', async () => {
     const folder = repository({ 'baton.toml': GOOD, 'a.md': 'Do it.', 'src/x.ts': '' });
     expect(await runCli(['runbook', 'check', '--project', join(folder, 'src')])).toMatchObject({ code: 0 });

@@ -3,6 +3,7 @@ import { findRepository } from '../git/repository.ts';
 import type { CommandDefinition, Runbook } from '../runbook/runbook.ts';
 import { isIssue, ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
 import { checkPromptFiles } from '../runbook/check-prompt-files.ts';
+import { checkStore } from '../runbook/check-store.ts';
 import { pipelineArgs } from '../runbook/pipeline-args.ts';
 import { usageOf } from '../runbook/parse-command-args.ts';
 import { readRunbook, readRunbookFiles, type ReadRunbook } from '../runbook/read-runbook.ts';
@@ -24,7 +25,7 @@ export const runbookCheck: Command = {
     const project = await projectDir(given, io);
     const read = given.args.length > 0 ? readNamed(given.args, project, io) : await readRunbook(project);
     const prompts = read.checked.ok ? checkPromptFiles(project, read) : undefined;
-    const problems = read.checked.ok ? (prompts?.problems ?? []) : read.checked.problems;
+    const problems = read.checked.ok ? [...checkStore(read), ...(prompts?.problems ?? [])] : read.checked.problems;
     const files = [...read.files, ...(prompts?.files ?? [])];
     if (given.options.has('json')) io.out(`${JSON.stringify({ valid: problems.length === 0, problems })}\n`);
     else if (problems.length === 0 && read.checked.ok) io.out(`${summary(read.checked.value, read)}\n`);

@@ -23,8 +23,11 @@ export function badInput(refused: Extract<Parsed<unknown>, { ok: false }>): Answ
 
 export function errorOf({ problems: [first, ...rest] }: Extract<Parsed<unknown>, { ok: false }>): ApiError {
   const message = [first, ...rest].map((each) => each.message).join('; ');
-  return { code: first.code === 'too-large' ? 'too-large' : 'bad-request', message, hint: first.hint };
+  return { code: PASSED_ON.has(first.code) ? first.code : 'bad-request', message, hint: first.hint };
 }
+
+/** Codes that say more than that a request is bad: too large, or not what the command of a runbook takes. */
+const PASSED_ON: ReadonlySet<string> = new Set(['too-large', 'runbook/usage']);
 
 /** What the keeper settled, as an answer; `show` turns the decision's answer into what is sent. */
 export function answerOf<A, R>(settled: Settled<A>, show: (answer: A) => R): Answer<R> {

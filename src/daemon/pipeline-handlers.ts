@@ -15,7 +15,7 @@ export const PIPELINE_HANDLERS: Readonly<Record<string, Handler>> = {
     const settled = await project.keeper.read(({ state }) =>
       [...state.pipelines.values()]
         .filter(({ outcome }) => input.all === true || outcome === null)
-        .map((run) => pipelineView(state, run)),
+        .map((run) => pipelineView(state, run, project.stateDir)),
     );
     return answerOf(settled, (pipelines) => ({ pipelines }));
   }),
@@ -26,7 +26,7 @@ export const PIPELINE_HANDLERS: Readonly<Record<string, Handler>> = {
       if (!found.ok) return found;
       return {
         ok: true,
-        view: pipelineView(state, found.run),
+        view: pipelineView(state, found.run, call.project.stateDir),
         isSettled: statusOfPipeline(state, found.run) !== 'running',
       };
     }),

@@ -100,7 +100,7 @@ function plan({ input: { name, args = [], kind }, services, project }: Call<Want
 }
 
 const NO_ARGUMENTS: ApiError = {
-  code: 'bad-request',
+  code: 'runbook/usage',
   message: 'an agent takes no arguments',
   hint: 'Give it a command of its own in the runbook, with arguments.',
 };
@@ -124,8 +124,10 @@ function startOf(id: string, name: string, what: Plan, vars: Planned['vars']): S
   switch (what.kind) {
     case 'agent':
       return { kind: 'start-agent', command: { id, plan: what.agent, vars } };
-    case 'shell':
-      return { kind: 'start-pipeline', command: { id, name, plan: pipelineOfShell(name, what.command), vars } };
+    case 'shell': {
+      const only = pipelineOfShell(name, what.command, Object.keys(vars));
+      return { kind: 'start-pipeline', command: { id, name, plan: only, vars } };
+    }
     case 'pipeline':
       return { kind: 'start-pipeline', command: { id, name: what.pipeline, plan: what, vars } };
   }

@@ -4,10 +4,10 @@ import { isAttached, isAttaching, statusOf, type AgentRun } from '../state/runs/
 import { planOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import { findOpenDecision, statusOfPipeline } from '../state/runs/steer-pipeline.ts';
 import type { State } from '../state/state.ts';
-import { agentFiles } from '../supervisor/contract.ts';
+import { agentFiles, commandFiles } from '../supervisor/contract.ts';
 
 /** A pipeline as every surface shows it. */
-export function pipelineView(state: State, run: PipelineRun) {
+export function pipelineView(state: State, run: PipelineRun, stateDir: string) {
   return {
     id: run.id,
     name: run.name,
@@ -23,14 +23,14 @@ export function pipelineView(state: State, run: PipelineRun) {
     workspace: run.workspace === null ? null : { path: run.workspace.path, branch: run.workspace.branch },
     started_at: run.startedAt,
     ended_at: run.endedAt,
-    steps: stepViews(state, run),
+    steps: stepViews(state, run, stateDir),
   };
 }
 
 export type StepStatus = 'pending' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
 
 /** In the order of the runbook; a step that was never entered is pending. */
-function stepViews({ agents }: State, run: PipelineRun) {
+function stepViews({ agents }: State, run: PipelineRun, stateDir: string) {
   const plan = planOf(run)?.steps ?? [];
   const own = [...agents.values()].filter(({ owner }) => owner?.pipelineId === run.id);
   const newest = new Map(own.map(({ owner, id }) => [owner?.step, id]));
@@ -40,6 +40,7 @@ function stepViews({ agents }: State, run: PipelineRun) {
     const status: StepStatus = current?.status ?? record?.outcome ?? 'pending';
     const agentId = current === null ? newest.get(name) : current.agentId;
     const agent = agents.get(agentId ?? '');
+    const commandId = record?.commandId ?? null;
     return {
       name,
       kind: what.kind,
@@ -51,7 +52,9 @@ function stepViews({ agents }: State, run: PipelineRun) {
       since: current?.since ?? null,
       agent_id: agentId ?? null,
       agent_status: agent === undefined ? null : statusOf(agent),
-      command_id: current?.commandId ?? null,
+      command_id: commandId,
+      // Everything that its command printed; a command that could not be started has none.
+      log: commandId === null ? null : commandFiles(stateDir, commandId).log,
       pipeline_id: current?.childId ?? null,
     };
   });

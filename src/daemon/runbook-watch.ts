@@ -67,12 +67,13 @@ const LOOK_MS = 1000;
 export type OnChange = (problems: Problems | undefined) => void;
 export type Problems = readonly [RunbookProblem, ...RunbookProblem[]];
 
-/** Every problem, so that all of them can be corrected at once; the first one's hint. */
+/** Every problem, so that all of them can be corrected at once: as data, and in words with the first one's hint. */
 export function describeRunbook(problems: Problems): ApiError {
   return {
     code: 'bad-runbook',
     message: problems.map(describeProblem).join('\n'),
     hint: `${problems[0].hint} Check it with: baton runbook check`,
+    problems,
   };
 }
 

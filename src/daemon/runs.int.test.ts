@@ -177,6 +177,10 @@ describe('run_start', () => {
     const message = answer.ok ? '' : answer.error.message;
     expect(message).toMatch(/baton\.toml:4:\d+: .*nudge/);
     expect(message).toMatch(/baton\.toml:6:\d+: /);
+    expect(answer.ok ? [] : answer.error.problems).toMatchObject([
+      { file: 'baton.toml', line: 4, message: expect.stringContaining('nudge'), hint: expect.stringMatching(/./) },
+      { file: 'baton.toml', line: 6, code: 'runbook/unknown-agent', hint: 'Did you mean `a`?' },
+    ]);
     expect((await world.types()).filter((type) => type.startsWith('Pipeline'))).toEqual([]);
   });
 

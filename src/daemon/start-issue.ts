@@ -23,11 +23,11 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
   const mode = WORKFLOW_MODES.find((each) => each === (wanted || runbook.mode));
   if (mode === undefined) {
     const message = `there is no mode '${wanted ?? ''}'`;
-    return { ok: false, error: { code: 'bad-request', message, hint: `Modes: ${WORKFLOW_MODES.join(', ')}.` } };
+    return { ok: false, error: { code: 'runbook/usage', message, hint: `Modes: ${WORKFLOW_MODES.join(', ')}.` } };
   }
   if (priority && !/^-?\d{1,6}$/.test(priority)) {
     const message = `--priority must be a whole number, not ${priority}`;
-    return { ok: false, error: { code: 'bad-request', message, hint: 'The larger number comes first.' } };
+    return { ok: false, error: { code: 'runbook/usage', message, hint: 'The larger number comes first.' } };
   }
   const command: StartWorkflow = {
     title,

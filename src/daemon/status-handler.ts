@@ -14,7 +14,7 @@ export const statusHandler = handle(statusGet, async ({ project, services }) => 
     attention: [...broken, ...blockedAttention(state)],
     pipelines: [...state.pipelines.values()]
       .filter(({ outcome }) => outcome === null)
-      .map((run) => pipelineView(state, run)),
+      .map((run) => pipelineView(state, run, project.stateDir)),
     agents: [...state.agents.values()]
       .filter(({ over }) => over === null)
       .map((run) => agentView(run, project.stateDir)),

@@ -18,7 +18,7 @@ export async function openLedgerAt(
 ): Promise<Opened> {
   const key = openKeyFile(place.key);
   if (!key.ok) return { ok: false, problem: key.problems[0] };
-  const opened = openSqliteStore(place.ledger, { mode: 'write' });
+  const opened = openWriterAt(place);
   if (!opened.ok) return opened;
   const { store } = opened;
   const outside = new OutsideFile(place.outside);
@@ -26,6 +26,12 @@ export async function openLedgerAt(
   const ledger = await openLedger({ ...options, store, project, outside, signer: key.value, verifier: nodeVerifier });
   if (!ledger.ok) await store.close();
   return ledger;
+}
+
+/** Makes the database where there never was one; where one was lost, an empty one in its place would only hide that. */
+export function openWriterAt(place: LedgerPlace): OpenedStore {
+  const isGone = !existsSync(place.ledger) && existsSync(place.outside);
+  return isGone ? { ok: false, problem: databaseGone(place) } : openSqliteStore(place.ledger, { mode: 'write' });
 }
 
 /** Opens it for reading. Whoever only reads makes nothing: no file, no key. */

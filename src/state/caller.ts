@@ -38,11 +38,11 @@ export function requireClaim(task: Task, caller: Caller & { kind: 'session' }): 
   const { claim } = task;
   if (claim !== null && claim.sessionId === caller.sessionId) return { ok: true, claim };
   const how = task.endings.at(-1)?.how ?? 'released';
-  return refusal(
-    'claim-ended',
-    `the claim on ${task.id} has ended: ${how}`,
-    `Claim it again: baton task claim ${task.id}`,
-  );
+  const hint =
+    task.phase === 'COMPLETED' || task.phase === 'BLOCKED'
+      ? `See it: baton task show ${task.id}`
+      : `Claim it again: baton task claim ${task.id} --as NAME`;
+  return refusal('claim-ended', `the claim on ${task.id} has ended: ${how}`, hint);
 }
 
 export function staleClaim(epoch: number, newest: number, hint: string): ReturnType<typeof refusal> {

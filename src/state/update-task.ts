@@ -120,5 +120,9 @@ export function isCompleted({ id }: Task): ReturnType<typeof refusal> {
 }
 
 export function isBlocked({ id, blocked }: Task): ReturnType<typeof refusal> {
-  return refusal('blocked', `task ${id} is blocked: ${blocked?.reason ?? ''}`, `First: baton task unblock ${id}`);
+  return refusal(
+    'blocked',
+    `task ${id} is blocked: ${blocked?.reason ?? ''}`,
+    `First: baton task unblock ${id} --reason "…"`,
+  );
 }

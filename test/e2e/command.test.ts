@@ -1,8 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listLiving } from '../../src/api/proc.ts';
+import { until } from '../processes/until.ts';
 
 /** The command as people meet it: the working tree through its bin, and the bundle as an installed package has it. */
 const root = join(import.meta.dirname, '../..');
@@ -83,6 +86,14 @@ describe('an old Node', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('valid exit signal');
     expect(run(old ?? '', [join(root, 'bin/baton.cjs'), 'nonsense']).status).toBe(2);
+  });
+
+  it.runIf(old !== undefined)('counts what a signal ends as a shell does', async () => {
+    const child = spawn(old ?? '', [join(root, 'bin/baton.cjs'), 'validate', 'exit', '-'], { stdio: 'pipe' });
+    const ended = once(child, 'exit');
+    await until('its own Node runs', () => listLiving().some(({ parent }) => parent === child.pid));
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([143, null]);
   });
 
   it.runIf(old !== undefined)('gets a sentence instead of a syntax error elsewhere', () => {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
@@ -33,6 +34,20 @@ steps = [{ name = "inner", run = { pipeline = "careful" } }]
 
 [pipelines.slow]
 steps = [{ name = "work", run = { agent = "patient" } }]
+
+[pipelines.noisy]
+steps = [{ name = "one", run = "echo quiet" }, { name = "two", run = "seq 12 >&2; exit 3" }]
+
+[agents.lost]
+run = "echo I am lost"
+on_dead = "fail"
+
+[pipelines.lost]
+steps = [{ name = "only", run = { agent = "lost" } }]
+
+[commands.greet]
+args = "<name>"
+run = "echo Hello \${var.name}; seq 20"
 
 [commands.release]
 args = "<tag> [--dry]"
@@ -90,6 +105,39 @@ describe('baton run', () => {
     expect(out).toMatch(/broken failed/);
   });
 
+  it('shows the end of what a step printed that failed, and where all of it is', () => {
+    const { code, out, err } = baton('run', 'noisy');
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+    const shown =
+      /^ {2}two: failed: exit code 3\n((?: {4}.*\n)+)noisy failed: step two failed: exit code 3\n$/m.exec(out)?.[1] ??
+      '';
+    const lines = shown.trimEnd().split('\n');
+    expect(lines.slice(0, -1)).toEqual(['    …', ...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((n) => `    ${n}`)]);
+    const log = /^ {4}all of it: (.*)$/.exec(lines.at(-1) ?? '')?.[1] ?? '';
+    expect(readFileSync(log, 'utf8').split('\n').slice(0, 3)).toEqual(['1', '2', '3']);
+    const id = /^noisy ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
+    const sheet = baton('pipeline', 'show', id).out;
+    expect(sheet).toContain(lines.map((line) => `  ${line}\n`).join(''));
+    expect(sheet).toMatch(/^ {4}✓ one\n {4}✗ two failed exit code 3\n/m);
+    expect(baton('pipeline', 'wait', id).out).toBe(sheet);
+  });
+
+  it('shows the end of what a lost agent said, and how to see the rest', () => {
+    const { code, out } = baton('run', 'lost');
+    expect(code).toBe(1);
+    const agent = /lost ([0-9a-f]{8}): wanted/.exec(out)?.[1] ?? '';
+    expect(out).toContain(`  only: failed: on_dead: fail\n    I am lost\n    all of it: baton agent logs ${agent}\n`);
+  });
+
+  it('shows everything that a plain command printed', () => {
+    const { code, out } = baton('run', 'greet', 'Ada');
+    expect(code).toBe(0);
+    const lines = Array.from({ length: 20 }, (_, i) => `    ${i + 1}\n`).join('');
+    expect(out.replaceAll(/[0-9a-f]{8}/g, 'ID')).toBe(
+      `greet ID started\n  run: started\n  run: done\n    Hello Ada\n${lines}greet done\n`,
+    );
+  });
+
   it('shows a plan and does nothing', () => {
     const before = json('pipeline', 'list', '--all');
     const { code, out } = baton('run', 'careful', '--plan');
@@ -104,6 +152,21 @@ describe('baton run', () => {
     const { code, err } = baton('run', 'shipp');
     expect(code).toBe(1);
     expect(err).toContain('Did you mean `ship`?');
+  });
+
+  it.each([
+    { args: ['run', 'release'] },
+    { args: ['run', 'release', 'v9', '--nope'] },
+    { args: ['run', 'release', 'v9', 'and more', '--plan'] },
+    { args: ['run', 'ship', '--tag'] },
+    { args: ['run', 'silent', 'too much'] },
+    { args: ['run', 'issue'] },
+    { args: ['run', 'issue', 'A title', '--mode', 'nope'] },
+    { args: ['run', 'issue', 'A title', '--priority', 'high', '--json'] },
+  ])('ends with 2 where what was typed is not what it takes: $args', ({ args }) => {
+    const { code, out, err } = baton(...args);
+    expect(code).toBe(2);
+    expect(`${out}${err}`).toMatch(/^(?:Error: .*\n {2}hint: |\{"error":\{"code":"runbook\/usage")/);
   });
 
   it('prints the entries of the run with --json', () => {
@@ -129,6 +192,25 @@ describe('baton run', () => {
     expect(baton('pipeline', 'wait', id).code).toBe(1);
     expect(json('pipeline', 'show', id)).toMatchObject({ status: 'cancelled' });
   });
+});
+
+describe('a runbook with mistakes', () => {
+  it.each([{ args: ['run', 'ship'] }, { args: ['run', 'ship', '--plan'] }, { args: ['agent', 'run', 'silent'] }])(
+    'is told one problem after the other: baton $args',
+    ({ args }) => {
+      const mistakes = '[agents.a]\nrun = "true"\npromt = "x"\n"modle\\u001b[2J" = "x"\n';
+      world.write(world.repository, { 'baton.toml': mistakes });
+      onTestFinished(() => world.write(world.repository, { 'baton.toml': RUNBOOK }));
+      const checked = baton('runbook', 'check').err;
+      const { code, out, err } = baton(...args);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      // The same, without the lines of the file.
+      const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
+      expect(expected.match(/^Error: /gm)).toHaveLength(2);
+      expect(err).toMatch(/^Error: .*modle\\u001b\[2J$/m);
+      expect(err).toBe(`${expected}See them where they stand: baton runbook check\n`);
+    },
+  );
 });
 
 describe('what needs a person', () => {
@@ -165,6 +247,29 @@ describe('what needs a person', () => {
     const id = /decision resolve ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
     expect(baton('decision', 'resolve', id, '3').code).toBe(0);
     expect(baton('pipeline', 'wait', outer).code).toBe(0);
+  });
+
+  it('is tried again where it waits, and run anew where it is over', () => {
+    const first = start('run', 'careful');
+    expect(baton('pipeline', 'wait', first).code).toBe(3);
+    expect(baton('pipeline', 'retry', first.slice(0, 8))).toEqual({
+      code: 0,
+      out: `Pipeline ${first.slice(0, 8)} tries its step again.\n`,
+      err: '',
+    });
+    expect(baton('pipeline', 'cancel', first).code).toBe(0);
+    expect(baton('pipeline', 'wait', first).code).toBe(1);
+    const broken = start('run', 'broken');
+    expect(baton('pipeline', 'wait', broken).code).toBe(1);
+    const said = baton('pipeline', 'retry', broken.slice(0, 8)).out;
+    const [, next = '', short] =
+      /^Pipeline [0-9a-f]{8} is over\. Started (\S{36}) in its place\. Wait for it: baton pipeline wait (\S{8})\n$/.exec(
+        said,
+      ) ?? [];
+    expect([said.slice(9, 17), short]).toEqual([broken.slice(0, 8), next.slice(0, 8)]);
+    expect(next).not.toBe(broken);
+    expect(baton('pipeline', 'wait', next).code).toBe(1);
+    expect(json('pipeline', 'show', next)).toMatchObject({ name: 'broken', status: 'failed' });
   });
 
   it('is gone through in a terminal, one by one', async () => {

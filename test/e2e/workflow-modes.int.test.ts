@@ -24,7 +24,7 @@ describe('a workflow in the mode semi', () => {
     expect(plan.plan).toMatchObject({ kind: 'workflow', mode: 'semi' });
     expect(await walked.call('run_start', { name: 'issue', args: ['X', '--mode', 'loud'] })).toMatchObject({
       ok: false,
-      error: { code: 'bad-request' },
+      error: { code: 'runbook/usage' },
     });
     expect(await walked.call('run_start', { name: 'issue', args: [] })).toMatchObject({ ok: false });
     const stages = await stagesOf(walked, 'semi');

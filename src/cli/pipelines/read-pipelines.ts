@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { operationCommand } from '../operation-command.ts';
 import { fieldsIn, listIn } from '../run/read-fields.ts';
+import { logsOf, showOutput } from '../run/show-output.ts';
 import { factSheet, table } from '../run/table.ts';
-import { pipelineView, shortId, type PipelineView } from '../run/views.ts';
+import { pipelineView, shortId, type PipelineView, type StepView } from '../run/views.ts';
 import { ago } from '../status/ago.ts';
 import { paint } from '../status/paint.ts';
 import { stepPieces } from '../status/pipeline-item.ts';
@@ -54,8 +56,15 @@ export function showPipeline(pipeline: PipelineView): string {
     ['worktree', workspace],
   ]);
   const whole = { columns: Infinity, colors: false };
-  const steps = pipeline.steps.map((step) => `${paint([['    '], ...stepPieces(step, Date.now())], whole)}\n`);
+  const steps = pipeline.steps.map((step) => {
+    const line = paint([['    '], ...stepPieces(step, Date.now())], whole);
+    return [line, ...(step.status === 'failed' ? outputBelow(step) : [])].map((text) => `${text}\n`).join('');
+  });
   return `${facts}  steps\n${steps.join('')}`;
+}
+
+function outputBelow({ output, log, agentId }: StepView): string[] {
+  return showOutput(output ?? '', '      ', log !== null && existsSync(log) ? log : logsOf(agentId));
 }
 
 function currentStep({ steps }: PipelineView): string {

@@ -1,5 +1,5 @@
 import { operationCommand, pick } from '../operation-command.ts';
-import { fieldsIn } from '../run/read-fields.ts';
+import { fieldsIn, textIn } from '../run/read-fields.ts';
 import { outcomeCode, WAIT_CODES, waitInput, WAIT_OPTIONS } from '../run/wait.ts';
 import { pipelineView, shortId } from '../run/views.ts';
 import { pipelineArgument, showPipeline } from './read-pipelines.ts';
@@ -41,10 +41,16 @@ export const pipelineResume = operationCommand({
 
 export const pipelineRetry = operationCommand({
   name: 'pipeline retry',
-  summary: 'Try the step again at which a pipeline failed or waits',
+  summary: 'Try the step again at which a pipeline waits, or run one anew that failed',
   examples: ['baton pipeline retry 3f1c9a2e'],
   args: [pipelineArgument],
   operation: 'pipeline_retry',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} tries its step again.\n`,
+  show: (result, { args: [id = ''] }) => describeRetry(id, textIn(fieldsIn(result)['id'])),
 });
+
+/** One that is over stays as it ended: another takes its place. */
+function describeRetry(asked: string, id: string): string {
+  if (id.startsWith(asked)) return `Pipeline ${shortId(id)} tries its step again.\n`;
+  return `Pipeline ${shortId(asked)} is over. Started ${id} in its place. Wait for it: baton pipeline wait ${shortId(id)}\n`;
+}

@@ -39,7 +39,7 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'pipeline retry',
-    summary: 'Try the step again at which a pipeline failed or waits',
+    summary: 'Try the step again at which a pipeline waits, or run one anew that failed',
     load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineRetry,
   },
   {

@@ -1,5 +1,6 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
+import { findStateDir } from '../../api/state-folder.ts';
 import { lookingOn } from '../ask.ts';
 import { EXIT, type Given, type Io } from '../command.ts';
 import { showDecision } from '../decisions/show-decision.ts';
@@ -8,6 +9,7 @@ import { sayWhenAway } from '../say-when-away.ts';
 import { followEntries } from './follow-entries.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { fieldsIn } from './read-fields.ts';
+import { StepOutputs } from './step-outputs.ts';
 import { RunStory } from './story.ts';
 import { decisionView, shortId } from './views.ts';
 import { WorkflowStory } from './workflow-story.ts';
@@ -26,12 +28,18 @@ export async function followRun(run: Run, given: Given, io: Io): Promise<number>
   using _away = sayWhenAway(io, client);
   const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
   try {
+    const outputs = new StepOutputs(run.id, findStateDir(io.env));
     const story = run.kind === 'workflow' ? new WorkflowStory(run.id) : new RunStory(run.id);
     for (let next = await entries.next(); ; next = await entries.next()) {
       if (next.done === true) return leave(run, next.value, given, io);
       const { type, data, json } = next.value;
+      outputs.note(type, data);
       const line = story.tell(type, data);
-      if (line !== undefined) io.out(given.options.has('json') ? `${json}\n` : `${line}\n`);
+      if (line !== undefined && given.options.has('json')) io.out(`${json}\n`);
+      else if (line !== undefined) {
+        io.out(`${line}\n`);
+        await outputs.tell(type, data, line, (below) => io.out(`${below}\n`));
+      }
       const { standing } = story;
       if (standing.kind === 'over') return standing.outcome === 'done' ? EXIT.ok : EXIT.failed;
       if (standing.kind === 'waiting') {

@@ -10,6 +10,7 @@ import { shortId } from './views.ts';
 const EXIT_CODES = {
   0: 'done (with --detach: started; with --plan: shown)',
   1: 'failed or cancelled',
+  2: 'what was typed is not what it takes',
   3: 'waiting for a person',
   130: 'you left with Ctrl-C; it goes on',
 };

@@ -70,6 +70,10 @@ export interface StepView {
   readonly agentId: string | null;
   readonly childId: string | null;
   readonly visits: number;
+  /** The last words of what it printed. */
+  readonly output: string | null;
+  /** The file with all of it, where a command ran it. */
+  readonly log: string | null;
 }
 
 export interface DecisionView {
@@ -156,6 +160,8 @@ function stepView(value: Fields): StepView {
     agentId: findText(value['agent_id']),
     childId: findText(value['pipeline_id']),
     visits: numberIn(value['visits']),
+    output: findText(value['output']),
+    log: findText(value['log']),
   };
 }
 

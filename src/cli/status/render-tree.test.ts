@@ -36,6 +36,8 @@ const step = (name: string, status: string, more: Partial<StepView> = {}): StepV
   agentId: null,
   childId: null,
   visits: 1,
+  output: null,
+  log: null,
   ...more,
 });
 

@@ -1,4 +1,5 @@
-import { numberOption, operationCommand, pick } from '../operation-command.ts';
+import type { Given } from '../command.ts';
+import { numberOption, operationCommand, pick, type Input } from '../operation-command.ts';
 import { readDocumentArgument } from '../read-argument.ts';
 import { fieldsOf } from '../fields.ts';
 import { promptPath } from './prompt-path.ts';
@@ -9,7 +10,7 @@ export const taskAdd = operationCommand({
   examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
   args: [{ name: 'ID', about: 'Its id, as in P0.1.2, T042 or 123' }],
   options: [
-    { name: 'title', value: 'TEXT', about: 'What is to be done' },
+    { name: 'title', value: 'TEXT', needed: true, about: 'What is to be done' },
     { name: 'after', value: 'A,B', about: 'Tasks that must be done before' },
     { name: 'priority', value: 'N', about: 'The larger, the sooner (0)' },
     { name: 'phase', value: 'PHASE', about: 'Where it starts (IMPLEMENTATION)' },
@@ -52,6 +53,7 @@ export const taskUpdate = operationCommand({
     {
       name: 'status',
       value: 'STATUS',
+      needed: true,
       about: 'todo, in_progress, blocked (with notes) or done (after a thought record)',
     },
     { name: 'progress', value: 'N', about: '0 to 100' },
@@ -98,18 +100,32 @@ export const taskComplete = operationCommand({
   show: (result) => `${fieldsOf(result)['task_id']} is done.\n`,
 });
 
-export const taskUnblock = operationCommand({
-  name: 'task unblock',
-  summary: 'Return a blocked task to the phase that was blocked',
-  examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
+/** What only operators may do to a task, with a reason. */
+const withReason = {
   args: [{ name: 'ID', about: 'The task' }],
-  options: [{ name: 'reason', value: 'TEXT', about: 'Why: it is recorded' }],
-  operation: 'task_unblock',
-  input: (given) => {
+  options: [{ name: 'reason', value: 'TEXT', needed: true, about: 'Why: it is recorded' }],
+  input: (given: Given): Input => {
     const reason = given.options.get('reason');
     return reason === undefined
       ? { usage: '--reason TEXT is missing: it is recorded' }
       : { value: { task_id: given.args[0], reason } };
   },
+};
+
+export const taskUnblock = operationCommand({
+  ...withReason,
+  name: 'task unblock',
+  summary: 'Return a blocked task to the phase that was blocked',
+  examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
+  operation: 'task_unblock',
   show: (result) => `Unblocked ${fieldsOf(result)['task_id']}.\n`,
+});
+
+export const taskCancel = operationCommand({
+  ...withReason,
+  name: 'task cancel',
+  summary: 'Stop work on a task: whoever has it loses it, and what comes after it waits until somebody unblocks it',
+  examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
+  operation: 'task_cancel',
+  show: (result) => `Cancelled ${fieldsOf(result)['task_id']}.\n`,
 });

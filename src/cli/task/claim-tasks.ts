@@ -13,7 +13,7 @@ export const taskClaim = operationCommand({
   ],
   args: [{ name: 'ID', about: 'The task', optional: true }],
   options: [
-    { name: 'as', value: 'NAME', about: 'Who works on it' },
+    { name: 'as', value: 'NAME', needed: true, about: 'Who works on it' },
     { name: 'role', value: 'ROLE', about: 'The role you play; without it you cannot send handoffs' },
     { name: 'wait', about: 'Wait until it, or any, can be claimed' },
     { name: 'worktree', about: 'Make a git worktree for it, in which git refuses whoever loses the claim' },

@@ -58,6 +58,11 @@ export const TASK_COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./change-tasks.ts')).taskUnblock,
   },
   {
+    name: 'task cancel',
+    summary: 'Stop work on a task; unblock it when it is to be done after all',
+    load: async () => (await import('./change-tasks.ts')).taskCancel,
+  },
+  {
     name: 'task import',
     summary: 'Take tasks over from another tool, with their dependencies',
     load: async () => (await import('./import.ts')).taskImport,

@@ -1,7 +1,8 @@
+import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { sameBytes } from '../hex.ts';
 import type { Appended, Commit, Head } from '../store.ts';
-import { writeProblem } from './problems.ts';
+import { replaced, writeProblem } from './problems.ts';
 import type { Reader } from './read.ts';
 
 /**
@@ -11,6 +12,7 @@ import type { Reader } from './read.ts';
 export class Appender {
   readonly #db: DatabaseSync;
   readonly #path: string;
+  readonly #inode: number | undefined;
   readonly #reader: Reader;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
@@ -22,6 +24,7 @@ export class Appender {
   constructor(db: DatabaseSync, path: string, reader: Reader) {
     this.#db = db;
     this.#path = path;
+    this.#inode = inodeOf(path);
     this.#reader = reader;
     this.#head = reader.head();
     this.#begin = db.prepare('BEGIN IMMEDIATE');
@@ -34,6 +37,8 @@ export class Appender {
 
   append(commit: Commit): Appended {
     if (!isSame(this.#head, commit.after)) return { ok: false, conflict: this.#head };
+    // SQLite would go on writing into a file that has no name any more, and all of it would be gone with the process.
+    if (inodeOf(this.#path) !== this.#inode) return { ok: false, problem: replaced(this.#path) };
     try {
       // A statement alone is a transaction of its own, and most commits are one entry.
       if (commit.entries.length === 1 && commit.tiles.length === 0) this.#insert(commit);
@@ -82,6 +87,10 @@ export class Appender {
 
 /** How many entries one statement inserts: each run of a statement costs about as much as a row. */
 const TOGETHER = 8;
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
 
 function isSame(a: Head, b: Head): boolean {
   return a.size === b.size && sameBytes(a.hash, b.hash);

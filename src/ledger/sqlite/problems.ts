@@ -21,6 +21,15 @@ export function writeProblem(path: string, error: unknown): Problem {
   );
 }
 
+/** The file that is open is not the one of that name any more. */
+export function replaced(path: string): Problem {
+  return ledgerProblem(
+    'ledger/replaced',
+    `${path} was removed, or replaced by another file, while Baton has it open`,
+    'Put it back, and recording goes on. To go on with another one: baton down, then see what baton ledger verify says.',
+  );
+}
+
 /** A file size limit reaches SQLite as an error of input and output, not as a full disk. */
 function isFull(error: unknown): boolean {
   if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return false;

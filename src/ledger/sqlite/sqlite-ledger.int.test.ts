@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -29,6 +29,22 @@ describe('the file of a ledger', () => {
     ).toEqual([]);
     db.close();
     await ledger.close();
+  });
+
+  it('is written to only under its own name: what goes into a file that was removed would be gone with the process', async () => {
+    using folder = new TestFolder();
+    const ledger = await folder.open();
+    await record(ledger, [testDraft(1)]);
+    renameSync(folder.ledger, `${folder.ledger}.moved`);
+    expect(await ledger.append([testDraft(2)])).toMatchObject({ ok: false, problem: { code: 'ledger/replaced' } });
+    writeFileSync(folder.ledger, 'another file');
+    expect(await ledger.append([testDraft(2)])).toMatchObject({ ok: false, problem: { code: 'ledger/replaced' } });
+    renameSync(`${folder.ledger}.moved`, folder.ledger);
+    await record(ledger, [testDraft(2)]);
+    await ledger.close();
+    const again = await folder.open();
+    expect(again.head.size).toBe(3);
+    await again.close();
   });
 
   it.each(['entry', 'tile', 'blob'])('refuses to change or delete a row of %s', async (table) => {

@@ -103,4 +103,11 @@ describe('a shell command', () => {
       { name: 'run', run: { kind: 'shell', command: 'rm -r x' } },
     ]);
   });
+
+  it('has its arguments as variables, empty ones too', () => {
+    const plan = pipelineOfShell('hello', 'echo ${var.name}', ['name', 'loud']);
+    const command = { id: 'p1', name: 'hello', plan, vars: { name: 'Ada', loud: '' } };
+    const { state } = given([[{ kind: 'start-pipeline', command }, operator]]);
+    expect(state.pipelines.get('p1')?.vars).toEqual({ name: 'Ada', loud: '' });
+  });
 });

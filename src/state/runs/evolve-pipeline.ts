@@ -50,7 +50,7 @@ export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event 
     case 'AgentRequested':
       return withStep(run, { agentId: data.agent_id });
     case 'CommandRequested':
-      return withStep(run, { commandId: data.command_id });
+      return startCommand(run, data.command_id);
     case 'PipelineStarted':
       return withStep(run, { childId: data.pipeline_id });
     case 'CommandFinished':
@@ -73,7 +73,11 @@ function startStep(run: PipelineRun, { step: name, visit, retry }: EventOf<'Step
     commandId: null,
     childId: null,
   };
-  return withRecord({ ...run, step }, name, { visits: visit, retries, outcome: null, reason: null });
+  return withRecord({ ...run, step }, name, { visits: visit, retries, outcome: null, reason: null, commandId: null });
+}
+
+function startCommand(run: PipelineRun, commandId: string): PipelineRun {
+  return run.step === null ? run : withStep(withRecord(run, run.step.name, { commandId }), { commandId });
 }
 
 function finishStep(run: PipelineRun, data: EventOf<'StepFinished'>['data']): PipelineRun {
@@ -85,7 +89,15 @@ function withStep(run: PipelineRun, changes: Partial<CurrentStep>): PipelineRun 
   return run.step === null ? run : { ...run, step: { ...run.step, ...changes } };
 }
 
-const NO_RECORD: StepRecord = { visits: 0, retries: 0, outcome: null, reason: null, output: null, exitCode: null };
+const NO_RECORD: StepRecord = {
+  visits: 0,
+  retries: 0,
+  outcome: null,
+  reason: null,
+  output: null,
+  exitCode: null,
+  commandId: null,
+};
 
 function withRecord(run: PipelineRun, step: string, changes: Partial<StepRecord>): PipelineRun {
   const record = { ...(run.history[step] ?? NO_RECORD), ...changes };

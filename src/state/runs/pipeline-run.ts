@@ -49,6 +49,8 @@ export interface StepRecord {
   readonly reason: string | null;
   readonly output: string | null;
   readonly exitCode: number | null;
+  /** The command that ran it last: everything it printed is kept under this id. */
+  readonly commandId: string | null;
 }
 
 export type PipelineStatus = 'running' | 'waiting' | RunOutcome;

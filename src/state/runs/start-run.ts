@@ -51,9 +51,10 @@ export function decideStartAgent(state: State, { id, plan, vars }: StartAgent, r
   return decided([event('AgentRequested', wanted)], { id });
 }
 
-/** A single shell command is a pipeline of one step: it is run, shown and cancelled like any other. */
-export function pipelineOfShell(name: string, command: string): PipelineRunPlan {
-  const only: PipelinePlan = { name, vars: {}, steps: [{ name: 'run', run: { kind: 'shell', command } }] };
+/** A single shell command is a pipeline of one step: it is run, shown and cancelled like any other. Its arguments are its variables. */
+export function pipelineOfShell(name: string, command: string, variables: readonly string[] = []): PipelineRunPlan {
+  const vars = Object.fromEntries(variables.map((variable) => [variable, null]));
+  const only: PipelinePlan = { name, vars, steps: [{ name: 'run', run: { kind: 'shell', command } }] };
   return { kind: 'pipeline', pipeline: name, pipelines: { [name]: only }, agents: {} };
 }
 

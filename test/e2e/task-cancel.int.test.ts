@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { refusalOf, tokenOf } from '../processes/answers.ts';
+import { World } from '../processes/world.ts';
+
+it('a task that nobody wants is cancelled: its holder loses it, what comes after it waits, and somebody may change their mind', async () => {
+  await using world = await World.open();
+  await world.order('task_create', { task_id: 'T1', title: 'x' });
+  await world.order('task_create', { task_id: 'T2', title: 'y', after: ['T1'] });
+  const session = world.client(tokenOf(await world.order('task_claim', { task_id: 'T1', as: 'ada' })));
+  expect(world.baton(['task', 'cancel', 'T1'])).toMatchObject({ code: 2 });
+  const cancelled = world.baton(['task', 'cancel', 'T1', '--reason', 'nobody wants it']);
+  expect(cancelled).toEqual({ code: 0, out: 'Cancelled T1.\n', err: '' });
+  const late = await session.call('task_update', { task_id: 'T1', status: 'in_progress' });
+  expect(refusalOf(late)).toMatch(/^claim-ended|^stale/);
+  expect(await world.order('task_get', { task_id: 'T1' })).toMatchObject({ phase: 'BLOCKED', claim: null });
+  expect(await world.order('task_get', { task_id: 'T2' })).toMatchObject({ claimable: false });
+  expect(world.baton(['task', 'unblock', 'T1', '--reason', 'it is wanted after all'])).toMatchObject({ code: 0 });
+  expect(await world.order('task_get', { task_id: 'T1' })).toMatchObject({ claimable: true });
+});
+
+it('a project whose ledger is wanted elsewhere is refused, and nothing is kept here instead', async () => {
+  await using world = await World.open();
+  world.write(world.repository, { 'baton.toml': 'store = "postgres://nobody@127.0.0.1:1/none"\n' });
+  const refused = world.baton(['task', 'list']);
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toContain('which the daemon does not offer yet\n  hint: Remove `store`');
+  world.write(world.repository, { 'baton.toml': '' });
+  expect(world.baton(['task', 'add', 'T1', '--title', 'x'])).toMatchObject({ code: 0 });
+});
