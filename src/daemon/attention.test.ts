@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Play } from '../engine/play.cases.ts';
 import { WorkflowPlay } from '../engine/workflow.cases.ts';
+import type { Command } from '../state/decide.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { failure } from '../state/workflow/say.cases.ts';
@@ -8,11 +9,13 @@ import { blockedAttention } from './attention.ts';
 
 const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
 
+const block = (id: string, notes: string): Command => say.update('blocked', { task_id: id, notes });
+
 const blocked = (count: number): Play => {
   const play = new Play();
   for (let i = 1; i <= count; i++) {
     play.order(say.create(`K${i}`));
-    play.order(say.operate('cancel', 'no disk', `K${i}`));
+    play.order(block(`K${i}`, 'no disk'));
   }
   return play;
 };
@@ -26,8 +29,8 @@ describe('a blocked task', () => {
         count: 1,
         task_id: 'K1',
         title: `Task is blocked: K1 ${play.state.tasks.get('K1')?.title ?? ''}`,
-        context: 'cancelled: no disk',
-        next: 'baton task unblock K1 --reason TEXT',
+        context: 'no disk',
+        next: 'baton task unblock K1 --reason "…"',
       },
     ]);
     expect(blockedAttention(play.order(say.operate('unblock', 'there is one', 'K1')).state)).toEqual([]);
@@ -47,6 +50,21 @@ describe('a blocked task', () => {
     play.turn('implementer', { to: 'orchestrator', phase: 'BLOCKED', nextRole: 'implementer', xml: failure(true) });
     expect(play.task.phase).toBe('BLOCKED');
     expect(blockedAttention(play.state)).toEqual([]);
+  });
+});
+
+describe('a cancelled task', () => {
+  it('waits for nobody, unless another one waits for it', () => {
+    const play = new Play().order(say.create('A')).order(say.operate('cancel', 'nobody wants it'));
+    expect(blockedAttention(play.state)).toEqual([]);
+    play.order(say.create('B', { after: ['A'] }));
+    expect(blockedAttention(play.state)).toMatchObject([{ task_id: 'A', context: 'cancelled: nobody wants it' }]);
+  });
+
+  it('is one that a person cancelled: whoever works on it cannot put it away with the same words', () => {
+    const play = new Play().order(say.create('A')).say(say.claim(), say.worker);
+    play.say(block('A', 'cancelled: I am tired'), say.session());
+    expect(blockedAttention(play.state)).toMatchObject([{ task_id: 'A' }]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { shellWord } from '../agents/shell-quote.ts';
+import { dependantsOf } from '../state/dependants.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
@@ -37,7 +38,8 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
 /** Blocked tasks that nobody is asked about, each with its reason; after the first few only how many more there are. */
 export function blockedAttention(state: State): Attention[] {
   const settled = settledTasks(state);
-  const waiting = [...state.tasks.values()].filter(({ id, blocked }) => blocked !== null && !settled.has(id));
+  const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null);
+  const waiting = blocked.filter((task) => !settled.has(task.id) && !isPutAway(state, task));
   // To say that there is one more takes as much room as to show it.
   const shown = waiting.slice(0, waiting.length === MOST + 1 ? MOST + 1 : MOST).map(blockedTask);
   const left = waiting.length - shown.length;
@@ -56,6 +58,12 @@ function settledTasks({ decisions, effects }: State): ReadonlySet<string | null>
   return new Set([...asked.map(({ taskId }) => taskId), ...retried]);
 }
 
+/** Cancelled by a person, and nobody waits for it. */
+function isPutAway(state: State, { id, blocked }: Task): boolean {
+  const isOpen = (dependant: string): boolean => state.tasks.get(dependant)?.phase !== 'COMPLETED';
+  return blocked?.isCancelled === true && !dependantsOf(state, id).some(isOpen);
+}
+
 function blockedTask({ id, title, blocked }: Task): Attention {
   return {
     kind: 'blocked',
@@ -63,7 +71,7 @@ function blockedTask({ id, title, blocked }: Task): Attention {
     task_id: id,
     title: `Task is blocked: ${id} ${title}`,
     context: blocked?.reason ?? '',
-    next: `baton task unblock ${shellWord(id)} --reason TEXT`,
+    next: `baton task unblock ${shellWord(id)} --reason "…"`,
   };
 }
 

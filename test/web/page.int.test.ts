@@ -71,7 +71,7 @@ describe('the page, in a browser', () => {
     const call = page.locator('#needs li', { hasText: 'Task is blocked: A do it' });
     await call.waitFor();
     expect(await call.textContent()).toContain('no disk');
-    expect(await call.locator('code').textContent()).toBe('baton task unblock A --reason TEXT');
+    expect(await call.locator('code').textContent()).toBe('baton task unblock A --reason "…"');
     expect(await standing().textContent()).toBe('1 blocked task needs you, 0 at work.');
     expect(await page.title()).toBe('(1) Baton');
     scene.addRunbook('broken.toml', '[agent.a]\nrun = "true"\n');

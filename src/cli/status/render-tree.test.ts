@@ -76,7 +76,7 @@ const blocked = (id: string, more: Partial<AttentionView> = {}): AttentionView =
   count: 1,
   title: `Task is blocked: ${id} do it`,
   context: 'on_dead: fail',
-  next: `baton task unblock ${id} --reason TEXT`,
+  next: `baton task unblock ${id} --reason "…"`,
   ...more,
 });
 
@@ -156,7 +156,7 @@ describe('renderTree', () => {
       'needs you',
       '  ! Task is blocked: K1 do it',
       '    on_dead: fail',
-      '    baton task unblock K1 --reason TEXT',
+      '    baton task unblock K1 --reason "…"',
       'tasks 1 blocked',
     ]);
   });
@@ -171,7 +171,7 @@ describe('renderTree', () => {
       '1 decision, 1 broken runbook, 10 blocked tasks need you, 1 at work.',
     );
     const short = renderTree({ ...busy, attention }, { ...options, columns: Infinity, rows: 12 });
-    expect(short).toContain('  ! Task is blocked: K1 do it  baton task unblock K1 --reason TEXT');
+    expect(short).toContain('  ! Task is blocked: K1 do it  baton task unblock K1 --reason "…"');
   });
 
   it('leaves out what is not under way where there is little room', () => {

@@ -113,7 +113,7 @@ export function whyNobodyClaims(result: unknown): string | undefined {
   const id = text(task.id);
   if (task.claim) return `${id} is claimed by ${text(task.claim.holder)}.`;
   if (task.status === 'blocked')
-    return `${id} is blocked (${text(task.blocked_because)}). Set it going: baton task unblock ${id} --reason TEXT`;
+    return `${id} is blocked (${text(task.blocked_because)}). Set it going: baton task unblock ${id} --reason "…"`;
   const [decision] = decisionsOf(task);
   if (decision !== undefined) return `a person is asked about ${id}: ${decision[1]}`;
   const open = listIn(task.waits_for).map((each) => `${text(each['task_id'])} (${standingOf(each)})`);
