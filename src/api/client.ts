@@ -75,17 +75,17 @@ export class Client {
     return readEvents({ connect, headers: () => this.#headers(options), ...options });
   }
 
-  /** Ends the daemon, and waits until it has ended. False where none was running. */
-  async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean }>> {
+  /** Ends the daemon, and waits until it has ended. `wasRunning` is false where there was none; `agents` is how many go on without it. */
+  async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean; readonly agents: number }>> {
     const connection = await findDaemon(this.#options.stateDir);
-    if (connection === undefined) return { ok: true, result: { wasRunning: false } };
+    if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
     const request = { method: 'POST', path: '/v1/stop', headers: this.#headers(options), body: '{}' } as const;
     const received = await connection.send(request, { timeoutMs: options.timeoutMs ?? 60_000 });
     if (!received.ok && received.lost !== 'closed') return { ok: false, error: notHeard(received.lost) };
     const answer = received.ok ? parseAnswer(received.body) : undefined;
     if (answer?.ok === false) return answer;
     await connection.closed();
-    return { ok: true, result: { wasRunning: true } };
+    return { ok: true, result: { wasRunning: true, agents: agentsIn(answer?.result) } };
   }
 
   /** Asks the daemon to deliver what is kept, where something is, so that it comes before what is said next. */
@@ -233,6 +233,12 @@ export class Client {
     this.#foldersToken ??= readToken(stateDir, token.ofFolder);
     return this.#foldersToken;
   }
+}
+
+/** A daemon of another version may not say. */
+function agentsIn(result: unknown): number {
+  const isSaid = typeof result === 'object' && result !== null && 'agents' in result;
+  return isSaid && typeof result.agents === 'number' ? result.agents : 0;
 }
 
 type Opened = { readonly ok: true; readonly channel: CallChannel } | { readonly ok: false; readonly error: ApiError };

@@ -3,14 +3,29 @@ import type { Answer } from '../api/answer.ts';
 import type { Client } from '../api/client.ts';
 import { connect, createClient } from '../api/connect.ts';
 import type { Given, Io } from './command.ts';
+import { sayWhenAway } from './say-when-away.ts';
 import { sayWhenSlow } from './say-when-slow.ts';
 
 /** Asks the daemon, which is started where it does not run. `--token` and `--project` are heard here, for every command. */
 export async function ask(operation: string, input: unknown, given: Given, io: Io): Promise<Answer> {
-  using slow = sayWhenSlow(io);
-  // Whoever asked to wait knows that it may take long.
-  if (given.options.has('wait')) slow[Symbol.dispose]();
+  if (waits(input)) return askPatiently(operation, input, given, io);
+  using _slow = sayWhenSlow(io);
   return await withClient(given, io, async (client) => client.call(operation, input));
+}
+
+/** Whoever asked to wait knows that it may take long; but not that nobody is there who could answer. */
+async function askPatiently(operation: string, input: unknown, given: Given, io: Io): Promise<Answer> {
+  const onlooker = lookingOn(given, io);
+  try {
+    using _away = sayWhenAway(io, onlooker);
+    return await withClient(given, io, async (client) => client.call(operation, input));
+  } finally {
+    onlooker.close();
+  }
+}
+
+function waits(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && 'wait_ms' in input && input.wait_ms !== 0;
 }
 
 /** The same for a command that asks more than once. */

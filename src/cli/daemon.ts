@@ -45,7 +45,15 @@ export const down: Command = {
       io.err(`Error: ${stopped.error.message}\n  hint: ${stopped.error.hint}\n`);
       return EXIT.failed;
     }
-    io.out(stopped.result.wasRunning ? 'Baton is down.\n' : 'Baton was not running.\n');
+    io.out(describeEnd(stopped.result));
     return EXIT.ok;
   },
 };
+
+function describeEnd({ wasRunning, agents }: { readonly wasRunning: boolean; readonly agents: number }): string {
+  if (!wasRunning) return 'Baton was not running.\n';
+  if (agents === 0) return 'Baton is down.\n';
+  const who = agents === 1 ? '1 agent goes on without it' : `${agents} agents go on without it`;
+  const them = agents === 1 ? 'it' : 'them';
+  return `Baton is down. ${who}; the next baton up finds ${them} again.\n`;
+}

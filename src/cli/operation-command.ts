@@ -16,6 +16,8 @@ export interface OperationCommand {
   readonly input: (given: Given, io: Io) => Input | Promise<Input>;
   /** A second question that follows from the first answer; what comes back is added to the result. */
   readonly also?: (result: unknown, given: Given) => Also | undefined;
+  /** What happens beside it for as long as the answer is awaited. */
+  readonly meanwhile?: (given: Given, io: Io) => Disposable | undefined;
   /** The result for people; `--json` prints it as it is. */
   readonly show: (result: unknown, given: Given) => string;
   /** Where success has more than one code. */
@@ -65,7 +67,9 @@ export function operationCommand(options: OperationCommand): Command {
       }
       const operation = typeof options.operation === 'string' ? options.operation : options.operation(given);
       const { ask } = await import('./ask.ts');
-      const answer = await ask(operation, input.value, given, io);
+      const answer = await askBeside(options.meanwhile?.(given, io), async () =>
+        ask(operation, input.value, given, io),
+      );
       const next = answer.ok ? options.also?.(answer.result, given) : undefined;
       if (next === undefined) return report(answer, given, io, options);
       const second = await ask(next.operation, {}, withToken(given, next.token), io);
@@ -73,6 +77,11 @@ export function operationCommand(options: OperationCommand): Command {
       return report(joined(answer, second), given, io, options);
     },
   };
+}
+
+async function askBeside(beside: Disposable | undefined, question: () => Promise<Answer>): Promise<Answer> {
+  using _beside = beside;
+  return await question();
 }
 
 function withToken({ args, options }: Given, token: string): Given {

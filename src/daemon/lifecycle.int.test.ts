@@ -98,10 +98,10 @@ describe('a daemon', () => {
     const { exited } = await scene.spawnDaemon();
     await client().call('task_create', { task_id: 'A', title: 'x' });
     const stops = await Promise.all([client().stop(), client().stop()]);
-    expect(stops).toEqual([1, 2].map(() => ({ ok: true, result: { wasRunning: true } })));
+    expect(stops).toEqual([1, 2].map(() => ({ ok: true, result: { wasRunning: true, agents: 0 } })));
     expect(existsSync(join(scene.stateDir, 'daemon.json'))).toBe(false);
     expect(await exited).toBe(0);
-    expect(await client().stop()).toEqual({ ok: true, result: { wasRunning: false } });
+    expect(await client().stop()).toEqual({ ok: true, result: { wasRunning: false, agents: 0 } });
   });
 
   it('refuses new work while it stops', async () => {

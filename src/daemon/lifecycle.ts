@@ -145,7 +145,19 @@ function makeServices(
   { exitFlag }: Settings,
   { log, env }: Pick<Surroundings, 'log' | 'env'>,
 ): Services {
-  const runbook = new RunbookWatch(path);
+  // Where, and how many: what stands there is nobody's business.
+  const runbook = new RunbookWatch(path, (problems) => {
+    if (problems === undefined) log.info('the runbook is good again', { path });
+    else {
+      const [{ file, line }] = problems;
+      log.error('the runbook is broken: what it says now does not count', {
+        path,
+        file,
+        line,
+        problems: problems.length,
+      });
+    }
+  });
   const isSaid = exitFlag !== undefined && exitFlag !== '';
   return {
     newId: randomUUID,

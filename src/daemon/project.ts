@@ -78,6 +78,11 @@ export class Project {
     this.#ticking.unref();
   }
 
+  /** Processes of agents that live now, as far as was heard. */
+  get liveAgents(): number {
+    return [...this.#state.agents.values()].filter(({ process }) => process === 'running').length;
+  }
+
   /** From now on what the project owes to the outside is done. */
   begin(effects: Effects): void {
     void this.keeper

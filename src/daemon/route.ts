@@ -120,10 +120,12 @@ async function runEvents({ request, response, identity, signal }: Exchange, { pr
 }
 
 /** Answers when everything is closed: whoever hears the answer may start the next daemon. */
-async function runStop({ response, identity }: Exchange, { stop }: RouteOptions): Promise<void> {
+async function runStop({ response, identity }: Exchange, { stop, projects }: RouteOptions): Promise<void> {
   if (identity.caller.kind !== 'operator') return refuse(response, 'forbidden', 'only an operator may stop the daemon');
+  // They live under supervisors of their own, and go on.
+  const agents = projects.opened().reduce((sum, { project }) => sum + project.liveAgents, 0);
   await stop();
-  respond(response, { ok: true, result: { pid: process.pid } }, { closes: true });
+  respond(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
 }
 
 async function runDelivery({ response }: Exchange, { delivery }: RouteOptions): Promise<void> {

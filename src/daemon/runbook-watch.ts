@@ -9,12 +9,14 @@ import type { Runbook, RunbookProblem } from '../runbook/runbook.ts';
 export class RunbookWatch {
   readonly #readNow: () => ReadRunbook;
   readonly #followers: ((runbook: Runbook) => void)[] = [];
+  readonly #onChange: OnChange;
   #seen: ReadRunbook | undefined;
   #good: Runbook | undefined;
   #exitProtocol = false;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(projectDir: string) {
+  constructor(projectDir: string, onChange: OnChange = () => {}) {
+    this.#onChange = onChange;
     this.#readNow = watchRunbook(projectDir);
   }
 
@@ -40,7 +42,10 @@ export class RunbookWatch {
   read(): ReadRunbook {
     const read = this.#readNow();
     if (read === this.#seen) return read;
+    const wasGood = this.#seen?.checked.ok ?? true;
     this.#seen = read;
+    if (!read.checked.ok && wasGood) this.#onChange(read.checked.problems);
+    if (read.checked.ok && !wasGood) this.#onChange(undefined);
     if (read.checked.ok) {
       this.#good = read.checked.value;
       for (const follower of this.#followers) follower(this.#good);
@@ -58,15 +63,22 @@ export class RunbookWatch {
 
 const LOOK_MS = 1000;
 
+/** Is told when mistakes get into the runbook, and (undefined) when it is without any again. */
+export type OnChange = (problems: Problems | undefined) => void;
+export type Problems = readonly [RunbookProblem, ...RunbookProblem[]];
+
 /** Every problem, so that all of them can be corrected at once: as data, and in words with the first one's hint. */
-export function describeRunbook(problems: readonly [RunbookProblem, ...RunbookProblem[]]): ApiError {
-  const lines = problems.map(({ file, line, column, message }) => `${place(file, line, column)}${message}`);
+export function describeRunbook(problems: Problems): ApiError {
   return {
     code: 'bad-runbook',
-    message: lines.join('\n'),
+    message: problems.map(describeProblem).join('\n'),
     hint: `${problems[0].hint} Check it with: baton runbook check`,
     problems,
   };
+}
+
+export function describeProblem({ file, line, column, message }: RunbookProblem): string {
+  return `${place(file, line, column)}${message}`;
 }
 
 function place(file: string, line: number | null, column: number | null): string {

@@ -1,10 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findFence } from '../git/install-fence.ts';
+import { showAgent } from '../cli/agents/read-agents.ts';
 import { findMarked } from '../effects/reap.ts';
+import { findProgram } from '../notify/run-program.ts';
 import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
@@ -70,6 +72,21 @@ describe('an agent', () => {
     const shown = await world.agent(await world.run('lost'));
     expect(shown.status).toBe('failed');
     expect(shown.reason).toContain('no-such-prompt.md');
+  });
+
+  it('whose program is missing says so in the decision, and what to do', async () => {
+    world.write('[agents.a]\nrun = "claude"\nprompt = "hello"');
+    const path = join(world.scene.folder, 'bin');
+    mkdirSync(path);
+    for (const name of ['git', 'sh']) symlinkSync(findProgram(name, process.env) ?? '', join(path, name));
+    await world.start({ PATH: path });
+    const shown = await world.agent(await world.run('a'));
+    const why =
+      "claude is not on the daemon's PATH. Install it, or start the daemon where it is found: baton down && baton up";
+    expect(shown).toMatchObject({ status: 'escalated', exit: { code: 127, output: why } });
+    const { context } = await world.ask<{ context: string }>('decision_show', { id: shown.decision_id });
+    expect(context).toContain(why);
+    expect(showAgent({ ...shown })).toContain(`code 127: ${why}`);
   });
 
   it('whose supervisor is killed ends too, and its run goes on as the runbook says', async () => {

@@ -11,7 +11,7 @@ import { answerOf, handle, type Handler } from './handler.ts';
 import { LATER } from './request.ts';
 import type { Call } from './call.ts';
 import { identifyProcess } from '../api/process-identity.ts';
-import { expiresAt, taskView } from './task-view.ts';
+import { expiresAt, taskView, waitsView } from './task-view.ts';
 
 export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
   task_create: handle(operations.taskCreate, async (call) => {
@@ -45,7 +45,8 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
         const task = state.tasks.get(input.task_id);
         if (task === undefined) return noSuchTask(input.task_id);
         const { endings, latestRecord: latest_record } = task;
-        return seen({ ...taskView(project, state, task, services), endings, latest_record });
+        const view = { ...taskView(project, state, task, services), ...waitsView(state, task) };
+        return seen({ ...view, endings, latest_record });
       },
     });
     return answerOf(settled, (task) => task);

@@ -20,6 +20,20 @@ export interface TaskView {
   readonly claim: ClaimView | null;
 }
 
+/** What a task waits for, besides somebody who takes it up. */
+export interface WaitsView {
+  /** Those of `after` that are not done. */
+  readonly waits_for: readonly WaitView[];
+  /** The open decisions about it. */
+  readonly decision_ids: readonly string[];
+}
+
+export interface WaitView {
+  readonly task_id: string;
+  readonly status: string;
+  readonly blocked_because: string | null;
+}
+
 export interface ClaimView {
   readonly epoch: number;
   readonly holder: string;
@@ -44,6 +58,19 @@ export function taskView(project: Project, state: State, task: Task, clocks: Clo
     notes: task.notes,
     blocked_because: task.blocked?.reason ?? null,
     claim: claimView(project, task, clocks),
+  };
+}
+
+export function waitsView({ tasks, decisions }: State, { id, after }: Task): WaitsView {
+  const before = after.flatMap((each) => tasks.get(each) ?? []).filter(({ phase }) => phase !== 'COMPLETED');
+  const open = [...decisions.values()].filter(({ taskId, result }) => taskId === id && result === null);
+  return {
+    waits_for: before.map((task) => ({
+      task_id: task.id,
+      status: statusOf(task),
+      blocked_because: task.blocked?.reason ?? null,
+    })),
+    decision_ids: open.map((decision) => decision.id),
   };
 }
 

@@ -9,7 +9,8 @@ import { NO_FLOW } from './workflow/flow.ts';
 const KEPT_ENDINGS = 20;
 const KEPT_RECORDS = 100;
 
-type Envelope = Pick<Recorded, 'seq' | 'at'>;
+/** What is only tried out has nobody who did it. */
+type Envelope = Pick<Recorded, 'seq' | 'at'> & Partial<Pick<Recorded, 'actor'>>;
 
 export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
   return {
@@ -102,10 +103,12 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
   return { ...task, epoch: data.epoch, claim };
 }
 
-function moved(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
+function moved(task: Task, { data, actor }: EventOf<'PhaseMoved'> & Envelope): Task {
   const { from, to, reason } = data;
+  const isCancelled = actor?.startsWith('operator:') === true && reason.startsWith('cancelled: ');
+  const cancelled = isCancelled ? ({ isCancelled } as const) : {};
   // Blocked once more, it still returns to where it was before the first time.
-  const blocked = to === 'BLOCKED' ? { from: task.blocked?.from ?? from, reason } : null;
+  const blocked = to === 'BLOCKED' ? { from: task.blocked?.from ?? from, reason, ...cancelled } : null;
   return { ...task, phase: to, nextRole: data.next_role, blocked, begun: task.begun || isProgress(task, to) };
 }
 

@@ -42,7 +42,7 @@ describe('cancel', () => {
   it('of a blocked task is recorded too, and can still be taken back', () => {
     const twice = given([...made, [update('blocked', { notes: 'no key' }), operator]]);
     const { task } = twice.when(operate('cancel'), operator).then([moved('BLOCKED', 'BLOCKED', 'cancelled: because')]);
-    expect(task('A').blocked).toEqual({ from: 'IMPLEMENTATION', reason: 'cancelled: because' });
+    expect(task('A').blocked).toEqual({ from: 'IMPLEMENTATION', reason: 'cancelled: because', isCancelled: true });
     twice.when(operate('unblock'), operator).then([moved('BLOCKED', 'IMPLEMENTATION', 'because')]);
   });
 

@@ -20,7 +20,12 @@ export interface Task {
   /** Somebody has taken it past its first phase; a fixer's task that is back there is still under way. */
   readonly begun: boolean;
   /** The phase to return to, and why, while the task is BLOCKED. */
-  readonly blocked: { readonly from: Phase; readonly reason: string } | null;
+  readonly blocked: {
+    readonly from: Phase;
+    readonly reason: string;
+    /** An operator cancelled it. Who else says the same word in a reason has not. */
+    readonly isCancelled?: true;
+  } | null;
   readonly nextRole: string | null;
   /** The epoch of the newest claim there ever was; 0 before the first. */
   readonly epoch: number;

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Launch } from './contract.ts';
@@ -21,11 +22,11 @@ export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promis
   try {
     child = spawn(program, args, { cwd: launch.cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+    return { ok: false, reason: whyNot(error, program, launch) };
   }
   const reason = await new Promise<string | undefined>((resolve) => {
     child.once('spawn', () => resolve(undefined));
-    child.once('error', ({ message }) => resolve(message));
+    child.once('error', (error) => resolve(whyNot(error, program, launch)));
   });
   if (reason !== undefined || child.pid === undefined) return { ok: false, reason: reason ?? 'it has no process' };
   // Whoever does not read what it is told, or goes away meanwhile, is no failure of ours.
@@ -36,6 +37,16 @@ export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promis
     ok: true,
     child: { pid: child.pid, process: child, tell: teller(launch, child), hangUp: () => void child.stdin?.end() },
   };
+}
+
+/** `spawn claude ENOENT` says neither what is missing nor what to do about it. */
+function whyNot(error: unknown, program: string, { cwd, env }: Launch): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) return message;
+  if (!existsSync(cwd)) return `the folder it runs in is not there: ${cwd}`;
+  if (program.includes('/')) return `there is no program ${program}`;
+  if (env['PATH'] !== undefined) return `${program} is not on the PATH that the agent's env sets`;
+  return `${program} is not on the daemon's PATH. Install it, or start the daemon where it is found: baton down && baton up`;
 }
 
 function teller({ input }: Launch, { stdin }: ChildProcess): Child['tell'] {

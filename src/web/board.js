@@ -2,7 +2,9 @@ import { stagesOf } from './stages.js';
 
 /** What was asked of the daemon, put into the page. Whatever agents wrote goes in as text, never as markup. */
 export function showBoard({ status, work, blocked, next, done, workflows, costs }, resolve) {
-  fill('needs', status.needs_you, (decision) => decisionItem(decision, resolve));
+  fill('needs', [...status.needs_you, ...status.attention], (each) =>
+    each.options === undefined ? attentionItem(each) : decisionItem(each, resolve),
+  );
   fill('work', work, (task) => taskItem(task, workflows.get(task.id)));
   fill('blocked', blocked, (task) => taskItem(task, workflows.get(task.id)));
   fill('next', next, (task) => taskItem(task));
@@ -61,6 +63,14 @@ function decisionItem(decision, resolve) {
     return button;
   });
   line.append(part('pre', decision.context), ...buttons);
+  return line;
+}
+
+/** Something that no button settles: why it waits, and the command to type. */
+function attentionItem({ title, context, next }) {
+  const line = item([title], '');
+  if (context !== '') line.append(part('pre', context));
+  line.append(part('code', next));
   return line;
 }
 

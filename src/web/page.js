@@ -82,11 +82,23 @@ async function look() {
   return { status, work: busy, blocked, next, done, workflows: byTask, costs: costs.rows.slice(-DAYS).toReversed() };
 }
 
-function sayStanding({ needs_you: needs, agents }) {
+function sayStanding({ needs_you: needs, attention, agents }) {
   const runs = agents.filter(({ outcome }) => outcome === null).length;
-  const asked = needs.length === 1 ? '1 decision needs you' : `${needs.length} decisions need you`;
-  document.title = needs.length === 0 ? 'Baton' : `(${needs.length}) Baton`;
-  say(`${needs.length === 0 ? 'Nothing needs you' : asked}, ${runs} at work.`, needs.length === 0 ? 'calm' : 'call');
+  const count = (kind) => attention.filter((each) => each.kind === kind).reduce((sum, each) => sum + each.count, 0);
+  const all = needs.length + count('runbook') + count('blocked');
+  // As `baton status` says it.
+  const words = [
+    counted(needs.length, 'decision'),
+    counted(count('runbook'), 'broken runbook'),
+    counted(count('blocked'), 'blocked task'),
+  ].filter((each) => each !== '');
+  const asked = all === 0 ? 'Nothing needs you' : `${words.join(', ')} ${all === 1 ? 'needs' : 'need'} you`;
+  document.title = all === 0 ? 'Baton' : `(${all}) Baton`;
+  say(`${asked}, ${runs} at work.`, all === 0 ? 'calm' : 'call');
+}
+
+function counted(count, noun) {
+  return count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 async function resolve(id, option) {

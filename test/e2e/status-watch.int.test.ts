@@ -72,6 +72,12 @@ it('leaves with Ctrl-C, and starts no daemon again that was stopped', async () =
     env: world.env,
   });
   await screen.shows('Nothing needs you');
+  // Nothing is recorded when a runbook breaks: it is seen all the same.
+  world.write(world.repository, { 'baton.toml': '[agent.a]\nrun = "true"\n' });
+  await screen.shows('1 broken runbook needs you, nothing runs.');
+  await screen.shows('baton.toml is broken');
+  world.write(world.repository, { 'baton.toml': '' });
+  await screen.shows('Nothing needs you');
   expect(world.baton(['down']).out).toBe('Baton is down.\n');
   await screen.shows('The daemon is away');
   screen.type('\u0003');

@@ -67,6 +67,18 @@ describe('the page, in a browser', () => {
     await line.waitFor();
     expect(await line.textContent()).toContain('no disk');
     expect(await page.locator('#work [data-task]').count()).toBe(0);
+    // Nobody is asked about it: it waits for a person all the same.
+    const call = page.locator('#needs li', { hasText: 'Task is blocked: A do it' });
+    await call.waitFor();
+    expect(await call.textContent()).toContain('no disk');
+    expect(await call.locator('code').textContent()).toBe('baton task unblock A --reason "…"');
+    expect(await standing().textContent()).toBe('1 blocked task needs you, 0 at work.');
+    expect(await page.title()).toBe('(1) Baton');
+    scene.addRunbook('broken.toml', '[agent.a]\nrun = "true"\n');
+    const broken = page.locator('#needs li', { hasText: 'broken.toml is broken, and the rules from before it count' });
+    await broken.waitFor();
+    expect(await broken.locator('code').textContent()).toBe('baton runbook check');
+    expect(await standing().textContent()).toBe('1 broken runbook, 1 blocked task need you, 0 at work.');
   });
 
   it(

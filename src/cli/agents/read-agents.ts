@@ -1,5 +1,5 @@
 import { operationCommand } from '../operation-command.ts';
-import { fieldsIn, listIn, type Fields } from '../run/read-fields.ts';
+import { fieldsIn, listIn, textIn, type Fields } from '../run/read-fields.ts';
 import { factSheet, table } from '../run/table.ts';
 import { agentView, shortId } from '../run/views.ts';
 import { ago } from '../status/ago.ts';
@@ -49,6 +49,14 @@ function usedOf(usage: Fields): string | null {
   return `${input} tokens in, ${output} out, ${Number(cached)} cached${from === '' ? '' : ` (${from})`}`;
 }
 
+/** How its last process ended, where that was not well, and the last that it said. */
+function exitOf({ code, signal, output }: Fields): string | null {
+  const how =
+    typeof signal === 'string' ? `signal ${signal}` : typeof code === 'number' && code !== 0 ? `code ${code}` : null;
+  const words = textIn(output).trim().split('\n').at(-1) ?? '';
+  return how === null || words === '' ? how : `${how}: ${words}`;
+}
+
 export function showAgent(result: Fields): string {
   const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log, attached } =
     agentView(result);
@@ -63,6 +71,7 @@ export function showAgent(result: Fields): string {
     ['task', taskId],
     ['worker', worker],
     ['since', since],
+    ['exit', exitOf(fieldsIn(result['exit']))],
     ['used', usedOf(fieldsIn(result['usage']))],
     ['log', log],
   ]);

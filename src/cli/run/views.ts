@@ -5,10 +5,22 @@ export interface StatusView {
   /** The newest entry that it takes into account. */
   readonly seq: number;
   readonly needsYou: readonly DecisionView[];
+  /** What else waits for a person, without a question that could be answered. */
+  readonly attention: readonly AttentionView[];
   readonly pipelines: readonly PipelineView[];
   readonly agents: readonly AgentView[];
   /** How many tasks have each status. */
   readonly tasks: readonly (readonly [status: string, count: number])[];
+}
+
+export interface AttentionView {
+  readonly kind: string;
+  /** How many things it stands for. */
+  readonly count: number;
+  readonly title: string;
+  readonly context: string;
+  /** The command to type. */
+  readonly next: string;
 }
 
 export interface AgentView {
@@ -78,13 +90,24 @@ export interface DecisionView {
 }
 
 export function statusView(result: unknown): StatusView {
-  const { seq, needs_you, pipelines, agents, tasks } = fieldsIn(result);
+  const { seq, needs_you, attention, pipelines, agents, tasks } = fieldsIn(result);
   return {
     seq: numberIn(seq),
     needsYou: listIn(needs_you).map(decisionView),
+    attention: listIn(attention).map(attentionView),
     pipelines: listIn(pipelines).map(pipelineView),
     agents: listIn(agents).map(agentView),
     tasks: Object.entries(fieldsIn(tasks)).map(([status, count]) => [status, numberIn(count)]),
+  };
+}
+
+function attentionView({ kind, count, title, context, next }: Fields): AttentionView {
+  return {
+    kind: textIn(kind),
+    count: numberIn(count),
+    title: textIn(title),
+    context: textIn(context),
+    next: textIn(next),
   };
 }
 

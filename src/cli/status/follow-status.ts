@@ -61,11 +61,8 @@ async function followFrom(
     if (answer.ok) listener.onStatus(statusView(answer.result), answer.result);
     else lose(answer.error.message);
   }, until);
-  const pulse = setInterval(() => {
-    void client.health({ signal: until, timeoutMs: ANSWER_MS }).then((answer) => {
-      if (!answer.ok) lose(answer.error.message);
-    });
-  }, PULSE_MS);
+  // Also because not everything that needs a person is recorded: a runbook breaks without an entry.
+  const pulse = setInterval(() => refresh.ask(), PULSE_MS);
   try {
     const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
     for (let next = await entries.next(); ; next = await entries.next()) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentView, DecisionView, PipelineView, StatusView, StepView } from '../run/views.ts';
+import type { AgentView, AttentionView, DecisionView, PipelineView, StatusView, StepView } from '../run/views.ts';
 import { renderTree, type TreeOptions } from './render-tree.ts';
 import { widthOf } from './text-width.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const options: TreeOptions = { columns: 80, rows: 24, now, colors: false };
-const NOTHING: StatusView = { seq: 0, needsYou: [], pipelines: [], agents: [], tasks: [] };
+const NOTHING: StatusView = { seq: 0, needsYou: [], attention: [], pipelines: [], agents: [], tasks: [] };
 
 const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
   id,
@@ -71,9 +71,19 @@ const decision = (id: string, more: Partial<DecisionView> = {}): DecisionView =>
   ...more,
 });
 
+const blocked = (id: string, more: Partial<AttentionView> = {}): AttentionView => ({
+  kind: 'blocked',
+  count: 1,
+  title: `Task is blocked: ${id} do it`,
+  context: 'on_dead: fail',
+  next: `baton task unblock ${id} --reason "…"`,
+  ...more,
+});
+
 const busy: StatusView = {
   seq: 0,
   needsYou: [decision('d1d1d1d1-0000')],
+  attention: [],
   pipelines: [
     pipeline(
       'p1p1p1p1-0000',
@@ -139,6 +149,31 @@ describe('renderTree', () => {
     expect(lines.join('\n')).not.toMatch(/nothing/i);
   });
 
+  it('does not say that all is well while a task is blocked', () => {
+    const attention = [blocked('K1')];
+    expect(renderTree({ ...NOTHING, attention, tasks: [['blocked', 1]] }, options)).toEqual([
+      '1 blocked task needs you, nothing runs.',
+      'needs you',
+      '  ! Task is blocked: K1 do it',
+      '    on_dead: fail',
+      '    baton task unblock K1 --reason "…"',
+      'tasks 1 blocked',
+    ]);
+  });
+
+  it('counts blocked tasks beside decisions, and those that are only counted', () => {
+    const attention = [blocked('K1'), blocked('', { count: 9, title: '9 more tasks are blocked', context: '' })];
+    const lines = renderTree({ ...busy, attention }, options);
+    expect(lines[0]).toBe('1 decision, 10 blocked tasks need you, 1 at work.');
+    expect(lines).toContain('  ! 9 more tasks are blocked');
+    const broken = blocked('', { kind: 'runbook', title: 'baton.toml is broken' });
+    expect(renderTree({ ...busy, attention: [broken, ...attention] }, options)[0]).toBe(
+      '1 decision, 1 broken runbook, 10 blocked tasks need you, 1 at work.',
+    );
+    const short = renderTree({ ...busy, attention }, { ...options, columns: Infinity, rows: 12 });
+    expect(short).toContain('  ! Task is blocked: K1 do it  baton task unblock K1 --reason "…"');
+  });
+
   it('leaves out what is not under way where there is little room', () => {
     expect(renderTree(busy, { ...options, rows: 14 })).toEqual([
       '1 decision needs you, 1 at work.',
@@ -171,7 +206,7 @@ describe('renderTree', () => {
     const needsYou = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
     const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
     const pipelines = Array.from({ length: 30 }, (_, i) => pipeline(`pipeline${i}`, []));
-    const lines = renderTree({ seq: 0, needsYou, agents, pipelines, tasks: [] }, options);
+    const lines = renderTree({ seq: 0, needsYou, attention: [], agents, pipelines, tasks: [] }, options);
     expect(lines).toHaveLength(24);
     expect(lines.filter((line) => line.includes('  ! decision')).length).toBe(15);
     expect(lines.slice(-7)).toEqual([

@@ -1,7 +1,7 @@
-import type { AgentView, DecisionView, StatusView } from '../run/views.ts';
+import type { AgentView, AttentionView, DecisionView, StatusView } from '../run/views.ts';
 import { shortId } from '../run/views.ts';
 import { ago } from './ago.ts';
-import { fillSections, type Section } from './fill-sections.ts';
+import { fillSections, type Item, type Section } from './fill-sections.ts';
 import { paint, signOf, type Piece } from './paint.ts';
 import { agentPieces, crewOf, pipelineItem } from './pipeline-item.ts';
 
@@ -28,7 +28,7 @@ export function renderTree(status: StatusView, options: TreeOptions): string[] {
 type Line = readonly Piece[];
 
 /** The one line that is always there. It never says that all is well where nobody knows. */
-function headOf({ needsYou, pipelines, agents }: StatusView, { away, now }: TreeOptions): Line[] {
+function headOf({ needsYou, attention, pipelines, agents }: StatusView, { away, now }: TreeOptions): Line[] {
   if (away !== undefined) {
     const since = away.since.toTimeString().slice(0, 8);
     const age = ago(away.since.toISOString(), now.getTime());
@@ -42,16 +42,26 @@ function headOf({ needsYou, pipelines, agents }: StatusView, { away, now }: Tree
   }
   const runs = [...pipelines.filter(({ parentId }) => parentId === null), ...agents.filter(isAlone)];
   const running = runs.filter(({ status }) => status !== 'waiting' && status !== 'escalated').length;
-  const calls: Piece = needsYou.length === 0 ? ['Nothing needs you', 'good'] : [needs(needsYou.length), 'call'];
+  const needs = needsOf(needsYou.length, attention);
+  const calls: Piece = needs === '' ? ['Nothing needs you', 'good'] : [needs, 'call'];
   return [[calls, [running === 0 ? ', nothing runs.' : `, ${running} at work.`]]];
 }
 
-function needs(count: number): string {
-  return count === 1 ? '1 decision needs you' : `${count} decisions need you`;
+/** `1 decision, 2 blocked tasks need you`; the page has the same words. */
+function needsOf(decisions: number, attention: readonly AttentionView[]): string {
+  const sum = (those: readonly AttentionView[]): number => those.reduce((total, { count }) => total + count, 0);
+  const kinds = Map.groupBy(attention, ({ kind }) => kind);
+  const counts = [...kinds].map(([kind, those]) => [sum(those), NOUNS[kind] ?? kind] as const);
+  const all = [[decisions, 'decision'] as const, ...counts].filter(([count]) => count > 0);
+  const words = all.map(([count, noun]) => `${count} ${noun}${count === 1 ? '' : 's'}`);
+  const needs = decisions + sum(attention) === 1 ? 'needs' : 'need';
+  return words.length === 0 ? '' : `${words.join(', ')} ${needs} you`;
 }
 
+const NOUNS: Readonly<Record<string, string>> = { runbook: 'broken runbook', blocked: 'blocked task' };
+
 function sectionsOf(status: StatusView, nowMs: number): Section[] {
-  const { needsYou, pipelines, agents } = status;
+  const { needsYou, attention, pipelines, agents } = status;
   const crew = crewOf(status);
   const shown = new Set(pipelines.map(({ id }) => id));
   const alone = agents.filter(({ pipelineId }) => pipelineId === null || !shown.has(pipelineId));
@@ -59,8 +69,8 @@ function sectionsOf(status: StatusView, nowMs: number): Section[] {
   return [
     {
       title: [['needs you', 'bold']],
-      more: 'baton decision list',
-      items: needsYou.map((decision) => decisionItem(decision, nowMs)),
+      more: attention.length === 0 ? 'baton decision list' : 'baton status',
+      items: [...needsYou.map((decision) => decisionItem(decision, nowMs)), ...attention.map(attentionItem)],
     },
     {
       title: [
@@ -90,6 +100,13 @@ function decisionItem({ id, title, context, openedAt }: DecisionView, nowMs: num
     [ago(openedAt, nowMs), 'dim'],
   ];
   return { brief: [brief], full: context === '' ? [brief] : [brief, [['             '], [context, 'dim']] as Line] };
+}
+
+function attentionItem({ title, context, next }: AttentionView): Item {
+  const head: Line = [['  '], signOf('waiting'), [` ${title}`]];
+  const command: Piece = [next, 'bold'];
+  const why: Line[] = context === '' ? [] : [[['    '], [context, 'dim']]];
+  return { brief: [[...head, ['  '], command]], full: [head, ...why, [['    '], command]] };
 }
 
 function agentItem(agent: AgentView, nowMs: number) {

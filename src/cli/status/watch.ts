@@ -62,7 +62,7 @@ async function printLines(client: Client, signal: AbortSignal, io: Io): Promise<
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
-const NOTHING: StatusView = { seq: 0, needsYou: [], pipelines: [], agents: [], tasks: [] };
+const NOTHING: StatusView = { seq: 0, needsYou: [], attention: [], pipelines: [], agents: [], tasks: [] };
 
 async function watchOnScreen(client: Client, interrupted: AbortSignal, given: Given, io: Io): Promise<number> {
   const left = new AbortController();

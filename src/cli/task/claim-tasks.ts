@@ -1,6 +1,7 @@
 import { fieldsOf } from '../fields.ts';
 import { operationCommand, pick } from '../operation-command.ts';
 import { FOR_EVER_MS } from './read-tasks.ts';
+import { sayWhatItWaitsFor } from './say-what-it-waits-for.ts';
 import { shellWord } from '../../agents/shell-quote.ts';
 
 export const taskClaim = operationCommand({
@@ -25,6 +26,10 @@ export const taskClaim = operationCommand({
     return {
       value: { ...(task_id === undefined ? {} : { task_id }), ...pick(given, { as: 'as', role: 'role' }), ...wait },
     };
+  },
+  meanwhile: (given, io) => {
+    const [id] = given.args;
+    return id !== undefined && given.options.has('wait') ? sayWhatItWaitsFor(id, given, io) : undefined;
   },
   also: (result, { options }) => {
     if (!options.has('worktree')) return undefined;

@@ -1,4 +1,6 @@
 import { printable } from '../printable.ts';
+import { listIn, type Fields } from '../run/read-fields.ts';
+import { shortId } from '../run/views.ts';
 
 /** What comes back about a task, as far as it is shown. All of it is somebody's text, and none of it is trusted. */
 interface Shown {
@@ -10,6 +12,9 @@ interface Shown {
   readonly claimable?: unknown;
   readonly next_role?: unknown;
   readonly after?: unknown;
+  /** Those of `after` that are not done. */
+  readonly waits_for?: unknown;
+  readonly decision_ids?: unknown;
   readonly progress?: unknown;
   readonly notes?: unknown;
   readonly blocked_because?: unknown;
@@ -63,10 +68,11 @@ export function showTask(result: unknown): string {
         ? `${text(task.claim.holder)}, epoch ${text(task.claim.epoch)}, until ${text(task.claim.expires_at)}`
         : '',
     ],
-    ['after', Array.isArray(task.after) ? task.after.map(text).join(', ') : ''],
+    ['after', afterOf(task)],
     ['progress', task.progress === null || task.progress === undefined ? '' : `${text(task.progress)} %`],
     ['notes', text(task.notes)],
     ['blocked', text(task.blocked_because)],
+    ...decisionsOf(task),
     [
       'record',
       task.latest_record ? `${text(task.latest_record.commit_sha)} on ${text(task.latest_record.branch)}` : '',
@@ -75,9 +81,43 @@ export function showTask(result: unknown): string {
   ];
   const lines = facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(9)}  ${value}`);
   const endings = (task.endings ?? []).map((end) =>
-    `  ended      ${text(end.at)} ${text(end.holder)}: ${text(end.how)} ${text(end.reason)}`.trimEnd(),
+    `  ended      ${text(end.at)} ${text(end.holder)}: ${howEnded(text(end.how), text(end.reason))}`.trimEnd(),
   );
   return `${[`${text(task.id)} (number ${text(task.n)})  ${text(task.title)}`, ...lines, ...endings].join('\n')}\n`;
+}
+
+/** What it comes after; of those that are not done also how they stand. */
+function afterOf({ after, waits_for }: Shown): string {
+  const open = new Map(listIn(waits_for).map((each) => [text(each['task_id']), standingOf(each)]));
+  const ids = Array.isArray(after) ? after.map(text) : [];
+  return ids.map((id) => (open.has(id) ? `${id} (${open.get(id)})` : id)).join(', ');
+}
+
+function standingOf({ status, blocked_because: because }: Fields): string {
+  return because === null || because === undefined ? text(status) : `${text(status)}: ${text(because)}`;
+}
+
+function decisionsOf({ decision_ids: ids }: Shown): [string, string][] {
+  return Array.isArray(ids) ? ids.map((id) => ['decide', `baton decision show ${shortId(text(id))}`]) : [];
+}
+
+/** A reason that says how it ended says enough. */
+function howEnded(how: string, reason: string): string {
+  return reason.startsWith(how) ? reason : `${how} ${reason}`;
+}
+
+/** Why a task cannot be claimed now, and where to look; undefined where it can. */
+export function whyNobodyClaims(result: unknown): string | undefined {
+  const task = asShown(result);
+  if (task.claimable === true) return undefined;
+  const id = text(task.id);
+  if (task.claim) return `${id} is claimed by ${text(task.claim.holder)}.`;
+  if (task.status === 'blocked')
+    return `${id} is blocked (${text(task.blocked_because)}). Set it going: baton task unblock ${id} --reason "…"`;
+  const [decision] = decisionsOf(task);
+  if (decision !== undefined) return `a person is asked about ${id}: ${decision[1]}`;
+  const open = listIn(task.waits_for).map((each) => `${text(each['task_id'])} (${standingOf(each)})`);
+  return open.length === 0 ? `${id} is in ${text(task.phase)}.` : `${id} comes after ${open.join(', ')}.`;
 }
 
 function tasksOf(result: unknown): readonly Shown[] {

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { showTask } from './show-task.ts';
+
+const task = {
+  id: 'D2',
+  n: 2,
+  title: 'second',
+  status: 'todo',
+  phase: 'IMPLEMENTATION',
+  claimable: false,
+  claim: null,
+};
+
+const linesOf = (more: object): string[] => showTask({ ...task, ...more }).split('\n');
+
+it('says how the tasks stand that another one waits for', () => {
+  const waits_for = [
+    { task_id: 'D1', status: 'blocked', blocked_because: 'no disk' },
+    { task_id: 'D3', status: 'in_progress', blocked_because: null },
+  ];
+  expect(linesOf({ after: ['D0', 'D1', 'D3'], waits_for })).toContain(
+    '  after      D0, D1 (blocked: no disk), D3 (in_progress)',
+  );
+  // An older daemon says less.
+  expect(linesOf({ after: ['D0', 'D1'] })).toContain('  after      D0, D1');
+});
+
+it('names the decisions that are open about it', () => {
+  expect(linesOf({ decision_ids: ['0123456789abcdef'] })).toContain('  decide     baton decision show 01234567');
+  expect(linesOf({ decision_ids: [] }).join('\n')).not.toContain('decide');
+});
+
+it('says how a claim ended once', () => {
+  const ending = (how: string, reason: string | null) => ({ at: 'T', holder: 'ada', how, reason });
+  expect(linesOf({ endings: [ending('revoked', 'revoked by an operator')] })).toContain(
+    '  ended      T ada: revoked by an operator',
+  );
+  expect(linesOf({ endings: [ending('released', 'too hard')] })).toContain('  ended      T ada: released too hard');
+  expect(linesOf({ endings: [ending('completed', null)] })).toContain('  ended      T ada: completed');
+});

@@ -1,0 +1,81 @@
+import { shellWord } from '../agents/shell-quote.ts';
+import { dependantsOf } from '../state/dependants.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../state/task.ts';
+import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
+
+/** Something that waits for a person without asking them a question, in the words that every surface shows. */
+export interface Attention {
+  readonly kind: 'runbook' | 'blocked';
+  /** How many things this stands for. */
+  readonly count: number;
+  readonly task_id: string | null;
+  readonly title: string;
+  /** Why it waits. */
+  readonly context: string;
+  /** The command to type. */
+  readonly next: string;
+}
+
+/** A runbook with mistakes: work goes on, by rules that nobody can read any more. */
+export function runbookAttention(runbook: RunbookWatch): Attention[] {
+  const { checked } = runbook.read();
+  if (checked.ok) return [];
+  const [first, ...rest] = checked.problems;
+  const counts = runbook.good === undefined ? 'nothing in it counts' : 'the rules from before it count';
+  return [
+    {
+      kind: 'runbook',
+      count: 1,
+      task_id: null,
+      title: `${first.file} is broken, and ${counts}`,
+      context: `${describeProblem(first)}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
+      next: 'baton runbook check',
+    },
+  ];
+}
+
+/** Blocked tasks that nobody is asked about, each with its reason; after the first few only how many more there are. */
+export function blockedAttention(state: State): Attention[] {
+  const settled = settledTasks(state);
+  const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null);
+  const waiting = blocked.filter((task) => !settled.has(task.id) && !isPutAway(state, task));
+  // To say that there is one more takes as much room as to show it.
+  const shown = waiting.slice(0, waiting.length === MOST + 1 ? MOST + 1 : MOST).map(blockedTask);
+  const left = waiting.length - shown.length;
+  return left === 0 ? shown : [...shown, moreBlocked(left)];
+}
+
+const MOST = 5;
+
+/** Those that a decision asks about, and those that are tried again by themselves. */
+function settledTasks({ decisions, effects }: State): ReadonlySet<string | null> {
+  // What does not fit what is in git is another question than what blocks the task.
+  const asked = [...decisions.values()].filter(({ result, source }) => result === null && source !== 'reconcile');
+  const retried = [...effects.values()].flatMap((effect) =>
+    effect.kind === 'wait' && effect.purpose.kind === 'unblock' ? [effect.purpose.task_id] : [],
+  );
+  return new Set([...asked.map(({ taskId }) => taskId), ...retried]);
+}
+
+/** Cancelled by a person, and nobody waits for it. */
+function isPutAway(state: State, { id, blocked }: Task): boolean {
+  const isOpen = (dependant: string): boolean => state.tasks.get(dependant)?.phase !== 'COMPLETED';
+  return blocked?.isCancelled === true && !dependantsOf(state, id).some(isOpen);
+}
+
+function blockedTask({ id, title, blocked }: Task): Attention {
+  return {
+    kind: 'blocked',
+    count: 1,
+    task_id: id,
+    title: `Task is blocked: ${id} ${title}`,
+    context: blocked?.reason ?? '',
+    next: `baton task unblock ${shellWord(id)} --reason "…"`,
+  };
+}
+
+function moreBlocked(count: number): Attention {
+  const title = `${count} more tasks are blocked`;
+  return { kind: 'blocked', count, task_id: null, title, context: '', next: 'baton task list --status blocked' };
+}
