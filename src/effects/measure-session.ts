@@ -16,24 +16,39 @@ export interface SessionMeasures {
  * says. A worktree that cannot be looked at cannot be vouched for.
  */
 export async function measureSession(
-  { workspace, base, branch, mission }: Pick<Prepared, 'workspace' | 'base' | 'branch' | 'mission'>,
+  { workspace, base, since, branch, mission }: Pick<Prepared, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
   result: Result | null,
   stateDir: string,
 ): Promise<SessionMeasures> {
-  const found = await measureChange(workspace, { base, branch, stateDir }).catch((error: unknown) => ({
-    ok: false as const,
-    problem: { message: error instanceof Error ? error.message : String(error) },
-  }));
-  if (!found.ok) {
-    return { violations: [`the worktree cannot be measured: ${found.problem.message}`], committed: false };
-  }
+  const found = await tryMeasure(workspace, { base, branch, stateDir });
+  if (!found.ok) return unmeasured(found.problem);
   const { value } = found;
-  const violations = findViolations(mission.constraints ?? {}, value, result).slice(0, MOST_NAMED);
+  const whole = since === undefined ? found : await tryMeasure(workspace, { base: since, branch, stateDir });
+  if (!whole.ok) return unmeasured(whole.problem);
+  const violations = findViolations(mission.constraints ?? {}, value, result, whole.value).slice(0, MOST_NAMED);
   return {
     measured: recordOf(value),
     violations: violations.map((each) => each.slice(0, MOST_CHARACTERS)),
     committed: value.head !== value.base || value.commits > 0,
   };
+}
+
+async function tryMeasure(
+  ...args: Parameters<typeof measureChange>
+): Promise<{ readonly ok: true; readonly value: Measured } | { readonly ok: false; readonly problem: Unmeasurable }> {
+  try {
+    return await measureChange(...args);
+  } catch (error) {
+    return { ok: false, problem: { message: error instanceof Error ? error.message : String(error) } };
+  }
+}
+
+interface Unmeasurable {
+  readonly message: string;
+}
+
+function unmeasured({ message }: Unmeasurable): SessionMeasures {
+  return { violations: [`the worktree cannot be measured: ${message}`], committed: false };
 }
 
 const MOST_NAMED = 100;

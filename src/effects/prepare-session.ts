@@ -93,9 +93,18 @@ async function prepare(
   if (furnished === undefined || !furnished.ok) return furnished;
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
   if (!head.ok) return { ok: false, reason: head.problem.message };
+  const since = await findSince(task, workspace, head.value);
   const mission = missionOf({ task, role, workspace, limits: world.sessions.limits, plan: run.plan });
   const { port } = furnished;
-  return { agent_id: run.id, task_id: task.id, epoch, workspace, branch, base: head.value, port, mission };
+  const place = { workspace, branch, base: head.value, ...(since === undefined ? {} : { since }) };
+  return { agent_id: run.id, task_id: task.id, epoch, ...place, port, mission };
+}
+
+/** Work that broke a constraint is not forgiven by a new start. Where somebody has taken it out of the branch, it is nobody's any more. */
+async function findSince({ flow: { unfit } }: Task, workspace: string, head: string): Promise<string | undefined> {
+  if (unfit === null) return undefined;
+  const within = await gitText(['merge-base', '--is-ancestor', unfit.head, head], { cwd: workspace });
+  return within.ok ? unfit.base : undefined;
 }
 
 const NOTHING = { ok: true, port: null } as const;

@@ -2,16 +2,20 @@ import type { Mission } from '../../protocol/mission.ts';
 import type { Result } from '../../protocol/result.ts';
 import type { Measured } from './measure-change.ts';
 
-/** Every way in which what was measured breaks the mission, or is not what the result says; empty where all is well. */
+/**
+ * Every way in which what was measured breaks the mission, or is not what the result says; empty where all is well. `whole` has the work of
+ * earlier sessions in it that the constraints count for as well.
+ */
 export function findViolations(
   constraints: NonNullable<Mission['constraints']>,
   measured: Measured,
   result: Result | null,
+  whole: Measured = measured,
 ): string[] {
   return [
-    ...tooManyFiles(constraints, measured),
-    ...commits(constraints, measured),
-    ...newDependencies(constraints, measured),
+    ...tooManyFiles(constraints, whole),
+    ...commits(constraints, whole),
+    ...newDependencies(constraints, whole),
     ...(result === null ? [] : falseClaims(result, measured)),
   ];
 }

@@ -27,8 +27,13 @@ export function evolveFlow(
       const { workspace, branch, base, port } = recorded.data;
       return { ...flow, branch, place: { workspace, branch, base, port } };
     }
-    case 'SessionMeasured':
-      return { ...flow, head: recorded.data.head, commits: flow.commits + recorded.data.commits };
+    case 'SessionMeasured': {
+      const { head, commits, violations } = recorded.data;
+      const base = flow.unfit?.base ?? recorded.data.base;
+      // What was not committed is measured again anyway: it lies in the worktree.
+      const unfit = head !== base && violations.some(isOfConstraint) ? { base, head } : null;
+      return { ...flow, head, unfit, commits: flow.commits + commits };
+    }
     case 'ThoughtRecorded':
       return isOfAuthor(recorded.data, before)
         ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase() }
@@ -74,11 +79,17 @@ export function evolveFlow(
 
 /** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
 function startAgain(flow: Flow): Flow {
-  const { mode, startedAt, issue, commits, reviews, branch, place, authors, head, checks, merge, movedAt } = flow;
+  const { mode, startedAt, issue, commits, reviews, branch, place, authors, head, unfit, checks, merge, movedAt } =
+    flow;
   // What was merged stays merged: the work that is to be done again gets a pull request of its own.
   const pull = flow.mergeSha === null ? flow.pull : null;
-  const kept = { mode, startedAt, issue, commits, reviews, branch, place, authors, head, checks, pull, merge, movedAt };
-  return { ...NO_FLOW, ...kept };
+  const work = { commits, reviews, branch, place, authors, head, unfit, checks, pull, merge };
+  return { ...NO_FLOW, mode, startedAt, issue, movedAt, ...work };
+}
+
+/** A result that is not true is its own session's alone; work that breaks a constraint stays in the branch. */
+function isOfConstraint(violation: string): boolean {
+  return /^(?:max_files|no_git_commit|no_new_deps): /.test(violation);
 }
 
 /** What a claim taken by hand leaves behind nobody measures: its record says so. Of all others the measurement, which comes later, counts. */

@@ -12,6 +12,8 @@ export interface Flow {
   readonly place: Place | null;
   /** The commit that the newest session left its branch at, as it was measured. */
   readonly head: string | null;
+  /** Work that broke a constraint: where the session began that did it, and where it left it. Whoever comes next answers for it too. */
+  readonly unfit: { readonly base: string; readonly head: string } | null;
   /** The newest handoff that was delivered: what the next role is given. */
   readonly handoff: HandoffRef | null;
   /** What is to be done, as the issue-manager wrote it: everybody after it works by it. */
@@ -81,6 +83,7 @@ export const NO_FLOW: Flow = {
   branch: null,
   place: null,
   head: null,
+  unfit: null,
   handoff: null,
   issue: null,
   authors: [],

@@ -17,6 +17,8 @@ export interface WorkflowEvents {
     readonly branch: string;
     /** The commit the session began at: it is measured against this one. */
     readonly base: string;
+    /** Where a session before it began whose work broke a constraint and is still there: constraints count from here on. */
+    readonly since?: string;
     readonly port: number | null;
     readonly mission: Mission;
   };
