@@ -1,3 +1,5 @@
+import { OWN_TOKEN } from '../protocol/own-tokens.ts';
+
 /**
  * What credentials look like. Every pattern is linear: a fixed beginning, then one class of characters with a bound.
  * Few ask for a word's beginning, since colours of a terminal (`[1m`) may stand right before one. A first group stays in
@@ -34,6 +36,7 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
     name: 'json-web-token',
     pattern: /eyJ[A-Za-z0-9_-]{10,512}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{0,1024}/g,
   },
+  { name: 'baton-token', pattern: OWN_TOKEN },
   {
     name: 'authorization',
     pattern:
@@ -67,6 +70,6 @@ export const REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
 export const MAYBE_CREDENTIAL: readonly RegExp[] = [
   /[_-](?<=(?:gh[pousr]|github_pat|npm|baton|[rs]k_(?:live|test)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)hf)_|(?:gl(?:pat|ptt|rt|dt|cbt|soat)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)sk|pypi|xox[abeoprs]|private key(?: block)?)-)/i,
   /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
-  /[.@](?<=ya29\.|SG\.|hooks\.|:\/\/[^"\s]{0,400}@)|[.A](?:eyJ|KIA|SIA|GPA|ROA|IDA|Iza)/,
+  /[.@](?<=ya29\.|SG\.|hooks\.|:\/\/[^"\s]{0,400}@)|A(?:KIA|SIA|GPA|ROA|IDA|Iza)|%2[Ee]|\\u002[Ee]|\.(?:eyJ|[A-Za-z0-9_-]{24})/,
   /[Bb]earer[ \\]|BEARER[ \\]/,
 ];

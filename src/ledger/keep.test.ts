@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { blobsNamedIn } from './blob.ts';
+import { foldAgain, type Fold } from './fold-again.ts';
 import { findBlob, findSnapshot, keepBlob, keepSnapshot, keepText } from './keep.ts';
-import { openTestLedger, record, testDraft } from './ledger.cases.ts';
+import { openTestLedger, record, testDraft, testSigner } from './ledger.cases.ts';
 import { LIMITS } from './limits.ts';
 import { MemoryStore } from './memory.ts';
-import { sha256 } from './node-crypto.ts';
+import { nodeVerifier, sha256 } from './node-crypto.ts';
+import { sealSnapshot } from './snapshot.ts';
+import type { Head, Snapshot } from './store.ts';
+import { verifyLedger } from './verify.ts';
 
 describe('a blob', () => {
   it('is kept under a name that an entry can hold', async () => {
@@ -38,30 +42,124 @@ describe('a blob', () => {
   });
 });
 
+const NAME = 'tasks';
+
+async function saved(state = 'state') {
+  const ledger = await openTestLedger();
+  const { store, head, snapshotSigner, snapshotTrust } = ledger;
+  await keepSnapshot(store, snapshotSigner, NAME, head, Buffer.from(state));
+  const snapshot = await store.findSnapshot(NAME);
+  if (!snapshot) throw new Error('the snapshot is gone');
+  return { ledger, store, head, by: snapshotSigner, trust: snapshotTrust, snapshot };
+}
+
 describe('a snapshot', () => {
   it('is found again with the entry that it stands on, and the newest one wins', async () => {
-    const ledger = await openTestLedger();
-    await keepSnapshot(ledger.store, sha256, 'tasks', ledger.head, Buffer.from('old'));
+    const { ledger, store, by, trust } = await saved('old');
     await record(ledger, [testDraft(1)]);
-    await keepSnapshot(ledger.store, sha256, 'tasks', ledger.head, Buffer.from('new'));
-    const found = await findSnapshot(ledger.store, sha256, 'tasks');
-    expect(Buffer.from(found?.state ?? []).toString()).toBe('new');
-    expect(found?.head).toEqual(ledger.head);
-    expect(await findSnapshot(ledger.store, sha256, 'claims')).toBeUndefined();
+    await keepSnapshot(store, by, NAME, ledger.head, Buffer.from('new'));
+    const found = await findSnapshot(store, trust, NAME);
+    expect(found?.ok === true ? Buffer.from(found.state).toString() : found).toBe('new');
+    expect(found).toMatchObject({ head: ledger.head });
+    expect(await findSnapshot(store, trust, 'claims')).toBeUndefined();
   });
 
-  it('is none where its entry is another one, or a byte has changed', async () => {
-    const ledger = await openTestLedger();
-    await keepSnapshot(ledger.store, sha256, 'tasks', { size: 1, hash: sha256(Buffer.of(1)) }, Buffer.from('state'));
-    expect(await findSnapshot(ledger.store, sha256, 'tasks')).toBeUndefined();
-    await keepSnapshot(ledger.store, sha256, 'tasks', { ...ledger.head, size: 9 }, Buffer.from('state'));
-    expect(await findSnapshot(ledger.store, sha256, 'tasks')).toBeUndefined();
-    await keepSnapshot(ledger.store, sha256, 'tasks', ledger.head, Buffer.from('state'));
-    const snapshot = await ledger.store.findSnapshot('tasks');
-    if (!snapshot) throw new Error('the snapshot is gone');
-    await ledger.store.saveSnapshot('other', snapshot);
-    expect(await findSnapshot(ledger.store, sha256, 'other')).toBeUndefined();
-    snapshot.bytes[40 % snapshot.bytes.length] = 0xff;
-    expect(await findSnapshot(ledger.store, sha256, 'tasks')).toBeUndefined();
+  it('is not read if its entry is another one, or is not there', async () => {
+    const { store, head, by, trust } = await saved();
+    for (const other of [
+      { size: 1, hash: sha256(Buffer.of(1)) },
+      { ...head, size: 9 },
+    ]) {
+      await keepSnapshot(store, by, NAME, other, Buffer.from('state'));
+      expect(await findSnapshot(store, trust, NAME)).toEqual({ ok: false, fault: 'homeless' });
+    }
+  });
+
+  it('is not read if any byte of it has changed', async () => {
+    const { store, trust, snapshot } = await saved();
+    for (let at = 0; at < snapshot.bytes.length; at += 1) {
+      const bytes = Uint8Array.from(snapshot.bytes);
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+      await store.saveSnapshot(NAME, { ...snapshot, bytes });
+      expect(await findSnapshot(store, trust, NAME), `byte ${at}`).toMatchObject({ ok: false });
+    }
+  });
+
+  it('is not read unless a key of this ledger signed it, for this project, name, entry and state', async () => {
+    const { ledger, store, head, by, trust, snapshot } = await saved();
+    await record(ledger, [testDraft(1)]);
+    const state = Buffer.from('state');
+    const forged = {
+      'signed by a stranger': sealSnapshot({ ...by, signer: testSigner(9) }, NAME, head, state),
+      'signed for another project': sealSnapshot({ ...by, project: 'other' }, NAME, head, state),
+      'signed under another name': sealSnapshot(by, 'claims', head, state),
+      'moved to another entry': { ...snapshot, ...ledger.head },
+      'with another state': { ...snapshot, bytes: Buffer.concat([snapshot.bytes, Buffer.of(32)]) },
+      'with the signature of a checkpoint': {
+        ...snapshot,
+        bytes: withNote((await store.findCheckpoint())?.note ?? '', state),
+      },
+    };
+    for (const [how, each] of Object.entries(forged)) {
+      await store.saveSnapshot(NAME, each);
+      expect(await findSnapshot(store, trust, NAME), `forged: ${how}`).toEqual({ ok: false, fault: 'foreign' });
+      const verified = await verifyLedger(store, { project: 'demo', verifier: nodeVerifier });
+      expect(verified, `forged: ${how}`).toMatchObject({
+        ok: false,
+        findings: [{ problem: { code: 'ledger/forged-snapshot' } }],
+      });
+    }
+  });
+
+  it('without a signature is a warning under the name of an earlier version, and forged under any other', async () => {
+    const { store, head, trust } = await saved();
+    await store.dropSnapshot(NAME);
+    await store.saveSnapshot('state-9', unsigned('state-9', head, Buffer.from('{}')));
+    expect(await findSnapshot(store, trust, 'state-9')).toEqual({ ok: false, fault: 'unsigned' });
+    const options = { project: 'demo', verifier: nodeVerifier };
+    expect(await verifyLedger(store, options)).toMatchObject({
+      ok: true,
+      warnings: [expect.stringContaining('the snapshot state-9 is not signed')],
+    });
+    await store.saveSnapshot('state-10', unsigned('state-10', head, Buffer.from('{}')));
+    expect(await verifyLedger(store, options)).toMatchObject({
+      ok: false,
+      findings: [{ problem: { message: 'the snapshot state-10 is forged: it is not signed' } }],
+    });
   });
 });
+
+describe('a snapshot that is signed', () => {
+  const sum: Fold = {
+    name: NAME,
+    begin() {
+      let count = 0;
+      return { take: () => void (count += 1), equals: (bytes) => Buffer.from(bytes).toString() === String(count) };
+    },
+  };
+
+  it('is compared with what the entries make', async () => {
+    const { ledger, store, by, trust } = await saved('1');
+    await record(ledger, [testDraft(1)]);
+    expect(await foldAgain(store, trust, sum)).toEqual({ ok: true, entries: 1 });
+    await keepSnapshot(store, by, NAME, ledger.head, Buffer.from('7'));
+    expect(await foldAgain(store, trust, sum)).toMatchObject({
+      ok: false,
+      finding: { problem: { code: 'ledger/forged-snapshot', message: expect.stringContaining('the entries 1 to 2') } },
+    });
+    await store.dropSnapshot(NAME);
+    expect(await foldAgain(store, trust, sum)).toEqual({ ok: true, entries: 0 });
+  });
+});
+
+/** The form before snapshots were signed, which anyone who can write to the database can make. */
+function unsigned(name: string, { size, hash }: Head, state: Uint8Array): Snapshot {
+  const digest = sha256(Buffer.concat([Buffer.from(`${JSON.stringify(name)} ${size}\n`), hash, sha256(state)]));
+  return { size, hash, bytes: Buffer.concat([digest, state]) };
+}
+
+function withNote(note: string, state: Uint8Array): Uint8Array {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(Buffer.byteLength(note));
+  return Buffer.concat([length, Buffer.from(note), state]);
+}

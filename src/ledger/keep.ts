@@ -5,7 +5,7 @@ import { sameBytes } from './hex.ts';
 import { ledgerProblem } from './ledger-problem.ts';
 import { LIMITS } from './limits.ts';
 import { redactText } from './redact.ts';
-import { openSnapshot, sealSnapshot } from './snapshot.ts';
+import { openSnapshot, sealSnapshot, type SnapshotFault, type SnapshotSigner, type SnapshotTrust } from './snapshot.ts';
 import type { Head, Store } from './store.ts';
 
 const encoder = new TextEncoder();
@@ -37,10 +37,10 @@ export async function findBlob(store: Store, sha256: Sha256, name: string): Prom
   return bytes && sameBytes(sha256(bytes), hash) ? bytes : undefined;
 }
 
-/** Keeps a folded state that stands on an entry, in place of an older one of the same name. */
+/** Keeps a folded state that stands on an entry, signed, in place of an older one of the same name. */
 export async function keepSnapshot(
   store: Store,
-  sha256: Sha256,
+  by: SnapshotSigner,
   name: string,
   head: Head,
   state: Uint8Array,
@@ -49,24 +49,31 @@ export async function keepSnapshot(
     const message = `snapshot too large: ${state.length} bytes > ${LIMITS.snapshotBytes} bytes maximum`;
     return refused(ledgerProblem('ledger/snapshot-too-large', message, 'Nothing is lost: the start takes longer.'));
   }
-  return tryWrite(store.saveSnapshot(name, sealSnapshot(sha256, name, head, state)), undefined);
+  return tryWrite(store.saveSnapshot(name, sealSnapshot(by, name, head, state)), undefined);
 }
 
-/** The state and the entry that it stands on; nothing where it must be folded again from the start. */
+export type FoundSnapshot =
+  | { readonly ok: true; readonly head: Head; readonly state: Uint8Array }
+  /** `homeless`: the entry that it stands on is not in the ledger. */
+  | { readonly ok: false; readonly fault: SnapshotFault | 'homeless' };
+
+/** The state and the entry that it stands on; undefined if there is no snapshot, and the fault if it must not be read. */
 export async function findSnapshot(
   store: Store,
-  sha256: Sha256,
+  trust: SnapshotTrust,
   name: string,
-): Promise<{ readonly head: Head; readonly state: Uint8Array } | undefined> {
+): Promise<FoundSnapshot | undefined> {
   const snapshot = await store.findSnapshot(name);
-  const state = snapshot && openSnapshot(sha256, name, snapshot);
-  if (!state) return undefined;
+  if (snapshot === undefined) return undefined;
+  const opened = await openSnapshot(trust, name, snapshot);
+  if (!opened.ok) return opened;
   const { size, hash } = snapshot;
-  if (size === 0) return { head: { size, hash }, state };
+  const found = { ok: true, head: { size, hash }, state: opened.state } as const;
+  if (size === 0) return found;
   for await (const [stored] of store.hashes({ from: size, to: size })) {
-    if (stored && sameBytes(stored, hash)) return { head: { size, hash }, state };
+    if (stored && sameBytes(stored, hash)) return found;
   }
-  return undefined;
+  return { ok: false, fault: 'homeless' };
 }
 
 async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>> {

@@ -11,6 +11,7 @@ import { LIMITS } from './limits.ts';
 import { closed, endGone, tooMuch, unavailable, unexpected } from './not-recorded.ts';
 import type { Outside } from './outside.ts';
 import type { NotRecorded, Recorded } from './recorded.ts';
+import type { SnapshotSigner, SnapshotTrust } from './snapshot.ts';
 import type { Head, Store } from './store.ts';
 import type { Keyring } from './trust.ts';
 import type { Position } from './walk.ts';
@@ -67,6 +68,17 @@ export class Ledger {
 
   get verifier(): Verifier {
     return this.#options.verifier;
+  }
+
+  /** Who signs this ledger's snapshots: the daemon's own key. */
+  get snapshotSigner(): SnapshotSigner {
+    const { project, signer } = this.#options;
+    return { sha256: this.sha256, project, signer };
+  }
+
+  /** Whose snapshots it reads: those of the keys that it trusts. */
+  get snapshotTrust(): SnapshotTrust {
+    return { project: this.project, verifier: this.verifier, keys: this.#keyring.trusted };
   }
 
   /** What it takes out of everything that is recorded, besides what looks like a credential. */

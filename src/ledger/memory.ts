@@ -85,6 +85,10 @@ export class MemoryStore implements Store {
     return this.#snapshots.get(name);
   }
 
+  async dropSnapshot(name: string): Promise<void> {
+    this.#snapshots.delete(name);
+  }
+
   async snapshotNames(): Promise<readonly string[]> {
     return [...this.#snapshots.keys()].sort();
   }

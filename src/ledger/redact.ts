@@ -7,7 +7,8 @@ import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, REFERENCE, SECRET_FIELD } from '
  */
 export function mayHoldCredential(text: string, secrets: readonly string[] = []): boolean {
   for (const start of MAYBE_CREDENTIAL) if (start.test(text)) return true;
-  return secrets.some((secret) => text.includes(escaped(secret)));
+  for (const form of formsInJson(secrets)) if (text.includes(form)) return true;
+  return false;
 }
 
 /** Replaces what looks like a credential, and the `secrets` that the caller knows (the environment it passes on). */
@@ -25,7 +26,11 @@ export function redactJson(value: JsonObject, secrets: readonly string[] = []): 
 
 export function redactText(text: string, secrets: readonly string[] = []): string {
   let clean = text;
-  if (secrets.length > 0 && PROSE.test(text)) for (const secret of secrets) clean = takeOut(secret, clean);
+  const isProse = secrets.length > 0 && PROSE.test(text);
+  for (const secret of secrets) {
+    if (KEY.test(secret)) clean = clean.replaceAll(secret, '[redacted:secret]');
+    else if (isProse) clean = takeOut(secret, clean);
+  }
   for (const { name, pattern } of CREDENTIAL_PATTERNS) {
     clean = clean.replace(pattern, (match: string, group: unknown) => {
       const kept = typeof group === 'string' ? group : '';
@@ -51,6 +56,9 @@ function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] 
  */
 const PROSE = /[\s="'`]/;
 
+/** No word, and no id of anything: it goes wherever it stands, also inside of a longer word. */
+const KEY = /^(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/_-]{40,}$/;
+
 function takeOut(secret: string, text: string): string {
   let clean = text;
   // Text may itself be JSON, in which it has its quotes escaped.
@@ -60,6 +68,17 @@ function takeOut(secret: string, text: string): string {
     clean = clean.replace(pattern, '[redacted:secret]');
   }
   return clean;
+}
+
+/** Made once for each list: every entry is searched for them. */
+const inJson = new WeakMap<readonly string[], readonly string[]>();
+
+function formsInJson(secrets: readonly string[]): readonly string[] {
+  const known = inJson.get(secrets);
+  if (known !== undefined) return known;
+  const forms = secrets.map(escaped);
+  inJson.set(secrets, forms);
+  return forms;
 }
 
 /** A secret with quotes or newlines in it stands in JSON text with backslashes. */

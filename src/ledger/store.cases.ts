@@ -145,6 +145,10 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       expect(hex(snapshot?.bytes ?? new Uint8Array())).toBe(hex(encode('new')));
       expect(await store.snapshotNames()).toEqual(['claims', 'tasks']);
       expect(await store.findSnapshot('unknown')).toBeUndefined();
+      await store.dropSnapshot('tasks');
+      await store.dropSnapshot('unknown');
+      expect(await store.findSnapshot('tasks')).toBeUndefined();
+      expect(await store.snapshotNames()).toEqual(['claims']);
     });
 
     it('tells watchers the head after a commit, until they stop', async () => {

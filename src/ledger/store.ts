@@ -43,6 +43,8 @@ export interface Store {
   saveSnapshot(name: string, snapshot: Snapshot): Promise<void>;
   findSnapshot(name: string): Promise<Snapshot | undefined>;
   snapshotNames(): Promise<readonly string[]>;
+  /** Removes one that must not be read. */
+  dropSnapshot(name: string): Promise<void>;
 
   /**
    * What is wrong with the store itself that nobody reading entries would notice: missing triggers, rows outside of the

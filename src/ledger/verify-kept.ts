@@ -1,19 +1,27 @@
 import { blobName } from './blob.ts';
 import type { Sha256 } from './crypto.ts';
 import { sameBytes } from './hex.ts';
+import { findSnapshot } from './keep.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
-import { openSnapshot } from './snapshot.ts';
+import { isOfOldVersion, type SnapshotFault, type SnapshotTrust } from './snapshot.ts';
 import type { Store } from './store.ts';
 import type { Finding } from './walk.ts';
 
-/** Checks what is kept beside the entries: blobs, snapshots, and the store's own order. */
-export async function findKeptFaults(store: Store, sha256: Sha256): Promise<Finding[]> {
+/** What is wrong with what is kept beside the entries, and what is only odd. */
+export interface KeptFaults {
+  readonly findings: readonly Finding[];
+  readonly warnings: readonly string[];
+}
+
+/** Checks blobs, snapshots, and the store's own order. */
+export async function findKeptFaults(store: Store, trust: SnapshotTrust): Promise<KeptFaults> {
   const sentences = await store.inspect();
-  return [
-    ...sentences.map((sentence) => finding('ledger/store', sentence)),
-    ...(await findBlobFaults(store, sha256)),
-    ...(await findSnapshotFaults(store, sha256)),
-  ];
+  const blobs = await findBlobFaults(store, trust.verifier.sha256);
+  const snapshots = await findSnapshotFaults(store, trust);
+  return {
+    findings: [...sentences.map((sentence) => finding('ledger/store', sentence)), ...blobs, ...snapshots.findings],
+    warnings: snapshots.warnings,
+  };
 }
 
 async function findBlobFaults(store: Store, sha256: Sha256): Promise<Finding[]> {
@@ -27,24 +35,37 @@ async function findBlobFaults(store: Store, sha256: Sha256): Promise<Finding[]> 
   return faults;
 }
 
-async function findSnapshotFaults(store: Store, sha256: Sha256): Promise<Finding[]> {
-  const faults: Finding[] = [];
+async function findSnapshotFaults(store: Store, trust: SnapshotTrust): Promise<KeptFaults> {
+  const findings: Finding[] = [];
+  const warnings: string[] = [];
   for (const name of await store.snapshotNames()) {
-    const snapshot = await store.findSnapshot(name);
-    const stands = snapshot && (await standsOn(store, snapshot.size, snapshot.hash));
-    if (snapshot && stands && openSnapshot(sha256, name, snapshot)) continue;
-    faults.push(
-      finding('ledger/wrong-snapshot', `the snapshot ${name} does not stand on its entry; it will be rebuilt`),
-    );
+    const found = await findSnapshot(store, trust, name);
+    if (found === undefined || found.ok) continue;
+    if (found.fault === 'unsigned' && isOfOldVersion(name))
+      warnings.push(
+        `the snapshot ${name} is not signed: an earlier version made it, and Baton discards it when it starts`,
+      );
+    else findings.push(WRONG[found.fault](name));
   }
-  return faults;
+  return { findings, warnings };
 }
 
-async function standsOn(store: Store, size: number, hash: Uint8Array): Promise<boolean> {
-  for await (const [stored] of store.hashes({ from: size, to: size })) {
-    return stored !== undefined && sameBytes(stored, hash);
-  }
-  return false;
+const WRONG: Readonly<Record<SnapshotFault | 'homeless', (name: string) => Finding>> = {
+  homeless: (name) =>
+    finding('ledger/wrong-snapshot', `the snapshot ${name} does not stand on its entry; it will be rebuilt`),
+  damaged: (name) => finding('ledger/wrong-snapshot', `the snapshot ${name} cannot be read; it will be rebuilt`),
+  unsigned: (name) => forgedSnapshot(name, 'it is not signed', DISCARDED),
+  foreign: (name) => forgedSnapshot(name, 'no key of this ledger has signed it', DISCARDED),
+};
+
+const DISCARDED = 'Baton does not read it, and folds the entries again: baton up. Find out who wrote to the database.';
+
+/** A state that no daemon of this ledger folded. */
+export function forgedSnapshot(name: string, why: string, hint: string): Finding {
+  return {
+    seq: null,
+    problem: ledgerProblem('ledger/forged-snapshot', `the snapshot ${name} is forged: ${why}`, hint),
+  };
 }
 
 function finding(code: string, message: string): Finding {

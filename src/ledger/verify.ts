@@ -51,8 +51,10 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
     // Nobody signed that copy: it is torn, and what it says must not accuse anybody.
     return verifyLedger(store, { ...options, outside: '' });
   }
-  const kept = fault[0] ? [] : await readable(walk, () => findKeptFaults(store, verifier.sha256));
-  const findings = [...fault, ...kept, ...keyFaults(keyring, options)];
+  const trust = { project, verifier, keys: keyring.trusted };
+  const kept = fault[0] ? [] : await readable(walk, async () => [await findKeptFaults(store, trust)]);
+  const ofKept = kept.flatMap((each) => ('findings' in each ? each.findings : [each]));
+  const findings = [...fault, ...ofKept, ...keyFaults(keyring, options)];
   const [first, ...rest] = findings.filter((finding) => finding !== undefined);
   if (first) return { ok: false, findings: [first, ...rest] };
   return {
@@ -61,7 +63,10 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
     root: walk.position.frontier.root(),
     checkpoint: (await store.findCheckpoint())?.note,
     keys: keyring.trusted.map((key) => renderKey(verifier.sha256, key)),
-    warnings: await outsideWarnings(verifier, keyring, outside, options),
+    warnings: [
+      ...kept.flatMap((each) => ('warnings' in each ? each.warnings : [])),
+      ...(await outsideWarnings(verifier, keyring, outside, options)),
+    ],
   };
 }
 

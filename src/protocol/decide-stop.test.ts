@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideStop, type StopAttempt } from './decide-stop.ts';
+import { decideStop, MAX_BLOCKS, type StopAttempt } from './decide-stop.ts';
 import { STOP_ACTIONS } from './run-plan.ts';
 
 /** An agent at work that tries to stop for the first time, without having said anything. */
@@ -9,6 +9,8 @@ const attempt = (change: Partial<StopAttempt> = {}): StopAttempt => ({
   attempts: undefined,
   isHookActive: false,
   blocks: 0,
+  totalBlocks: 0,
+  maxBlocks: MAX_BLOCKS,
   hasSignalled: false,
   isOwned: true,
   isParked: false,
@@ -66,4 +68,16 @@ describe('may this agent stop?', () => {
     expect(decisionOn({ attempts: 2, blocks: 2, isHookActive: false })).toBe('allow');
     expect(decisionOn({ attempts: 'forever', blocks: 1_000_000, isHookActive: true })).toBe('block');
   });
+
+  it.each([undefined, 3, 'forever'] as const)(
+    'lets a run go that has used `limits.blocks`, with attempts = %s',
+    (attempts) => {
+      for (const onStop of STOP_ACTIONS) {
+        const used = { onStop, attempts, blocks: 0, maxBlocks: 25 } as const;
+        expect(decisionOn({ ...used, totalBlocks: 24 })).toBe('block');
+        expect(decisionOn({ ...used, totalBlocks: 25 })).toBe('allow');
+        expect(decisionOn({ ...used, totalBlocks: 26 })).toBe('allow');
+      }
+    },
+  );
 });

@@ -7,10 +7,14 @@ export interface StopAttempt {
   readonly onStop: StopAction;
   /** Undefined where the runbook gives none. */
   readonly attempts: Attempts | undefined;
-  /** The client says that it goes on because of a block. */
+  /** The agent continues because of an earlier block: the client's flag, or the supervisor's own count if that flag cannot be trusted. */
   readonly isHookActive: boolean;
   /** Blocks in a row, since the agent last made progress. */
   readonly blocks: number;
+  /** All blocks of the run, over all its processes; progress does not reset it. */
+  readonly totalBlocks: number;
+  /** `limits.blocks`: once the run has had this many blocks, the agent is let go. */
+  readonly maxBlocks: number;
   /** It has signalled, or its exit signal was accepted, or either waits in the outbox. */
   readonly hasSignalled: boolean;
   /** A pipeline step or a standalone run still waits for it. */
@@ -44,14 +48,18 @@ export function decideStop(attempt: StopAttempt): StopDecision {
   }
 }
 
+/** The default of `limits.blocks`. */
+export const MAX_BLOCKS = 25;
+
 const ALLOW: StopDecision = { output: { decision: 'allow' }, records: null };
 
 function block(reason: string, records: StopDecision['records']): StopDecision {
   return { output: { decision: 'block', reason }, records };
 }
 
-/** Without a count of our own the client's flag decides, as clients mean it; with one, only the count does. */
-function isLoop({ attempts, isHookActive, blocks }: StopAttempt): boolean {
+/** The ceiling of the run comes first. Then `attempts` decides by the count alone; without it the client's flag does. */
+function isLoop({ attempts, isHookActive, blocks, totalBlocks, maxBlocks }: StopAttempt): boolean {
+  if (totalBlocks >= maxBlocks) return true;
   if (attempts === undefined) return isHookActive;
   return attempts !== 'forever' && blocks >= attempts;
 }

@@ -57,6 +57,11 @@ function unsupportedVersion(version: string): Failure | undefined {
   return { code: 'unsupported-version', field: 'version', message, hint: 'Use "1.0.0".' };
 }
 
+/** Whether an exit signal with this `pr_url` passes check 6. */
+export function isPrUrl(url: unknown): url is string {
+  return typeof url === 'string' && utf8Length(url) <= LIMITS.prUrlBytes && unsafeUrl(url) === undefined;
+}
+
 function unsafeUrl(url: string | undefined): Failure | undefined {
   if (url === undefined) return undefined;
   const fail = (message: string, hint: string): Failure => ({

@@ -29,7 +29,7 @@ export interface SignalFinder {
 export function createSignalFinder(): SignalFinder {
   let last: Found = { kind: 'none' };
   const scanner = createObjectScanner((text) => {
-    last = judge(text) ?? last;
+    last = judgeObject(text) ?? last;
   });
   const decoder = new TextDecoder();
   return {
@@ -53,8 +53,8 @@ export function findSignal(text: string): Found {
   return finder.end();
 }
 
-/** Most objects in an agent's prose are no signals: only what names the protocol itself, not in some inner part, is one. */
-function judge(text: string): Found | undefined {
+/** Undefined for most objects in prose: only an object that names the protocol itself, not in some inner part, is a signal. */
+export function judgeObject(text: string): Found | undefined {
   if (utf8Length(text) > LIMITS.exitSignalBytes) return undefined;
   const read = readJson(text);
   const isSignal = read.ok ? namesProtocol(read.node) : mentionsProtocol(text);

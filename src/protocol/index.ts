@@ -13,6 +13,8 @@ export { exitSignalSchema } from './exit-signal-shape.ts';
 export { parseExitSignal, renderExitSignal, validateExitSignal } from './exit-signal.ts';
 export type { Found, SignalFinder } from './find-signals.ts';
 export { createSignalFinder, findSignal } from './find-signals.ts';
+export type { Closing } from './closing-signal.ts';
+export { findClosingSignal } from './closing-signal.ts';
 export * from './handoff/index.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { LIMITS } from './limits.ts';

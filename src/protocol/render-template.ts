@@ -1,4 +1,5 @@
 import { accepted, problem, refused, type Parsed, type Problem } from './problem.ts';
+import { isBatonVariable } from './environment.ts';
 import { LIMITS } from './limits.ts';
 import { quote } from './quote.ts';
 import { shellPlaces, type ShellPlace } from './shell-places.ts';
@@ -81,7 +82,7 @@ function lookUp(name: Slot['name'], { vars = {}, task, step, steps = {}, env = {
     case 'var':
       return own(vars, name.name);
     case 'env':
-      return own(env, name.name);
+      return isBatonVariable(name.name) ? undefined : own(env, name.name);
     case 'task':
       return own(task ?? {}, name.name);
     case 'step':

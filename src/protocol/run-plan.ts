@@ -25,6 +25,8 @@ export interface AgentPlan {
   readonly prompt_file?: string;
   readonly role?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Variables of the daemon that it gets besides the default list: names, or prefixes with `*`. */
+  readonly env_pass?: readonly string[];
   readonly cwd?: string;
   readonly model?: string;
   readonly on_stop?: HandlerPlan<StopAction>;

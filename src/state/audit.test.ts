@@ -45,7 +45,8 @@ describe('proof-grade work', () => {
   });
 
   it('binds only whoever audits; operators and the workflow may always seal', () => {
-    for (const caller of [operator, system, session('s2', 'B')]) given(audited).when(seal, caller).then([]);
+    const two: Step[] = [...audited, [create('B'), operator], [claim('B', 's2'), worker]];
+    for (const caller of [operator, system, session('s2', 'B')]) given(two).when(seal, caller).then([]);
     given([...held, [startAudit(), operator]])
       .when(seal, operator)
       .then([]);

@@ -5,7 +5,14 @@ import type { Claim, Task } from './task.ts';
 export type Caller =
   | { readonly kind: 'operator'; readonly name: string }
   | { readonly kind: 'worker'; readonly name: string }
-  | { readonly kind: 'session'; readonly sessionId: string; readonly taskId: string; readonly epoch: number }
+  | {
+      readonly kind: 'session';
+      readonly sessionId: string;
+      readonly taskId: string;
+      readonly epoch: number;
+      /** When the message was put into the outbox, if it waited there. */
+      readonly keptAt?: string;
+    }
   /** One run of an agent that holds no claim. */
   | { readonly kind: 'agent'; readonly agentId: string }
   /** What watches over one agent, or over one command, whose id it then has. */

@@ -29,6 +29,7 @@ describe('a claim', () => {
       epoch: 1,
       session_id: 's1',
       holder: 'holder of s1',
+      principal: 'worker:bob',
       role: null,
       requires: [],
     });
@@ -77,7 +78,10 @@ describe('a claim', () => {
   });
 
   it('on a completed task is for the role that closes it, and changes no status', () => {
-    const merged: Step[] = [...made, moved('IMPLEMENTATION', 'COMPLETED', 'merged', 'closer')];
+    const merged: Step[] = [
+      ...made,
+      moved('IMPLEMENTATION', 'COMPLETED', { cause: 'merged', reason: 'merged' }, 'closer'),
+    ];
     given(merged).when(claim('A', 's1'), worker).thenRefused('not-workable');
     const { task } = given(merged)
       .when(claim('A', 's1', { role: 'closer' }), worker)
@@ -93,7 +97,12 @@ describe('a review', () => {
   const reviewing: Step[] = [...review, [claim('A', 's1', { role: 'reviewer' }), worker]];
 
   it('begins in the transaction of its claim', () => {
-    const inReview = moved('READY_FOR_REVIEW', 'REVIEW', 'claimed for review', 'reviewer');
+    const inReview = moved(
+      'READY_FOR_REVIEW',
+      'REVIEW',
+      { cause: 'review-began', reason: 'claimed for review' },
+      'reviewer',
+    );
     const { task } = given(review)
       .when(claim('A', 's1', { role: 'reviewer' }), worker)
       .then([
@@ -102,6 +111,7 @@ describe('a review', () => {
           epoch: 1,
           session_id: 's1',
           holder: 'holder of s1',
+          principal: 'worker:bob',
           role: 'reviewer',
           requires: [],
         }),
@@ -116,7 +126,12 @@ describe('a review', () => {
     ['revoked', release(), operator, ended('ClaimRevoked', 'revoked by an operator')],
     ['expired', expire(), system, ended('ClaimExpired', 'not renewed in time')],
   ])('that ends %s returns to READY_FOR_REVIEW, for the next reviewer', (how, command, caller, end) => {
-    const back = moved('REVIEW', 'READY_FOR_REVIEW', `the review ended: ${how}`, 'reviewer');
+    const back = moved(
+      'REVIEW',
+      'READY_FOR_REVIEW',
+      { cause: 'review-ended', reason: `the review ended: ${how}` },
+      'reviewer',
+    );
     given(reviewing).when(command, caller).then([end, back]);
   });
 

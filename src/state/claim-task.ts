@@ -2,8 +2,11 @@ import { noSuchTask } from './create-task.ts';
 import { moveTo } from './end-claim.ts';
 import type { Requirement } from './event.ts';
 import { event } from './event.ts';
+import { JUDGED } from './judged-phase.ts';
+import { requireJudge } from './judging.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
-import type { Rules } from './rules.ts';
+import { agentPrincipal } from './principal.ts';
+import { rulesFor, type Rules } from './rules.ts';
 import type { State } from './state.ts';
 import { isWorkable, type Task } from './task.ts';
 
@@ -11,8 +14,10 @@ export interface ClaimTask {
   readonly id: string;
   /** A new name: a session works under one claim, and is over with it. */
   readonly sessionId: string;
-  /** Who works: a name that people recognise. */
+  /** A name that people recognise. It is a label: see `principal`. */
   readonly holder: string;
+  /** Who answers for the work; left out: the agent definition of the holder's name. */
+  readonly principal?: string;
   readonly role?: string;
   readonly requires?: readonly Requirement[];
   readonly process?: string;
@@ -20,7 +25,7 @@ export interface ClaimTask {
 
 /** The exclusive right to work on a task. Its epoch is larger than that of every claim before it. */
 export function decideClaimTask(state: State, command: ClaimTask, rules: Rules): Outcome<{ readonly epoch: number }> {
-  const { sessionId, holder, role = null, requires = [] } = command;
+  const { sessionId, holder, role = null, requires = [], principal = agentPrincipal(holder) } = command;
   const task = state.tasks.get(command.id);
   if (task === undefined) return noSuchTask(command.id);
   if (state.sessions.has(sessionId))
@@ -32,11 +37,16 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
     return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
   }
+  const mayJudge = JUDGED.has(task.phase) ? requireJudge(state, task, principal, rules) : decided([], null);
+  if (!mayJudge.ok) return mayJudge;
   const epoch = task.epoch + 1;
   const process = command.process === undefined ? {} : { process: command.process };
-  const claim = { task_id: task.id, epoch, session_id: sessionId, holder, role, requires, ...process };
+  const claim = { task_id: task.id, epoch, session_id: sessionId, holder, principal, role, requires, ...process };
   const claimed = event('TaskClaimed', claim);
-  const inReview = task.phase === 'READY_FOR_REVIEW' ? [moveTo(task, 'REVIEW', 'claimed for review')] : [];
+  const inReview =
+    task.phase === 'READY_FOR_REVIEW'
+      ? [moveTo(task, 'REVIEW', { cause: 'review-began', reason: 'claimed for review' })]
+      : [];
   return decided([claimed, ...inReview], { epoch });
 }
 
@@ -46,7 +56,9 @@ export function isClosable(task: Task): boolean {
 }
 
 export function isClaimable(state: State, task: Task, rules: Rules): boolean {
-  return isFree(task) && isWorkable(task.phase, rules.ciGate) && task.after.every((id) => isDone(state, id));
+  return (
+    isFree(task) && isWorkable(task.phase, rulesFor(task, rules).ciGate) && task.after.every((id) => isDone(state, id))
+  );
 }
 
 function isFree({ claim, flow }: Task): boolean {
@@ -62,7 +74,7 @@ export function findObstacle(
   if (isClaimable(state, task, rules)) return undefined;
   if (task.claim !== null)
     return { code: 'already-claimed', message: `task ${task.id} is claimed by ${task.claim.holder}` };
-  if (!isWorkable(task.phase, rules.ciGate)) {
+  if (!isWorkable(task.phase, rulesFor(task, rules).ciGate)) {
     const why = task.blocked === null ? '' : ` (${task.blocked.reason})`;
     return { code: 'not-workable', message: `task ${task.id} is ${task.phase}${why}` };
   }

@@ -1,11 +1,11 @@
-import type { Caller } from './caller.ts';
+import { actorOf, type Caller } from './caller.ts';
 import { noSuchTask } from './create-task.ts';
 import { evolveTask } from './evolve-task.ts';
 import { decided, refusal } from './outcome.ts';
 import { decideRecordThought, type RecordThought } from './record-thought.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
-import { findClaim, finish, isMeasured, ONLY_BY_EXIT, type Updated } from './update-task.ts';
+import { findClaim, finishAs, isMeasured, ONLY_BY_EXIT, type Updated } from './update-task.ts';
 
 /** The record and the completion in one call, and in one transaction: both, or neither. */
 export function decideCompleteTask(state: State, command: RecordThought, caller: Caller, rules: Rules): Updated {
@@ -21,8 +21,8 @@ export function decideCompleteTask(state: State, command: RecordThought, caller:
   const recorded = decideRecordThought(state, command, caller);
   if (!recorded.ok) return recorded;
   const withRecord = recorded.events.reduce((before, each, i) => {
-    return evolveTask(before, { ...each, seq: state.seq + 1 + i, at: '' });
+    return evolveTask(before, { ...each, seq: state.seq + 1 + i, at: '', actor: actorOf(caller) });
   }, task);
-  const finished = finish(withRecord, held.answer, rules, []);
+  const finished = finishAs(state, withRecord, held.answer, caller, rules, []);
   return finished.ok ? decided([...recorded.events, ...finished.events], finished.answer) : finished;
 }

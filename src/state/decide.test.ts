@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'record-thought': [say.record(), 'operator', 'session'],
   'complete-task': [say.complete(), 'operator', 'session'],
   'operate-task': [say.operate('cancel'), 'operator'],
+  'self-approve': [{ kind: 'self-approve', command: { id: 'A', reason: 'alone' } }, 'operator'],
   'exit-session': [say.exit(), 'session'],
   'submit-result': [say.result(), 'session'],
   'send-handoff': [say.handoff(), 'operator', 'session'],
@@ -50,11 +51,17 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'measure-session': [say.measure('s1'), 'system'],
   'finish-check': [flow.finishCheck('c1', 'test', 'passed'), 'system'],
   'request-merge': [flow.askMerge('A'), 'operator', 'system', 'session'],
+  'prepare-merge': [flow.prepareMerge('m1', 'f'.repeat(40)), 'system'],
+  'measure-protected': [flow.measureProtected('A', []), 'system'],
   'finish-merge': [flow.finishMerge('m1', 'merged', 'f'.repeat(40)), 'system'],
+  'see-main': [flow.seeMain('1'.repeat(40)), 'system'],
   'publish-pull': [flow.publishPull('x1'), 'system'],
   'fail-pull': [flow.failPull('x1'), 'system'],
   'close-pull': [flow.closePull('x1', 7), 'system'],
   'start-workflow': [flow.startWorkflow('do it'), 'operator', 'system'],
+  'adopt-runbook': [flow.adopt('1'.repeat(64)), 'operator', 'system'],
+  'ask-adoption': [flow.askAdoption('1'.repeat(64)), 'system'],
+  'drop-adoption-questions': [{ kind: 'drop-adoption-questions', command: null }, 'system'],
 };
 
 describe('who may ask for what', () => {

@@ -1,16 +1,27 @@
 import type { TaskUpdate } from '../protocol/task-update.ts';
 import { decideSeal, decideStartAudit, decideVerifyAudit, type StartAudit, type VerifyAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
+import {
+  decideAdoptRunbook,
+  decideAskAdoption,
+  decideDropAdoptionQuestions,
+  type AdoptRunbook,
+  type AskAdoption,
+} from './adopt-runbook.ts';
 import { decideClaimTask, type ClaimTask } from './claim-task.ts';
 import { decideCompleteTask } from './complete-task.ts';
 import { decideAddDependency, decideCreateTask, type AddDependency, type CreateTask } from './create-task.ts';
 import { decideExpireClaim, decideReleaseClaim, type ExpireClaim, type ReleaseClaim } from './end-claim.ts';
+import { requireLiveSession } from './ended-session.ts';
 import { decideExitSession, type ExitSession } from './exit-session.ts';
+import { decideKeptMessage } from './kept-message.ts';
 import { decideMeasureSession, type MeasureSession } from './measure-session.ts';
+import { decideSeeMain, type SeeMain } from './main/see-main.ts';
 import { decideOperateTask, type OperateTask } from './operate-task.ts';
 import { refusal, type Outcome } from './outcome.ts';
+import { agentPrincipal, principalOf } from './principal.ts';
 import { decideRecordThought, type RecordThought } from './record-thought.ts';
-import type { Rules } from './rules.ts';
+import { rulesInForce, type Rules } from './rules.ts';
 import {
   decideReportAgent,
   decideReportStarted,
@@ -27,14 +38,23 @@ import { decideSignalAgent, type SignalAgent } from './runs/signal-agent.ts';
 import * as start from './runs/start-run.ts';
 import { decideKillAgent, decideSendMessage, type KillAgent, type SendMessage } from './runs/steer-agent.ts';
 import * as steer from './runs/steer-pipeline.ts';
+import { decideSelfApprove, type SelfApprove } from './self-approve.ts';
 import { decideSendHandoff, type SendHandoff } from './send-handoff.ts';
 import type { State } from './state.ts';
 import { decideSubmitResult, type SubmitResult } from './submit-result.ts';
 import { decideUpdateTask } from './update-task.ts';
 import { decideFinishCheck, type FinishCheck } from './workflow/checks.ts';
-import { decideFinishMerge, decideRequestMerge, type FinishMerge, type RequestMerge } from './workflow/merge.ts';
+import {
+  decideFinishMerge,
+  decidePrepareMerge,
+  decideRequestMerge,
+  type FinishMerge,
+  type PrepareMerge,
+  type RequestMerge,
+} from './workflow/merge.ts';
 import { decideNameBranch, type NameBranch } from './workflow/name-branch.ts';
 import * as pulls from './workflow/pull.ts';
+import { decideMeasureProtected, type MeasureProtected } from './workflow/protected.ts';
 import { decidePrepareSession } from './workflow/prepare-session.ts';
 import { decideStartWorkflow, type StartWorkflow } from './workflow/start-workflow.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
@@ -50,6 +70,7 @@ export type Command =
   | { readonly kind: 'record-thought'; readonly command: RecordThought }
   | { readonly kind: 'complete-task'; readonly command: RecordThought }
   | { readonly kind: 'operate-task'; readonly command: OperateTask }
+  | { readonly kind: 'self-approve'; readonly command: SelfApprove }
   | { readonly kind: 'exit-session'; readonly command: ExitSession }
   | { readonly kind: 'submit-result'; readonly command: SubmitResult }
   | { readonly kind: 'send-handoff'; readonly command: SendHandoff }
@@ -82,11 +103,17 @@ export type Command =
   | { readonly kind: 'measure-session'; readonly command: MeasureSession }
   | { readonly kind: 'finish-check'; readonly command: FinishCheck }
   | { readonly kind: 'request-merge'; readonly command: RequestMerge }
+  | { readonly kind: 'prepare-merge'; readonly command: PrepareMerge }
+  | { readonly kind: 'measure-protected'; readonly command: MeasureProtected }
   | { readonly kind: 'finish-merge'; readonly command: FinishMerge }
+  | { readonly kind: 'see-main'; readonly command: SeeMain }
   | { readonly kind: 'publish-pull'; readonly command: pulls.PublishPull }
   | { readonly kind: 'fail-pull'; readonly command: pulls.FailPull }
   | { readonly kind: 'close-pull'; readonly command: pulls.ClosePull }
-  | { readonly kind: 'start-workflow'; readonly command: StartWorkflow };
+  | { readonly kind: 'start-workflow'; readonly command: StartWorkflow }
+  | { readonly kind: 'adopt-runbook'; readonly command: AdoptRunbook }
+  | { readonly kind: 'ask-adoption'; readonly command: AskAdoption }
+  | { readonly kind: 'drop-adoption-questions'; readonly command: null };
 
 /** Who may ask for what; a session asks only for what concerns its own claim, which each decision checks. */
 export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> = {
@@ -99,6 +126,7 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'record-thought': ['operator', 'session'],
   'complete-task': ['operator', 'session'],
   'operate-task': ['operator'],
+  'self-approve': ['operator'],
   'exit-session': ['session'],
   'submit-result': ['session'],
   'send-handoff': ['operator', 'session'],
@@ -131,26 +159,44 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'measure-session': ['system'],
   'finish-check': ['system'],
   'request-merge': ['operator', 'system', 'session'],
+  'prepare-merge': ['system'],
+  'measure-protected': ['system'],
   'finish-merge': ['system'],
+  'see-main': ['system'],
   'publish-pull': ['system'],
   'fail-pull': ['system'],
   'close-pull': ['system'],
   'start-workflow': ['operator', 'system'],
+  'adopt-runbook': ['operator', 'system'],
+  'ask-adoption': ['system'],
+  'drop-adoption-questions': ['system'],
 };
 
 /** (state, command) → entries to record, or a refusal. */
-export function decide(state: State, { kind, command }: Command, caller: Caller, rules: Rules): Outcome<unknown> {
+export function decide(state: State, command: Command, caller: Caller, given: Rules): Outcome<unknown> {
+  const { kind } = command;
   if (!MAY[kind].includes(caller.kind)) {
     const message = `the token of this ${caller.kind} does not allow ${kind}`;
     return refusal('forbidden', message, `It takes the token of: ${MAY[kind].join(', ')}.`);
   }
+  const rules = rulesInForce(state, given);
+  if (caller.kind === 'session') {
+    const kept = decideKeptMessage(state, caller, (then) => decideAllowed(then, command, caller, rules));
+    if (kept !== undefined) return kept;
+    const live = requireLiveSession(state, kind, caller);
+    if (!live.ok) return live;
+  }
+  return decideAllowed(state, command, caller, rules);
+}
+
+function decideAllowed(state: State, { kind, command }: Command, caller: Caller, rules: Rules): Outcome<unknown> {
   switch (kind) {
     case 'create-task':
       return decideCreateTask(state, command, caller);
     case 'add-dependency':
       return decideAddDependency(state, command);
     case 'claim-task':
-      return decideClaimTask(state, command, rules);
+      return decideClaimTask(state, { ...command, principal: principalFor(state, command, caller) }, rules);
     case 'release-claim':
       return decideReleaseClaim(state, command, caller);
     case 'expire-claim':
@@ -162,7 +208,9 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
     case 'complete-task':
       return decideCompleteTask(state, command, caller, rules);
     case 'operate-task':
-      return decideOperateTask(state, command);
+      return decideOperateTask(state, command, rules);
+    case 'self-approve':
+      return decideSelfApprove(state, command, caller);
     case 'exit-session':
       return decideExitSession(state, command, caller, rules);
     case 'submit-result':
@@ -223,8 +271,14 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return decideFinishCheck(state, command);
     case 'request-merge':
       return decideRequestMerge(state, command, caller, rules);
+    case 'measure-protected':
+      return decideMeasureProtected(state, command);
     case 'finish-merge':
       return decideFinishMerge(state, command);
+    case 'prepare-merge':
+      return decidePrepareMerge(state, command, rules);
+    case 'see-main':
+      return decideSeeMain(state, command);
     case 'publish-pull':
       return pulls.decidePublishPull(state, command, rules);
     case 'fail-pull':
@@ -233,9 +287,20 @@ export function decide(state: State, { kind, command }: Command, caller: Caller,
       return pulls.decideClosePull(state, command);
     case 'start-workflow':
       return decideStartWorkflow(state, command, caller);
+    case 'adopt-runbook':
+      return decideAdoptRunbook(state, command);
+    case 'ask-adoption':
+      return decideAskAdoption(state, command);
+    case 'drop-adoption-questions':
+      return decideDropAdoptionQuestions(state);
     case 'attach-agent':
       return decideAttachAgent(state, command);
     case 'kill-agent':
       return decideKillAgent(state, command);
   }
+}
+
+/** The token says who claims; Baton itself claims for an agent definition. */
+function principalFor(state: State, { holder }: ClaimTask, caller: Caller): string {
+  return caller.kind === 'system' ? agentPrincipal(holder) : principalOf(state, caller);
 }

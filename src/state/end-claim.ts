@@ -1,8 +1,9 @@
 import type { Phase } from '../protocol/phase.ts';
 import { requireClaim, staleClaim, type Caller } from './caller.ts';
 import { noSuchTask } from './create-task.ts';
-import type { Event, HowClaimEnded } from './event.ts';
+import type { Event, EventOf, HowClaimEnded } from './event.ts';
 import { CLAIM_ENDS, event } from './event.ts';
+import type { MoveCause } from './move-cause.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import type { State } from './state.ts';
 import type { Claim, Task } from './task.ts';
@@ -58,10 +59,23 @@ export function endClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: s
 export function abandonClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: string | null): Event[] {
   const ended = endClaim(task, claim, how, reason);
   const isOpenReview = task.phase === 'REVIEW' && claim.from === 'READY_FOR_REVIEW';
-  return isOpenReview ? [...ended, moveTo(task, 'READY_FOR_REVIEW', `the review ended: ${how}`)] : ended;
+  return isOpenReview
+    ? [...ended, moveTo(task, 'READY_FOR_REVIEW', { cause: 'review-ended', reason: `the review ended: ${how}` })]
+    : ended;
 }
 
-/** A change of phase. Where no next role is named the one there was stays. */
-export function moveTo(task: Task, to: Phase, reason: string, nextRole: string | null = task.nextRole): Event {
-  return event('PhaseMoved', { task_id: task.id, from: task.phase, to, next_role: nextRole, reason });
+/** Why a task is moved: the cause for the rules, the reason for people. */
+export interface Why {
+  readonly cause: Exclude<MoveCause, 'unrecorded'>;
+  readonly reason: string;
+}
+
+/** A change of phase. The next role stays as it is unless one is named. */
+export function moveTo(
+  task: Task,
+  to: Phase,
+  { cause, reason }: Why,
+  nextRole: string | null = task.nextRole,
+): EventOf<'PhaseMoved'> {
+  return event('PhaseMoved', { task_id: task.id, from: task.phase, to, next_role: nextRole, cause, reason });
 }

@@ -3,6 +3,7 @@ import type { Phase } from '../protocol/phase.ts';
 import type { Result } from '../protocol/result.ts';
 import type { Requirement } from '../protocol/run-plan.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
+import type { MoveCause } from './move-cause.ts';
 import type { RunEvents } from './runs/run-event.ts';
 import type { HandoffRef, WorkflowEvents } from './workflow/workflow-event.ts';
 
@@ -30,6 +31,8 @@ export interface Events extends RunEvents, WorkflowEvents {
     readonly epoch: number;
     readonly session_id: string;
     readonly holder: string;
+    /** Who answers for the work, by the token that made the claim: see `principal.ts`. `holder` is only a label. */
+    readonly principal: string;
     readonly role: string | null;
     /** What the session owes before it may complete. */
     readonly requires: readonly Requirement[];
@@ -41,6 +44,9 @@ export interface Events extends RunEvents, WorkflowEvents {
     readonly from: Phase;
     readonly to: Phase;
     readonly next_role: string | null;
+    /** What rules decide by. Entries that have none are read by `upcast.ts`. */
+    readonly cause: MoveCause;
+    /** For people; it may quote an agent. */
     readonly reason: string;
   };
   ClaimCompleted: ClaimEnd;
@@ -49,6 +55,8 @@ export interface Events extends RunEvents, WorkflowEvents {
   ClaimReleased: ClaimEnd;
   ClaimExpired: ClaimEnd;
   ClaimRevoked: ClaimEnd;
+  /** A message that was kept while the claim lived came after the claim had lapsed, and ends the claim as it would have then. */
+  ClaimRestored: ClaimRef;
   TaskProgressed: {
     readonly task_id: string;
     readonly epoch: number | null;
@@ -65,6 +73,13 @@ export interface Events extends RunEvents, WorkflowEvents {
   /** The task is to be done again: what was recorded before is no longer a writeback. */
   TaskReinstated: { readonly task_id: string; readonly reason: string };
   WritebackWaived: { readonly task_id: string; readonly reason: string };
+  /** An operator approves a change of their own, at this commit. */
+  SelfApproved: {
+    readonly task_id: string;
+    readonly by: string;
+    readonly head: string;
+    readonly reason: string;
+  };
   AgentSessionCompleted: AgentSessionCompleted;
   ResultSubmitted: ClaimRef & { readonly result: Result };
   /** Sent under a claim; it takes effect when the session ends. */
@@ -75,6 +90,19 @@ export interface Events extends RunEvents, WorkflowEvents {
   /** Written by the ledger itself; here it settles what was owed. */
   LedgerSealed: { readonly size: number; readonly root: string; readonly checkpoint: string };
   AuditChainVerified: { readonly audit_id: string; readonly size: number; readonly root: string };
+  /** The runbook that gates, merges and workers go by from now on. */
+  RunbookAdopted: {
+    /** Of its canonical content, which is kept as a blob. */
+    readonly sha256: string;
+    readonly runbook_blob: string;
+    /** The one in force before; null for the first. */
+    readonly previous: string | null;
+    /** The commit of the main branch that has this content; null for a working file. */
+    readonly commit: string | null;
+    /** The content that the main branch had at the time; null if it had none. */
+    readonly committed: string | null;
+    readonly by: string;
+  };
 }
 
 export type { Requirement } from '../protocol/run-plan.ts';

@@ -1,6 +1,7 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { Event, EventOf, HowClaimEnded, Recorded } from './event.ts';
 import { CLAIM_ENDS } from './event.ts';
+import type { MoveCause } from './move-cause.ts';
 import type { Claim, Task } from './task.ts';
 import { evolveFlow } from './workflow/evolve-flow.ts';
 import { NO_FLOW } from './workflow/flow.ts';
@@ -9,7 +10,7 @@ import { NO_FLOW } from './workflow/flow.ts';
 const KEPT_ENDINGS = 20;
 const KEPT_RECORDS = 100;
 
-/** What is only tried out has nobody who did it. */
+/** What is only tried out has no actor. */
 type Envelope = Pick<Recorded, 'seq' | 'at'> & Partial<Pick<Recorded, 'actor'>>;
 
 export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
@@ -29,6 +30,7 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
     nextRole: data.next_role,
     epoch: 0,
     claim: null,
+    lapsed: null,
     endings: [],
     progress: null,
     notes: null,
@@ -73,15 +75,23 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
       return recordedThought(task, recorded);
     case 'TaskReinstated':
       // The work begins again: what lies before this entry counts no more, and the task is `todo` where it stands.
-      return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null };
+      return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null, lapsed: null };
+    case 'ClaimRestored':
+      return restored(task);
+    case 'TaskHeld':
+    case 'MergeRequested':
+      return task.lapsed === null ? task : { ...task, lapsed: null };
     case 'ResultSubmitted':
       return withClaim(task, { resultStatus: recorded.data.result.status });
     case 'HandoffHeld':
       return withClaim(task, { handoff: recorded.data });
     case 'HandoffDelivered':
-    case 'HandoffDropped':
+    case 'HandoffDropped': {
       // An operator's handoff passes by the one that the holder still has.
-      return task.claim?.handoff?.handoff_id === recorded.data.handoff_id ? withClaim(task, { handoff: null }) : task;
+      const handoff = task.claim?.handoff;
+      if (handoff?.handoff_id !== recorded.data.handoff_id) return task;
+      return withClaim(task, { handoff: null, ...(recorded.type === 'HandoffDropped' ? { dropped: handoff } : {}) });
+    }
     default:
       return task;
   }
@@ -92,6 +102,7 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
     epoch: data.epoch,
     sessionId: data.session_id,
     holder: data.holder,
+    principal: data.principal,
     role: data.role,
     requires: data.requires,
     at,
@@ -100,16 +111,16 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
     resultStatus: null,
     handoff: null,
   };
-  return { ...task, epoch: data.epoch, claim };
+  return { ...task, epoch: data.epoch, claim, lapsed: null };
 }
 
-function moved(task: Task, { data, actor }: EventOf<'PhaseMoved'> & Envelope): Task {
-  const { from, to, reason } = data;
-  const isCancelled = actor?.startsWith('operator:') === true && reason.startsWith('cancelled: ');
-  const cancelled = isCancelled ? ({ isCancelled } as const) : {};
+function moved(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
+  const { from, to, cause, reason } = data;
+  const cancelled = cause === 'cancelled' ? ({ isCancelled: true } as const) : {};
   // Blocked once more, it still returns to where it was before the first time.
   const blocked = to === 'BLOCKED' ? { from: task.blocked?.from ?? from, reason, ...cancelled } : null;
-  return { ...task, phase: to, nextRole: data.next_role, blocked, begun: task.begun || isProgress(task, to) };
+  const lapsed = LEFT_BY_LAPSE.has(cause) ? task.lapsed : null;
+  return { ...task, phase: to, nextRole: data.next_role, blocked, lapsed, begun: task.begun || isProgress(task, to) };
 }
 
 /** BLOCKED is beside the row; and a move under a live claim is a review that begins, of which nothing may come. */
@@ -121,16 +132,41 @@ type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
 
 const HOW = new Map(Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded])); // oxlint-disable-line typescript/no-unsafe-type-assertion
 
-function ended(task: Task, { type, data, at }: { [T in ClaimEndType]: EventOf<T> }[ClaimEndType] & Envelope): Task {
+/** The moves that belong to the end of a claim. Any other move of the task is news that a lapsed claim has no part in. */
+const LEFT_BY_LAPSE: ReadonlySet<MoveCause> = new Set(['run-ended', 'review-ended', 'claim-restored']);
+
+function ended(
+  task: Task,
+  { type, data, at, actor }: { [T in ClaimEndType]: EventOf<T> }[ClaimEndType] & Envelope,
+): Task {
+  const how = HOW.get(type) ?? 'revoked';
+  const { claim, phase, nextRole } = task;
+  const lapsed = claim !== null && isLapse(how, actor) ? { claim: asHeld(claim), phase, nextRole, at } : null;
   const ending = {
     epoch: data.epoch,
     sessionId: data.session_id,
     holder: task.claim?.holder ?? '',
-    how: HOW.get(type) ?? 'revoked',
+    principal: task.claim?.principal ?? '',
+    how,
     reason: data.reason,
     at,
   };
-  return { ...task, claim: null, endings: [...task.endings, ending].slice(-KEPT_ENDINGS) };
+  return { ...task, claim: null, lapsed, endings: [...task.endings, ending].slice(-KEPT_ENDINGS) };
+}
+
+/** Time ran out, or the engine found that the process had ended. A claim that its holder or a person ended stays ended. */
+function isLapse(how: HowClaimEnded, actor: string | undefined): boolean {
+  if (how === 'expired') return true;
+  return (how === 'failed' || how === 'released') && actor === 'system:engine';
+}
+
+/** What a claim still held is dropped just before it ends. */
+function asHeld({ dropped, ...claim }: Claim): Claim {
+  return { ...claim, handoff: claim.handoff ?? dropped ?? null };
+}
+
+function restored(task: Task): Task {
+  return task.lapsed === null ? task : { ...task, claim: task.lapsed.claim, lapsed: null };
 }
 
 function recordedThought(task: Task, { data, seq }: EventOf<'ThoughtRecorded'> & Envelope): Task {
@@ -144,6 +180,9 @@ function recordedThought(task: Task, { data, seq }: EventOf<'ThoughtRecorded'> &
   return { ...task, records: [...task.records, ref].slice(-KEPT_RECORDS), latestRecord: data.record };
 }
 
+/** A message that was kept while the claim lived still belongs to the claim after it lapsed. */
 function withClaim(task: Task, change: Partial<Claim>): Task {
-  return task.claim === null ? task : { ...task, claim: { ...task.claim, ...change } };
+  const { claim, lapsed } = task;
+  if (claim !== null) return { ...task, claim: { ...claim, ...change } };
+  return lapsed === null ? task : { ...task, lapsed: { ...lapsed, claim: { ...lapsed.claim, ...change } } };
 }

@@ -91,7 +91,7 @@ describe('delivered with the exit signal', () => {
 describe('the closer', () => {
   const closing: Step[] = [
     [create(), operator],
-    moved('IMPLEMENTATION', 'COMPLETED', 'merged', 'closer'),
+    moved('IMPLEMENTATION', 'COMPLETED', { cause: 'merged', reason: 'merged' }, 'closer'),
     [claim('A', 's1', { role: 'closer' }), worker],
   ];
   const closed = handoff({ from: 'closer-agent', to: null, senderRole: 'closer', phase: 'COMPLETED', nextRole: null });

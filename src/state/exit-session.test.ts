@@ -30,7 +30,11 @@ describe('what happens after exit', () => {
   it('the entry, the end of the claim and the phase, in one transaction', () => {
     const { answer, task } = given(held)
       .when(exit(), session())
-      .then([completed(), ended('ClaimCompleted'), moved('IMPLEMENTATION', 'CI_PENDING', 'exit signal')]);
+      .then([
+        completed(),
+        ended('ClaimCompleted'),
+        moved('IMPLEMENTATION', 'CI_PENDING', { cause: 'exit-signal', reason: 'exit signal' }),
+      ]);
     expect(answer).toEqual({ next_phase: 'CI_PENDING', exit_reason: 'completed' });
     expect(task('A')).toMatchObject({ phase: 'CI_PENDING', claim: null, nextRole: null });
   });
@@ -56,7 +60,7 @@ describe('what happens after exit', () => {
       .then([
         completed({ phase_completed: 'REVIEW', exit_reason: reason, next_phase: 'BLOCKED', notes: 'no key' }),
         ended(type, 'no key'),
-        moved('REVIEW', 'BLOCKED', 'no key'),
+        moved('REVIEW', 'BLOCKED', { cause: 'exit-signal', reason: 'no key' }),
       ]);
     expect(task('A').blocked).toEqual({ from: 'REVIEW', reason: 'no key' });
   });
@@ -91,7 +95,7 @@ describe('completed becomes error', () => {
       .then([
         completed({ exit_reason: 'error', claimed_exit_reason: 'completed', next_phase: 'BLOCKED', notes: 'all fine' }),
         ended('ClaimFailed', 'max_files: 9 > 3; no_new_deps: left-pad'),
-        moved('IMPLEMENTATION', 'BLOCKED', 'max_files: 9 > 3; no_new_deps: left-pad'),
+        moved('IMPLEMENTATION', 'BLOCKED', { cause: 'exit-signal', reason: 'max_files: 9 > 3; no_new_deps: left-pad' }),
       ]);
   });
 
@@ -125,6 +129,17 @@ describe('a result', () => {
   });
 });
 
+it('a result in which a form was not filled in is refused', () => {
+  const { kind, command } = result();
+  if (kind !== 'submit-result') throw new Error(kind);
+  const [first, ...rest] = command.result.log;
+  if (first === undefined) throw new Error('no log');
+  const log = [{ ...first, message: 'FILL IN: what you did' }, ...rest];
+  given(held)
+    .when({ kind, command: { result: { ...command.result, log } } }, session())
+    .thenRefused('the field log[0].message of the result still holds the placeholder of the form');
+});
+
 describe('the last arrow', () => {
   const last = at('READY_FOR_MERGE');
 
@@ -142,10 +157,17 @@ describe('the last arrow', () => {
     given(recorded, { ...OPEN, mergeGate: true })
       .when(exit('READY_FOR_MERGE'), session())
       .thenRefused('merge-gate');
-    given([[create('A', { phase: 'DRAFT' }), operator], [claim(), worker], moved('DRAFT', 'CI_PENDING', 'test')], {
-      ...OPEN,
-      ciGate: true,
-    })
+    given(
+      [
+        [create('A', { phase: 'DRAFT' }), operator],
+        [claim(), worker],
+        moved('DRAFT', 'CI_PENDING', { cause: 'exit-signal', reason: 'test' }),
+      ],
+      {
+        ...OPEN,
+        ciGate: true,
+      },
+    )
       .when(exit('CI_PENDING'), session())
       .thenRefused('task A has not passed CI, and is CI_PENDING');
   });

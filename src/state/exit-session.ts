@@ -5,6 +5,8 @@ import type { Caller } from './caller.ts';
 import { endClaim, moveTo } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
+import { isApproval } from './judged-phase.ts';
+import { requireJudge } from './judging.ts';
 import { decided, refusal, type Outcome, type Refusal } from './outcome.ts';
 import { findOwed, refuseMissing } from './owed.ts';
 import { requireJudgedHead } from './require-judged-head.ts';
@@ -12,9 +14,9 @@ import type { Rules } from './rules.ts';
 import { whereTo } from './send-handoff.ts';
 import type { State } from './state.ts';
 import type { Claim, HeldHandoff, Task } from './task.ts';
-import { requestMerge } from './workflow/merge.ts';
+import { requestMerge, requireReviewed } from './workflow/merge.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
-import { requireGates, requireWriteback, type Cleared } from './writeback.ts';
+import { isMerged, needsCommit, requireGates, requireWriteback, type Cleared } from './writeback.ts';
 
 export interface ExitSession {
   readonly signal: ExitSignal;
@@ -56,13 +58,15 @@ export function decideExitSession(
     const message = `phase mismatch: exit signal claims '${signal.phase_completed}' but session is in '${task.phase}'`;
     return refusal('phase-mismatch', message, `Send phase_completed: ${task.phase}.`);
   }
-  const missing = signal.exit_reason === 'completed' ? findOwed(task, claim, command.committed) : [];
+  const isByHand = !state.agents.has(session.id) && !state.pipelines.has(session.id);
+  const owesRecord = command.committed || (isByHand && entersGate(task, claim, rules));
+  const missing = signal.exit_reason === 'completed' ? findOwed(task, claim, owesRecord) : [];
   if (missing.length > 0) return refuseMissing(missing);
-  return end(task, claim, command, rules);
+  return end(state, task, claim, command, rules);
 }
 
 /** Equal after parsing. The version says how the signal was written, not what it says. */
-function isRepeat(exit: AgentSessionCompleted, signal: ExitSignal): boolean {
+export function isRepeat(exit: AgentSessionCompleted, signal: ExitSignal): boolean {
   return (
     exit.phase_completed === signal.phase_completed &&
     (exit.claimed_exit_reason ?? exit.exit_reason) === signal.exit_reason &&
@@ -76,20 +80,32 @@ function answerOf({ next_phase, exit_reason }: AgentSessionCompleted): ExitAnswe
   return { next_phase, exit_reason };
 }
 
+/** Baton measures what its own sessions leave behind. Of a claim by hand only the record says which commit is to be checked and merged. */
+function entersGate(task: Task, { handoff }: Claim, rules: Rules): boolean {
+  return needsCommit(task, destinationOf(task, 'completed', handoff), rules);
+}
+
 /** One transaction: the entry, the phase, the handoff, the end of the claim. */
-function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outcome<ExitAnswer> {
+function end(state: State, task: Task, claim: Claim, command: ExitSession, rules: Rules): Outcome<ExitAnswer> {
   const { signal, eventId, at } = command;
   const failure = signal.exit_reason === 'completed' ? findFailure(claim, command) : undefined;
   const exit_reason = failure === undefined ? signal.exit_reason : 'error';
   const handoff = exit_reason === 'completed' ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
+  const judge = isApproval(task.phase, to) ? requireJudge(state, task, claim.principal, rules) : decided([], null);
   const seen = measuredEvent(task, claim, command);
-  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules))
-    return askForMerge(task, claim, command, rules, seen);
+  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules)) {
+    const reviewed = judge.ok ? requireReviewed(task, claim.principal) : judge;
+    const asked = reviewed.ok ? askForMerge(task, claim, command, rules, seen) : reviewed;
+    // Without an approval that names a commit, the one that came up for the merge counts.
+    const same = asked.ok ? requireJudgedHead(task, 'READY_FOR_MERGE', command.measured?.head) : asked;
+    return same.ok ? asked : same;
+  }
   const judged = requireJudgedHead(task, to, command.measured?.head);
   if (!judged.ok) return judged;
   const closed = to === null ? undefined : findClosedWay(task, claim, to, rules);
   if (closed) return { ok: false, refusal: closed };
+  if (!judge.ok) return judge;
   const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };
   const completed: AgentSessionCompleted = {
     ...agentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, { ...signal, exit_reason }, facts),
@@ -107,18 +123,13 @@ function end(task: Task, claim: Claim, command: ExitSession, rules: Rules): Outc
   });
 }
 
-/** A workflow ends with a merge, whatever else the project does. */
-function isMerged({ flow }: Task, { mergeGate }: Rules): boolean {
-  return mergeGate || flow.mode !== null;
-}
-
 function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitSession): Event[] {
   if (measured === undefined) return [];
   const { epoch, sessionId: session_id } = claim;
   return [event('SessionMeasured', { task_id: task.id, epoch, session_id, ...measured, violations })];
 }
 
-/** Whoever validated it has done their part. The task moves when it is merged, and their handoff is delivered then. */
+/** The validator's session ends here. The task moves, and its handoff is delivered, when the merge is done. */
 function askForMerge(
   task: Task,
   claim: Claim,
@@ -160,12 +171,15 @@ function findClosedWay(task: Task, claim: Claim, to: Phase, rules: Rules): Refus
 }
 
 function moveBy(handoff: HeldHandoff, task: Task, to: Phase | null, reason: string | null): Event[] {
-  return to === null ? [] : [moveTo(task, to, reason ?? `handoff from ${handoff.from}`, handoff.next_role)];
+  return to === null
+    ? []
+    : [moveTo(task, to, { cause: 'handoff', reason: reason ?? `handoff from ${handoff.from}` }, handoff.next_role)];
 }
 
 /** A blocked task keeps the role it was blocked in. Otherwise the turn passes to nobody in particular. */
 function moveOn(task: Task, to: Phase | null, exitReason: ExitReason, reason: string | null): Event[] {
-  if (to !== null) return [moveTo(task, to, reason ?? 'exit signal', to === 'BLOCKED' ? task.nextRole : null)];
+  const why = { cause: 'exit-signal', reason: reason ?? 'exit signal' } as const;
+  if (to !== null) return [moveTo(task, to, why, to === 'BLOCKED' ? task.nextRole : null)];
   const isClosed = exitReason === 'completed' && task.nextRole !== null;
-  return isClosed ? [moveTo(task, task.phase, 'closed', null)] : [];
+  return isClosed ? [moveTo(task, task.phase, { cause: 'closed', reason: 'closed' }, null)] : [];
 }

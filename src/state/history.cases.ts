@@ -17,6 +17,9 @@ export function findFault(commands: readonly (readonly Recorded[])[]): string | 
         live: null,
         held: null,
         records: [],
+        principal: '',
+        authors: new Set<string>(),
+        approvedBy: null,
         sessions: new Set<string>(),
       };
       tasks.set(id, task);
@@ -33,9 +36,16 @@ interface History {
   live: number | null;
   held: string | null;
   records: (number | null)[];
+  /** Of the newest claim. */
+  principal: string;
+  /** Of the claims in IMPLEMENTATION. */
+  readonly authors: Set<string>;
+  /** The principal whose session moved it to READY_FOR_MERGE, while it is there. */
+  approvedBy: string | null;
   readonly sessions: Set<string>;
 }
 
+const JUDGED: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
 const ENDS: ReadonlySet<Event['type']> = new Set(Object.values(CLAIM_ENDS));
 
 function follow(task: History, entry: Recorded, together: readonly Recorded[]): string | undefined {
@@ -48,6 +58,8 @@ function follow(task: History, entry: Recorded, together: readonly Recorded[]): 
     if (data.epoch <= task.epoch) return 'the epoch does not grow';
     task.epoch = data.epoch;
     task.live = data.epoch;
+    task.principal = data.principal;
+    if (task.phase === 'IMPLEMENTATION') task.authors.add(data.principal);
   } else if (type === 'MergeRequested') {
     // The merge keeps it, and delivers or drops it in the end.
     if (data.handoff?.handoff_id === task.held) task.held = null;
@@ -63,6 +75,14 @@ function follow(task: History, entry: Recorded, together: readonly Recorded[]): 
   else if (type === 'PhaseMoved') {
     if (data.from !== task.phase) return `it was in ${task.phase}`;
     task.phase = data.to;
+    const isVerdict = data.to === 'READY_FOR_MERGE' || (data.to === 'COMPLETED' && JUDGED.has(data.from));
+    const isBySession = entry.actor.startsWith('session:') && data.from !== data.to;
+    // A person may complete what another principal has approved.
+    const isAgreed =
+      task.approvedBy !== null && !task.authors.has(task.approvedBy) && task.principal.startsWith('operator:');
+    const isOwn = isVerdict && isBySession && task.authors.has(task.principal);
+    if (isOwn && !(data.from === 'READY_FOR_MERGE' && isAgreed)) return 'approved by its author';
+    task.approvedBy = data.to === 'READY_FOR_MERGE' && isBySession ? task.principal : null;
     if (data.to === 'BLOCKED' && task.live !== null) return 'somebody still holds it';
     if (data.to === 'COMPLETED' && data.from !== 'COMPLETED') return findUnaccounted(task, entry, together);
   }

@@ -32,6 +32,7 @@ const measured = event('SessionMeasured', {
   file_count: 0,
   files: [],
   new_dependencies: [],
+  broken: [],
   violations: ['max_files: 2'],
 });
 

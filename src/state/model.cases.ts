@@ -29,10 +29,17 @@ export interface ModelTask {
   readonly after: string[];
   /** Somebody has validated it, and Baton merges it. */
   merging: boolean;
+  /** Who worked on it. */
+  readonly authors: Set<string>;
+  /** Whether its commit is known. There is one commit in this world. */
+  head: boolean;
+  /** Who approved it, and whether the commit was known then. */
+  approval: { readonly by: string; readonly head: boolean } | null;
 }
 
 interface Live {
   readonly session: string;
+  readonly principal: string;
   readonly role: string | null;
   readonly wasReady: boolean;
   readonly requires: readonly string[];
@@ -55,7 +62,7 @@ export function accepts(model: Model, { kind, command }: Command, caller: Caller
     case 'add-dependency':
       return depend(model, command);
     case 'claim-task':
-      return claim(model, command);
+      return claim(model, command, caller);
     case 'release-claim':
       return withTask(model, command.id, caller, (task) => abandon(task, command.epoch));
     case 'expire-claim':
@@ -110,8 +117,10 @@ function create(
     live: null,
     records: [],
     merging: false,
+    head: false,
+    approval: null,
   };
-  model.tasks.set(id, { ...start, after: [...after] });
+  model.tasks.set(id, { ...start, after: [...after], authors: new Set() });
   return true;
 }
 
@@ -132,7 +141,27 @@ export function isClaimable({ tasks, rules }: Model, task: ModelTask): boolean {
   );
 }
 
-function claim(model: Model, { id, sessionId, requires = [], ...command }: Of<'claim-task'>): boolean {
+/** By the token: what a claim calls itself is a label. */
+function principalOf(caller: Caller, live: Live | null): string {
+  if (caller.kind === 'session') return live?.principal ?? '';
+  return 'name' in caller ? `${caller.kind}:${caller.name}` : '';
+}
+
+const JUDGED: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
+
+/** An author does not judge; but a person may merge what another has approved. */
+function mayJudge(task: ModelTask, principal: string): boolean {
+  if (!task.authors.has(principal)) return true;
+  const { approval, phase, head } = task;
+  const isApproved = approval !== null && approval.head && head && !task.authors.has(approval.by);
+  return principal.startsWith('operator:') && phase === 'READY_FOR_MERGE' && isApproved;
+}
+
+function isApproval(from: Phase, to: Phase): boolean {
+  return to === 'READY_FOR_MERGE' ? from !== to : to === 'COMPLETED' && JUDGED.has(from);
+}
+
+function claim(model: Model, { id, sessionId, requires = [], ...command }: Of<'claim-task'>, caller: Caller): boolean {
   const role = command.role ?? null;
   const task = model.tasks.get(id);
   if (task === undefined || model.sessions.has(sessionId)) return false;
@@ -140,9 +169,12 @@ function claim(model: Model, { id, sessionId, requires = [], ...command }: Of<'c
   const closes = task.phase === 'COMPLETED' && isFree && role !== null && role === task.role;
   if (!closes && !isClaimable(model, task)) return false;
   if (role !== null && task.role !== null && role !== task.role) return false;
+  const principal = principalOf(caller, null);
+  if (JUDGED.has(task.phase) && !mayJudge(task, principal)) return false;
+  if (task.phase === 'IMPLEMENTATION' || role === 'implementer') task.authors.add(principal);
   const wasReady = task.phase === 'READY_FOR_REVIEW';
   task.epoch += 1;
-  task.live = { session: sessionId, role, wasReady, requires, result: null, handoff: null };
+  task.live = { session: sessionId, principal, role, wasReady, requires, result: null, handoff: null };
   if (wasReady) task.phase = 'REVIEW';
   model.sessions.set(sessionId, { task: id, epoch: task.epoch, exit: null });
   return true;
@@ -164,17 +196,21 @@ function move(task: ModelTask, to: Phase, role: string | null): void {
 }
 
 /** Whether a way to this phase is open: the writeback, then the gates. */
-function isOpen({ rules }: Model, task: ModelTask, to: Phase, epoch: number | null): boolean {
-  const isLate = (phase: Phase): boolean => !['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'BLOCKED'].includes(phase);
+function isOpen(model: Model, task: ModelTask, to: Phase, epoch: number | null): boolean {
   const completes = to === 'COMPLETED' && task.phase !== 'COMPLETED';
   if (completes && (epoch === null ? task.records.length === 0 : !task.records.includes(epoch))) return false;
-  if (completes && rules.mergeGate) return false;
+  return passesGates(model, task, to);
+}
+
+function passesGates({ rules }: Model, task: ModelTask, to: Phase): boolean {
+  const isLate = (phase: Phase): boolean => !['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'BLOCKED'].includes(phase);
+  if (to === 'COMPLETED' && task.phase !== 'COMPLETED' && rules.mergeGate) return false;
   return !(rules.ciGate && isLate(to) && !isLate(task.phase));
 }
 
 function update(model: Model, task: ModelTask, { status }: Of<'update-task'>, caller: Caller): boolean {
   const isHolder = caller.kind === 'session';
-  if (status === 'done') return finish(model, task, isHolder ? task.epoch : null);
+  if (status === 'done') return finish(model, task, isHolder ? task.epoch : null, principalOf(caller, task.live));
   if (status === 'blocked') {
     if (task.phase === 'COMPLETED') return false;
     if (task.phase !== 'BLOCKED') move(task, 'BLOCKED', task.role);
@@ -185,9 +221,10 @@ function update(model: Model, task: ModelTask, { status }: Of<'update-task'>, ca
   return true;
 }
 
-function finish(model: Model, task: ModelTask, epoch: number | null): boolean {
+function finish(model: Model, task: ModelTask, epoch: number | null, principal: string): boolean {
   if (task.phase === 'COMPLETED') return true;
   if (task.phase === 'BLOCKED' || !isOpen(model, task, 'COMPLETED', epoch)) return false;
+  if (JUDGED.has(task.phase) && !mayJudge(task, principal)) return false;
   move(task, 'COMPLETED', null);
   return true;
 }
@@ -196,8 +233,18 @@ function record(task: ModelTask, { record, epoch }: Of<'record-thought'>, caller
   const isForNobody = caller.kind === 'operator' && epoch === undefined;
   if (caller.kind === 'operator' && !isForNobody && (task.live === null || epoch !== task.epoch)) return false;
   if (record.status === 'todo') reinstate(task);
-  else task.records.push(isForNobody ? null : task.epoch);
+  else {
+    task.records.push(isForNobody ? null : task.epoch);
+    nameCommit(task, isForNobody ? principalOf(caller, null) : (task.live?.principal ?? ''));
+  }
   return true;
+}
+
+/** Whoever names the commit first is an author, while it is worked on. */
+function nameCommit(task: ModelTask, principal: string): void {
+  if (task.head || task.phase === 'COMPLETED' || JUDGED.has(task.phase)) return;
+  task.authors.add(principal);
+  task.head = task.phase !== 'BLOCKED';
 }
 
 function reinstate(task: ModelTask): void {
@@ -205,13 +252,18 @@ function reinstate(task: ModelTask): void {
   task.first = 'IMPLEMENTATION';
   task.past = false;
   task.records = [];
+  task.approval = null;
 }
 
 function complete(model: Model, task: ModelTask, command: Of<'complete-task'>, caller: Caller): boolean {
   if (command.record.status === 'todo') return false;
-  const before = [...task.records];
-  if (record(task, command, caller) && finish(model, task, caller.kind === 'session' ? task.epoch : null)) return true;
-  task.records = before;
+  const before = structuredClone(task);
+  const principal = principalOf(caller, task.live);
+  const epoch = caller.kind === 'session' ? task.epoch : null;
+  if (record(task, command, caller) && finish(model, task, epoch, principal)) return true;
+  task.records = before.records;
+  task.head = before.head;
+  for (const each of task.authors) if (!before.authors.has(each)) task.authors.delete(each);
   return false;
 }
 
@@ -252,14 +304,18 @@ function exit(model: Model, { signal, violations, committed }: Of<'exit-session'
     handoff: live.handoff !== null,
     thought_record: task.records.includes(task.epoch),
   };
-  const owed = new Set([...live.requires, ...(committed ? ['thought_record'] : [])]);
   const claims = signal.exit_reason === 'completed';
+  const wanted = whereTo(task, live.handoff, true)?.phase;
+  const isGated = wanted === 'CI_PENDING' && task.phase !== wanted && (model.rules.ciGate || model.rules.mergeGate);
+  const owed = new Set([...live.requires, ...(committed || isGated ? ['thought_record'] : [])]);
   if (claims && Object.entries(there).some(([what, isThere]) => owed.has(what) && !isThere)) return false;
   const succeeds = claims && violations.length === 0 && (live.result ?? 'completed') === 'completed';
   const to = whereTo(task, succeeds ? live.handoff : null, succeeds);
+  if (to !== null && isApproval(task.phase, to.phase) && !mayJudge(task, live.principal)) return false;
   const handsOn = succeeds && live.handoff !== null && to?.phase === 'COMPLETED';
   if (handsOn && task.phase === 'READY_FOR_MERGE' && model.rules.mergeGate) {
-    if (task.records.length === 0) return false;
+    // A commit that was first recorded after the review was reviewed by no one.
+    if (task.records.length === 0 || !task.head) return false;
     session.exit = said;
     task.live = null;
     task.merging = true;
@@ -267,6 +323,7 @@ function exit(model: Model, { signal, violations, committed }: Of<'exit-session'
   }
   if (to !== null && !isOpen(model, task, to.phase, task.epoch)) return false;
   session.exit = said;
+  if (to?.phase === 'READY_FOR_MERGE') task.approval = { by: live.principal, head: task.head };
   if (to === null) task.live = null;
   else move(task, to.phase, to.role);
   return true;
@@ -297,6 +354,8 @@ function send(
   if (leaves) return false;
   if (caller.kind === 'session') {
     if (task.live === null || task.live.role === null || task.live.role !== senderRole) return false;
+    const isVerdict = phase !== null && isApproval(task.phase, phase) && passesGates(model, task, phase);
+    if (isVerdict && !mayJudge(task, task.live.principal)) return false;
     task.live.handoff = { phase, next };
     return true;
   }
@@ -304,6 +363,9 @@ function send(
   if (task.phase === 'BLOCKED' || (turn !== null && turn !== senderRole)) return false;
   if (phase === null || (task.phase === 'COMPLETED' && phase === 'BLOCKED')) return true;
   if (!isOpen(model, task, phase, null)) return false;
+  const isGated = phase === 'CI_PENDING' && task.phase !== phase && (model.rules.ciGate || model.rules.mergeGate);
+  if (isGated && !task.head && task.records.length === 0) return false;
+  if (isApproval(task.phase, phase) && !mayJudge(task, principalOf(caller, null))) return false;
   move(task, phase, next);
   return true;
 }

@@ -18,7 +18,7 @@ describe('unblock', () => {
       ];
       const { task } = given(blocked)
         .when(operate('unblock', 'key came'), operator)
-        .then([moved('BLOCKED', phase, 'key came', 'r')]);
+        .then([moved('BLOCKED', phase, { cause: 'unblocked', reason: 'key came' }, 'r')]);
       expect(task('A')).toMatchObject({ phase, nextRole: 'r', blocked: null });
     },
   );
@@ -34,16 +34,20 @@ describe('cancel', () => {
       .when(operate('cancel', 'no longer wanted'), operator)
       .then([
         ended('ClaimRevoked', 'no longer wanted'),
-        moved('IMPLEMENTATION', 'BLOCKED', 'cancelled: no longer wanted'),
+        moved('IMPLEMENTATION', 'BLOCKED', { cause: 'cancelled', reason: 'cancelled: no longer wanted' }),
       ]);
     expect(statusOf(task('A'))).toBe('blocked');
   });
 
   it('of a blocked task is recorded too, and can still be taken back', () => {
     const twice = given([...made, [update('blocked', { notes: 'no key' }), operator]]);
-    const { task } = twice.when(operate('cancel'), operator).then([moved('BLOCKED', 'BLOCKED', 'cancelled: because')]);
+    const { task } = twice
+      .when(operate('cancel'), operator)
+      .then([moved('BLOCKED', 'BLOCKED', { cause: 'cancelled', reason: 'cancelled: because' })]);
     expect(task('A').blocked).toEqual({ from: 'IMPLEMENTATION', reason: 'cancelled: because', isCancelled: true });
-    twice.when(operate('unblock'), operator).then([moved('BLOCKED', 'IMPLEMENTATION', 'because')]);
+    twice
+      .when(operate('unblock'), operator)
+      .then([moved('BLOCKED', 'IMPLEMENTATION', { cause: 'unblocked', reason: 'because' })]);
   });
 
   it('is refused where the task is completed', () => {
@@ -55,7 +59,7 @@ describe('cancel', () => {
 
 describe('waive', () => {
   const waived = event('WritebackWaived', { task_id: 'A', reason: 'merged by hand' });
-  const done = moved('IMPLEMENTATION', 'COMPLETED', 'waived: merged by hand');
+  const done = moved('IMPLEMENTATION', 'COMPLETED', { cause: 'waived', reason: 'waived: merged by hand' });
 
   it('completes without a record, and is itself an entry', () => {
     const { task } = given(made).when(operate('waive', 'merged by hand'), operator).then([waived, done]);

@@ -3,6 +3,8 @@ import { endClaim, moveTo } from './end-claim.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import { reinstate } from './record-thought.ts';
+import { returnToWork } from './return-to-work.ts';
+import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
 import type { Task } from './task.ts';
 import { complete, isBlocked } from './update-task.ts';
@@ -14,14 +16,14 @@ export interface OperateTask {
   readonly reason: string;
 }
 
-export function decideOperateTask(state: State, { id, action, reason }: OperateTask): Outcome<null> {
+export function decideOperateTask(state: State, { id, action, reason }: OperateTask, rules: Rules): Outcome<null> {
   const task = state.tasks.get(id);
   if (task === undefined) return noSuchTask(id);
   if (reason.trim() === '')
     return refusal('no-reason', `to ${action} a task needs a reason`, 'Say why: it is recorded.');
   switch (action) {
     case 'unblock':
-      return unblock(task, reason);
+      return unblock(task, reason, rules);
     case 'reinstate':
       return decided(reinstate(task, reason), null);
     case 'cancel':
@@ -31,10 +33,10 @@ export function decideOperateTask(state: State, { id, action, reason }: OperateT
   }
 }
 
-function unblock(task: Task, reason: string): Outcome<null> {
+function unblock(task: Task, reason: string, rules: Rules): Outcome<null> {
   if (task.blocked === null)
     return refusal('not-blocked', `task ${task.id} is not blocked`, `See it: baton task show ${task.id}`);
-  return decided([moveTo(task, task.blocked.from, reason)], null);
+  return decided(returnToWork(task, { cause: 'unblocked', reason }, rules), null);
 }
 
 /** Whoever changes their mind unblocks it. */
@@ -42,7 +44,7 @@ function cancel(task: Task, reason: string): Outcome<null> {
   if (task.phase === 'COMPLETED')
     return refusal('completed', `task ${task.id} is completed`, 'There is nothing to cancel.');
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', reason);
-  return decided([...ended, moveTo(task, 'BLOCKED', `cancelled: ${reason}`)], null);
+  return decided([...ended, moveTo(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })], null);
 }
 
 /** An operator answers for the missing record, and for gates that were not passed: the waiver stays in the ledger. */
@@ -50,5 +52,5 @@ function waive(task: Task, reason: string): Outcome<null> {
   if (task.phase === 'COMPLETED') return decided([], null);
   if (task.phase === 'BLOCKED') return isBlocked(task);
   const waived = event('WritebackWaived', { task_id: task.id, reason });
-  return decided([waived, ...complete(task, null, `waived: ${reason}`)], null);
+  return decided([waived, ...complete(task, null, { cause: 'waived', reason: `waived: ${reason}` })], null);
 }

@@ -24,5 +24,21 @@ function isThere(requirement: Requirement, task: Task, claim: Claim): boolean {
 
 export function refuseMissing(missing: readonly Requirement[]): ReturnType<typeof refusal> {
   const message = `cannot complete: missing ${missing.join(', ')}`;
-  return refusal('missing', message, 'Send what is missing, then the exit signal again.');
+  return refusal(
+    'missing',
+    message,
+    `Send what is missing, then the exit signal again. ${missing.map((each) => `${each}: ${COMMANDS[each]}`).join('; ')}`,
+  );
 }
+
+/** For a message that a session ended without: names what is missing, and how a session sends it. */
+export function describeMissing(missing: readonly Requirement[]): string {
+  return missing.length === 0 ? '' : `missing ${missing.map((each) => `${each} (${COMMANDS[each]})`).join(', ')}`;
+}
+
+const COMMANDS = {
+  exit: "baton emit exit '<json>'",
+  result: 'baton result submit FILE',
+  handoff: 'baton handoff send FILE',
+  thought_record: 'baton thought record FILE',
+} as const satisfies Record<Requirement, string>;

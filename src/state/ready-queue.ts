@@ -6,6 +6,8 @@ export interface Place {
   readonly priority: number;
   /** The role whose turn it is; null where anybody may have it. */
   readonly role: string | null;
+  /** The runbook that its workflow was started with; left out or null: the one in force. */
+  readonly runbook?: string | null;
 }
 
 /** Places in their order, which changes a little at a time. */

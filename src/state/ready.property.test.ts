@@ -65,12 +65,17 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
       return { ...envelope, type: 'DependencyAdded', data: { task_id, after } };
     }
     if (change.kind === 'move') {
-      const data = { task_id, from: found.phase, to: change.to, next_role: change.role, reason: '' };
+      const why = { cause: 'updated', reason: '' } as const;
+      const data = { task_id, from: found.phase, to: change.to, next_role: change.role, ...why };
       return { ...envelope, type: 'PhaseMoved', data };
     }
     const claim = { task_id, epoch: 1, session_id: 's' };
     if (change.kind === 'claim')
-      return { ...envelope, type: 'TaskClaimed', data: { ...claim, holder: '', role: null, requires: [] } };
+      return {
+        ...envelope,
+        type: 'TaskClaimed',
+        data: { ...claim, holder: '', principal: '', role: null, requires: [] },
+      };
     return { ...envelope, type: 'ClaimReleased', data: { ...claim, reason: null } };
   }
 

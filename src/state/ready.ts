@@ -2,7 +2,7 @@ import { isClaimable, isClosable } from './claim-task.ts';
 import { dependantsOf } from './dependants.ts';
 import type { Recorded } from './event.ts';
 import { compareUrgency, createQueue, type Place, type Queue } from './ready-queue.ts';
-import type { Rules } from './rules.ts';
+import { rulesInForce, type Rules } from './rules.ts';
 import type { State } from './state.ts';
 import type { Task } from './task.ts';
 
@@ -21,6 +21,8 @@ export interface Ready {
   first(state: State, count: number, role?: string): readonly Task[];
   /** The completed tasks that a role has yet to close. They are nobody's next work: only who asks for that role, or for these, gets them. */
   closing(state: State, count: number): readonly Task[];
+  /** Whether any of all these tasks belongs to a workflow that was started with this runbook. */
+  hasRunbook(state: State, sha256: string): boolean;
 }
 
 export function readyTasks(state: State, rules: Rules): Ready {
@@ -30,11 +32,16 @@ export function readyTasks(state: State, rules: Rules): Ready {
   const closing = createQueue();
   /** The same places once more, by the role that they wait for: nobody searches through the work of others. */
   const ofRole = new Map<string | null, Queue>();
+  /** How many places there are of each runbook. */
+  const ofRunbook = new Map<string, number>();
   /** Tasks whose chain, or whose place, may no longer be right. */
   const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };
 
   return {
     note(current, { type, data }) {
+      // Whether CI is waited for is up to the rules: what waits there may be claimable now, or not any more.
+      if (type === 'RunbookAdopted')
+        for (const task of current.tasks.values()) if (task.phase === 'CI_PENDING') stale.places.add(task.id);
       const id = 'task_id' in data ? data.task_id : undefined;
       if (id === undefined || id === null) return;
       stale.places.add(id);
@@ -54,6 +61,11 @@ export function readyTasks(state: State, rules: Rules): Ready {
       settleChains(current);
       settlePlaces(current);
       return closing.first(count).flatMap(({ id }) => current.tasks.get(id) ?? []);
+    },
+    hasRunbook(current, sha256) {
+      settleChains(current);
+      settlePlaces(current);
+      return (ofRunbook.get(sha256) ?? 0) > 0;
     },
   };
 
@@ -106,6 +118,8 @@ export function readyTasks(state: State, rules: Rules): Ready {
     }
     stale.places.clear();
     const isOpen = ({ chain }: Place): boolean => chain > 0;
+    countRunbooks(out, -1);
+    countRunbooks(put, 1);
     queue.change(out.filter(isOpen), put.filter(isOpen));
     const isClosed = ({ chain }: Place): boolean => chain === 0;
     closing.change(out.filter(isClosed), put.filter(isClosed));
@@ -117,19 +131,24 @@ export function readyTasks(state: State, rules: Rules): Ready {
     }
   }
 
+  function countRunbooks(places: readonly Place[], by: number): void {
+    for (const { runbook } of places) if (runbook) ofRunbook.set(runbook, (ofRunbook.get(runbook) ?? 0) + by);
+  }
+
   function placeOf(current: State, id: string): Place | undefined {
     const task = current.tasks.get(id);
     if (task === undefined) return undefined;
     const { n, priority, nextRole: role } = task;
+    const { runbook } = task.flow;
     // The chain of what is completed has no length.
-    if (isClosable(task)) return { id, n, priority, chain: 0, role };
-    if (!isClaimable(current, task, rules)) return undefined;
-    return { id, n, priority, chain: chains.get(id) ?? 1, role };
+    if (isClosable(task)) return { id, n, priority, chain: 0, role, runbook };
+    if (!isClaimable(current, task, rulesInForce(current, rules))) return undefined;
+    return { id, n, priority, chain: chains.get(id) ?? 1, role, runbook };
   }
 }
 
 function isSamePlace(one: Place, other: Place): boolean {
-  return compareUrgency(one, other) === 0 && one.role === other.role;
+  return compareUrgency(one, other) === 0 && one.role === other.role && one.runbook === other.runbook;
 }
 
 function insertByAge(waiting: Task[], task: Task | undefined): void {

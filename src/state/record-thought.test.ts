@@ -69,6 +69,28 @@ describe('a thought record', () => {
   });
 });
 
+describe('a record that is still the form', () => {
+  it.each([
+    ['summary', { summary: 'FILL IN: what was done, and why so' }],
+    ['summary', { summary: ' fill in:\nwhat was done, and why so ' }],
+    ['notes', { notes: 'FILL IN' }],
+    ['tests_run[1]', { tests_run: ['npm test', 'Fill in'] }],
+    ['blockers[0].what', { blockers: [{ what: 'FILL IN' }] }],
+  ])('is refused on every way: %s', (path, more) => {
+    const text = `the field ${path} of the record still holds the placeholder of the form`;
+    given(held).when(record(more), session()).thenRefused(text);
+    given(held).when(complete(more), session()).thenRefused(text);
+    given(held).when(record(more, 1), operator).thenRefused(text);
+    given(made).when(record(more), operator).thenRefused('placeholder');
+  });
+
+  it('is accepted if the placeholder is part of a text', () => {
+    given(held)
+      .when(record({ summary: 'The template still says FILL IN: what you did.' }), session())
+      .thenTypes(['ThoughtRecorded']);
+  });
+});
+
 describe('a record with status todo reinstates the task (failure mode 3)', () => {
   const done: Step[] = [...held, [create('B', { after: ['A'] }), operator], [complete(), session()]];
   const reverted = { status: 'todo', notes: 'Previous PR reverted, task reinstated' } as const;
@@ -81,7 +103,7 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
       .then([
         recorded(null, reverted),
         event('TaskReinstated', { task_id: 'A', reason: reverted.notes }),
-        moved('COMPLETED', 'IMPLEMENTATION', reverted.notes),
+        moved('COMPLETED', 'IMPLEMENTATION', { cause: 'reinstated', reason: reverted.notes }),
       ]);
     expect(statusOf(task('A'))).toBe('todo');
     again.when(claim('B', 's2'), worker).thenRefused('task B waits for A');
@@ -101,7 +123,7 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
         event('HandoffDropped', { ...say.heldHandoff(), reason: 'the claim ended: revoked' }),
         ended('ClaimRevoked', 'the task was reinstated'),
         event('TaskReinstated', { task_id: 'A', reason: 'Done.' }),
-        moved('REVIEW', 'IMPLEMENTATION', 'Done.'),
+        moved('REVIEW', 'IMPLEMENTATION', { cause: 'reinstated', reason: 'Done.' }),
       ]);
   });
 
@@ -122,7 +144,10 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
   });
 
   it('leaves no role behind: the work is for whoever comes', () => {
-    const fixing: Step[] = [...made, moved('CI_PENDING', 'IMPLEMENTATION', 'CI failed', 'fixer')];
+    const fixing: Step[] = [
+      ...made,
+      moved('CI_PENDING', 'IMPLEMENTATION', { cause: 'checks', reason: 'CI failed' }, 'fixer'),
+    ];
     const { task } = given(fixing).when(operate('reinstate'), operator).thenTypes(['TaskReinstated', 'PhaseMoved']);
     expect(task('A')).toMatchObject({ phase: 'IMPLEMENTATION', nextRole: null, begun: false });
     given(made).when(operate('reinstate'), operator).thenTypes(['TaskReinstated']);
@@ -133,7 +158,11 @@ describe('record and completion in one call', () => {
   it('both happen', () => {
     const { answer } = given(held)
       .when(complete(), session())
-      .then([recorded(1), ended('ClaimCompleted'), moved('IMPLEMENTATION', 'COMPLETED', 'done')]);
+      .then([
+        recorded(1),
+        ended('ClaimCompleted'),
+        moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'done' }),
+      ]);
     expect(answer).toEqual({ status: 'done' });
   });
 
@@ -154,7 +183,7 @@ describe('record and completion in one call', () => {
   });
 
   it('an operator completes for the holder by naming the epoch, and over the holder without', () => {
-    const done = moved('IMPLEMENTATION', 'COMPLETED', 'completed by an operator');
+    const done = moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'completed by an operator' });
     const reason = 'completed by an operator';
     given(held)
       .when(complete({}, 1), operator)

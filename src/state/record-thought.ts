@@ -5,6 +5,7 @@ import { noSuchTask } from './create-task.ts';
 import { endClaim, moveTo } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
+import { requireFilledIn } from './filled-in.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import type { State } from './state.ts';
 import type { Task } from './task.ts';
@@ -27,6 +28,8 @@ export function decideRecordThought(
   if (task === undefined) return noSuchTask(record.task_id);
   const epoch = findEpoch(task, command, caller);
   if (!epoch.ok) return epoch;
+  const filled = requireFilledIn('record', record);
+  if (!filled.ok) return filled;
   const recorded = event('ThoughtRecorded', { record_id: recordId, task_id: task.id, epoch: epoch.answer, record });
   const reinstated = record.status === 'todo' ? reinstate(task, record.notes ?? record.summary) : [];
   return decided([recorded, ...reinstated], { recordId });
@@ -54,6 +57,6 @@ function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcom
 export function reinstate(task: Task, reason: string): Event[] {
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', 'the task was reinstated');
   const stays = task.phase === 'IMPLEMENTATION' && task.nextRole === null;
-  const moves = stays ? [] : [moveTo(task, 'IMPLEMENTATION', reason, null)];
+  const moves = stays ? [] : [moveTo(task, 'IMPLEMENTATION', { cause: 'reinstated', reason }, null)];
   return [...ended, event('TaskReinstated', { task_id: task.id, reason }), ...moves];
 }

@@ -3,6 +3,7 @@ import type { Draft } from '../ledger/draft.ts';
 import type { JsonObject } from '../ledger/canonical-json.ts';
 import type { Event, Recorded, Settles } from './event.ts';
 import { CLAIM_ENDS } from './event.ts';
+import { upcast } from './upcast.ts';
 
 /** The types this room folds. Entries of other types (keys) pass by. */
 const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
@@ -11,10 +12,12 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'TaskClaimed',
   'PhaseMoved',
   ...Object.values(CLAIM_ENDS),
+  'ClaimRestored',
   'TaskProgressed',
   'ThoughtRecorded',
   'TaskReinstated',
   'WritebackWaived',
+  'SelfApproved',
   'AgentSessionCompleted',
   'ResultSubmitted',
   'HandoffHeld',
@@ -22,6 +25,7 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'HandoffDropped',
   'AuditSessionStarted',
   'AuditChainVerified',
+  'RunbookAdopted',
   'WorkersConfigured',
   'PipelineStarted',
   'StepStarted',
@@ -40,6 +44,7 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'AgentSignalled',
   'AgentIdle',
   'AgentStop',
+  'AgentBlocked',
   'AgentPrompted',
   'AgentErrored',
   'AgentExited',
@@ -60,6 +65,7 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'TimerFired',
   'TimerCancelled',
   'DecisionOpened',
+  'DecisionExtended',
   'DecisionResolved',
   'DecisionWithdrawn',
   'BudgetWarned',
@@ -81,7 +87,12 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'PullRequestCloseRequested',
   'PullRequestClosed',
   'MergeRequested',
+  'MergePrepared',
   'MergeFinished',
+  'ProtectedMeasured',
+  'MergeHeld',
+  'MergeAgreed',
+  'MainMoved',
   'TaskHeld',
   'TaskFreed',
   'WorkflowStarted',
@@ -92,7 +103,7 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
 /** An entry of the ledger as something to fold; undefined where it is about neither tasks nor runs. */
 export function recordedOf(entry: Entry): Recorded | undefined {
   if (!FOLDED.has(entry.type)) return undefined;
-  const { settles, ...data } = entry.data;
+  const { settles, ...data } = upcast(entry);
   const { type, seq, at, actor } = entry;
   // The ledger holds only what `draftOf` wrote: the hash vouches for it.
   return { type, data, seq, at, actor, ...(settles === undefined ? {} : { settles }) } as unknown as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion

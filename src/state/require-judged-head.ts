@@ -1,4 +1,5 @@
 import type { Phase } from '../protocol/phase.ts';
+import { JUDGED } from './judged-phase.ts';
 import { refusal } from './outcome.ts';
 import type { Task } from './task.ts';
 import type { Cleared } from './writeback.ts';
@@ -15,5 +16,3 @@ export function requireJudgedHead(task: Task, to: Phase | null, head: string | u
   const hint = `Hand it to the fixer-agent with what should change, or take the commits off: git reset --hard ${judged.slice(0, 12)}`;
   return refusal('separation-of-duties', message, hint);
 }
-
-const JUDGED: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);

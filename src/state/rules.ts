@@ -1,6 +1,8 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
-import type { BudgetPlan } from '../protocol/run-plan.ts';
+import type { BudgetPlan, WorkerPlan } from '../protocol/run-plan.ts';
+import { adoptionInForce, type Adopting } from './adoption.ts';
+import type { Flow } from './workflow/flow.ts';
 import type { CheckPlan, MergeMethod, PullPlace } from './workflow/workflow-event.ts';
 
 /** What the project has decided, as far as decisions about tasks depend on it. */
@@ -13,6 +15,10 @@ export interface Rules {
   readonly maxAgents?: number;
   /** How long an agent that nobody waits for may take to leave; left out: see the engine's `leave`. */
   readonly leaveMs?: number;
+  /** `limits.blocks`: how many stops of one run are blocked before the agent is let go; left out: see `MAX_BLOCKS`. */
+  readonly maxBlocks?: number;
+  /** `limits.resumes`: how often handlers resume one run before a person is asked; left out: see the engine's `run-handler`. */
+  readonly maxResumes?: number;
   /** The required checks of the CI gate. */
   readonly checks?: readonly CheckPlan[];
   /** How the project merges; into the main branch where none is named. */
@@ -29,4 +35,26 @@ export interface Rules {
   readonly prices?: readonly Price[];
   /** How long a task may stay in a phase before somebody is told. */
   readonly stallMs?: Readonly<Partial<Record<Phase, number>>>;
+  /** What the runbook's workers start; left out: what was last configured. */
+  readonly workers?: readonly WorkerPlan[];
+  /** The rules of each adopted runbook, by its sha256. */
+  readonly adopted?: ReadonlyMap<string, Rules>;
+}
+
+/** The rules of the runbook in force; before the first adoption those that were handed in. */
+export function rulesInForce(state: Adopting, rules: Rules): Rules {
+  const adoption = adoptionInForce(state);
+  return adoption === undefined ? rules : requireRules(rules, adoption.sha256);
+}
+
+/** The rules that hold for a task: those its workflow was started with, else those in force, which are handed in. */
+export function rulesFor({ flow: { runbook } }: { readonly flow: Pick<Flow, 'runbook'> }, inForce: Rules): Rules {
+  return runbook === null ? inForce : requireRules(inForce, runbook);
+}
+
+/** Nothing is decided by other rules than those on record: a gate that was forgotten would be open. */
+function requireRules({ adopted }: Rules, sha256: string): Rules {
+  const found = adopted?.get(sha256);
+  if (found === undefined) throw new Error(`the rules of the runbook ${sha256} are not loaded`);
+  return found;
 }

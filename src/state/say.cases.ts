@@ -6,7 +6,8 @@ import type { Caller } from './caller.ts';
 import type { ClaimTask } from './claim-task.ts';
 import type { CreateTask } from './create-task.ts';
 import type { Command } from './decide.ts';
-import { event, type Event } from './event.ts';
+import type { Why } from './end-claim.ts';
+import { event, type Event, type EventOf } from './event.ts';
 import { createTask } from './evolve-task.ts';
 import type { ExitSession } from './exit-session.ts';
 import type { OperateTask } from './operate-task.ts';
@@ -132,14 +133,19 @@ export function startAudit(auditId = 'a1', taskId: string | null = 'A'): Command
 }
 
 export function measure(sessionId: string, violations: readonly string[] = []): Command {
-  const measured = { base: SHA, head: SHA, commits: 0, file_count: 0, files: [], new_dependencies: [] };
+  const measured = { base: SHA, head: SHA, commits: 0, file_count: 0, files: [], new_dependencies: [], broken: [] };
   return { kind: 'measure-session', command: { sessionId, measured, violations } };
 }
 
 export const seal: Command = { kind: 'seal', command: null };
 
-export function moved(from: Phase, to: Phase, reason: string, next_role: string | null = null): Event {
-  return event('PhaseMoved', { task_id: 'A', from, to, next_role, reason });
+export function moved(
+  from: Phase,
+  to: Phase,
+  { cause, reason }: Why,
+  next_role: string | null = null,
+): EventOf<'PhaseMoved'> {
+  return event('PhaseMoved', { task_id: 'A', from, to, next_role, cause, reason });
 }
 
 type ClaimEnd = 'ClaimCompleted' | 'ClaimBlocked' | 'ClaimFailed' | 'ClaimReleased' | 'ClaimExpired' | 'ClaimRevoked';

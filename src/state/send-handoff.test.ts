@@ -53,7 +53,12 @@ describe('a handoff sent by an operator', () => {
       .when(handoff(), operator)
       .then([
         event('HandoffDelivered', heldHandoff()),
-        moved('IMPLEMENTATION', 'CI_PENDING', 'handoff from implementer-agent', 'reviewer'),
+        moved(
+          'IMPLEMENTATION',
+          'CI_PENDING',
+          { cause: 'handoff', reason: 'handoff from implementer-agent' },
+          'reviewer',
+        ),
       ]);
     expect(answer).toEqual({ held: false });
     expect(task('A')).toMatchObject({ phase: 'CI_PENDING', nextRole: 'reviewer' });
@@ -66,7 +71,12 @@ describe('a handoff sent by an operator', () => {
         event('HandoffDelivered', heldHandoff({ handoff_id: 'h2' })),
         event('HandoffDropped', { ...heldHandoff(), reason: 'the claim ended: completed' }),
         ended('ClaimCompleted', 'handed on by an operator'),
-        moved('IMPLEMENTATION', 'CI_PENDING', 'handoff from implementer-agent', 'reviewer'),
+        moved(
+          'IMPLEMENTATION',
+          'CI_PENDING',
+          { cause: 'handoff', reason: 'handoff from implementer-agent' },
+          'reviewer',
+        ),
       ]);
   });
 

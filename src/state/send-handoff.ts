@@ -4,12 +4,16 @@ import { requireClaim } from './caller.ts';
 import { noSuchTask } from './create-task.ts';
 import { endClaim, moveTo } from './end-claim.ts';
 import { event } from './event.ts';
+import { isApproval } from './judged-phase.ts';
+import { requireJudge } from './judging.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
+import { refuseMissing } from './owed.ts';
+import { principalOf } from './principal.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
-import type { HeldHandoff, Task } from './task.ts';
+import { writebacks, type HeldHandoff, type Task } from './task.ts';
 import { isBlocked, isCompleted } from './update-task.ts';
-import { requireGates, requireWriteback, type Cleared } from './writeback.ts';
+import { needsCommit, requireGates, requireWriteback, type Cleared } from './writeback.ts';
 
 /** A handoff that was parsed, and whose edge was found. */
 export interface SendHandoff {
@@ -42,7 +46,7 @@ export function decideSendHandoff(
     next_role: command.nextRole,
     xml: command.xml,
   };
-  if (caller.kind === 'operator') return deliver(task, handoff, command.senderRole, rules);
+  if (caller.kind === 'operator') return deliver(state, task, handoff, command.senderRole, caller, rules);
   if (caller.kind !== 'session')
     return refusal('no-claim', 'only the holder of a claim hands work on', 'Claim the task first.');
   const held = requireClaim(task, caller);
@@ -52,14 +56,24 @@ export function decideSendHandoff(
     return refusal('wrong-sender', message, 'Claim the task with the role that you play: --role');
   }
   if (leavesCompleted(task, handoff)) return isCompleted(task);
-  const { holder } = held.claim;
-  if (command.to === 'validator-agent' && rules.sameAgentMayReview !== true && task.flow.authors.includes(holder)) {
-    const message = `${holder} worked on ${task.id} and cannot approve it`;
-    return refusal('separation-of-duties', message, 'Have it reviewed by somebody else.');
-  }
+  const judge = requireApprover(state, task, handoff, held.claim.principal, rules);
+  if (!judge.ok) return judge;
   const earlier = held.claim.handoff;
   const replaced = earlier === null ? [] : [event('HandoffDropped', { ...earlier, reason: 'another was sent' })];
   return decided([...replaced, event('HandoffHeld', handoff)], { held: true });
+}
+
+/** The agent learns at once that it cannot approve, and not only when its session ends; what a gate stops is refused there. */
+function requireApprover(
+  state: State,
+  task: Task,
+  handoff: HeldHandoff,
+  principal: string,
+  rules: Rules,
+): Outcome<null> {
+  const to = whereTo(task, handoff);
+  const isVerdict = to !== null && isApproval(task.phase, to) && requireGates(task, to, rules).ok;
+  return isVerdict ? requireJudge(state, task, principal, rules) : decided([], null);
 }
 
 /** About a completed task a handoff can say that it is closed, that it is not yet, or that closing it failed. */
@@ -74,9 +88,11 @@ export function whereTo(task: Task, { phase }: HeldHandoff): Phase | null {
 
 /** An operator speaks for agents that Baton did not start; the turns, the writeback and the gates are the same for them. */
 function deliver(
+  state: State,
   task: Task,
   handoff: HeldHandoff,
   senderRole: string | null,
+  caller: Caller,
   rules: Rules,
 ): Outcome<{ readonly held: boolean }> {
   if (task.phase === 'BLOCKED') return isBlocked(task);
@@ -89,10 +105,14 @@ function deliver(
   const to = whereTo(task, handoff);
   const delivered = event('HandoffDelivered', handoff);
   if (to === null) return decided([delivered], { held: false });
+  if (needsCommit(task, to, rules) && task.flow.head === null && writebacks(task).length === 0)
+    return refuseMissing(['thought_record']);
   const written: Cleared = to === 'COMPLETED' && task.phase !== to ? requireWriteback(task, null) : { ok: true };
   const passed = written.ok ? requireGates(task, to, rules) : written;
   if (!passed.ok) return passed;
+  const judge = requireApprover(state, task, handoff, principalOf(state, caller), rules);
+  if (!judge.ok) return judge;
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'completed', 'handed on by an operator');
-  const moved = moveTo(task, to, `handoff from ${handoff.from}`, handoff.next_role);
+  const moved = moveTo(task, to, { cause: 'handoff', reason: `handoff from ${handoff.from}` }, handoff.next_role);
   return decided([delivered, ...ended, moved], { held: false });
 }

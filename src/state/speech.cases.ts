@@ -37,6 +37,9 @@ function current(model: Model, task: string, more: number): number {
   return (model.tasks.get(task)?.epoch ?? 0) + more;
 }
 
+/** Separate principals: without them nothing that was worked on would ever be reviewed. */
+const CLAIMANTS: readonly Caller[] = [say.worker, { kind: 'worker', name: 'cleo' }, say.operator];
+
 /** A name that nobody had before. */
 const fresh = (model: Model, prefix: string): string => `${prefix}${model.said}`;
 
@@ -62,7 +65,7 @@ const claim = fc
       const played = n % 4 === 0 ? role : turn;
       const sessionId = n % 20 === 0 ? someSession(model, n).sessionId : fresh(model, 's');
       const more = { ...(played === null ? {} : { role: played }), requires: n % 3 === 0 ? requires : [] };
-      return [say.claim(id, sessionId, more), say.worker];
+      return [say.claim(id, sessionId, more), CLAIMANTS[n % CLAIMANTS.length] ?? say.worker];
     }),
   );
 

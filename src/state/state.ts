@@ -3,6 +3,9 @@ import type { Result } from '../protocol/result.ts';
 import { addDependant, type Dependants } from './dependants.ts';
 import { createTask, evolveTask } from './evolve-task.ts';
 import type { Recorded, Settles } from './event.ts';
+import { adopt, type Adoption } from './adoption.ts';
+import { evolveMain } from './main/evolve-main.ts';
+import type { MainBranches } from './main/main-branch.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
 import type { Task } from './task.ts';
@@ -16,6 +19,10 @@ export interface State extends Runs {
   readonly sessions: Map<string, Session>;
   /** Audit sessions that owe a thought record: nobody seals before it is there. */
   readonly openAudits: Map<string, Audit>;
+  /** The runbook in force, under the one key there is. */
+  readonly adopted: Map<string, Adoption>;
+  /** Where the main branch is, as far as is known. */
+  readonly main: MainBranches;
   /** What keyed commands were answered, the newest of them: a retry gets the same answer, and nothing happens twice. */
   readonly settled: Map<string, unknown>;
   /** The seq of the last entry that was folded in. */
@@ -27,6 +34,8 @@ export interface Session {
   readonly id: string;
   readonly taskId: string;
   readonly epoch: number;
+  /** Who answers for it: see `principal.ts`. */
+  readonly principal: string;
   /** What its exit signal left behind: a repeat of the signal gets the same answer. */
   readonly exit: AgentSessionCompleted | null;
   /** Where it works and what it was asked to do; a claim taken by hand has neither. */
@@ -52,6 +61,8 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     dependants: newMap(),
     sessions: newMap(),
     openAudits: newMap(),
+    adopted: newMap(),
+    main: newMap(),
     settled: newMap(),
     ...emptyRuns(newMap),
     seq: 0,
@@ -75,10 +86,14 @@ export function evolve(state: State, recorded: Recorded): State {
       state.openAudits.set(id, { id, actor: recorded.actor, taskId });
       break;
     }
+    case 'RunbookAdopted':
+      adopt(state, recorded);
+      break;
     default:
       evolveWithTask(state, recorded);
   }
-  evolveRuns(state, recorded);
+  const settled = evolveRuns(state, recorded);
+  evolveMain(state, recorded, settled);
   if (recorded.settles !== undefined) settle(state, recorded.settles);
   state.seq = recorded.seq;
   return state;
@@ -97,19 +112,25 @@ function settle(state: State, { key, answer }: Settles): void {
 }
 
 function evolveWithTask(state: State, recorded: Recorded): void {
-  const task = 'task_id' in recorded.data ? state.tasks.get(recorded.data.task_id ?? '') : undefined;
+  const task = state.tasks.get(taskIdOf(recorded) ?? '');
   if (task === undefined) return;
   state.tasks.set(task.id, evolveTask(task, recorded));
   if (recorded.type === 'DependencyAdded') addDependant(state, recorded.data.after, task.id);
   if (recorded.type === 'TaskClaimed') {
-    const { session_id: id, epoch } = recorded.data;
-    state.sessions.set(id, { id, taskId: task.id, epoch, exit: null });
+    const { session_id: id, epoch, principal } = recorded.data;
+    state.sessions.set(id, { id, taskId: task.id, epoch, principal, exit: null });
   }
   if (recorded.type === 'SessionPrepared') prepareSession(state, recorded.data);
   if (recorded.type === 'ResultSubmitted') change(state, recorded.data.session_id, { result: recorded.data.result });
   if (recorded.type === 'SessionMeasured') measureSession(state, recorded.data.session_id);
   if (recorded.type === 'AgentSessionCompleted') change(state, recorded.data.session_id, { exit: recorded.data });
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
+}
+
+/** The task that an entry is about. */
+function taskIdOf({ type, data }: Recorded): string | null | undefined {
+  if (type === 'AgentRequested') return data.task?.task_id;
+  return 'task_id' in data ? data.task_id : undefined;
 }
 
 function prepareSession(state: State, prepared: Prepared): void {

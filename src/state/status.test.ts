@@ -7,7 +7,7 @@ import { missionIds, statusOf } from './task.ts';
 
 const at = (phase: Phase, next: string | null = null): Step[] => [
   [create(), operator],
-  moved('IMPLEMENTATION', phase, 'test', next),
+  moved('IMPLEMENTATION', phase, { cause: 'exit-signal', reason: 'test' }, next),
 ];
 
 describe('the status is derived', () => {
@@ -35,13 +35,13 @@ describe('the status is derived', () => {
     [
       'in_progress',
       'a draft that went on',
-      [[create('A', { phase: 'DRAFT' }), operator], moved('DRAFT', 'IMPLEMENTATION', '')],
+      [[create('A', { phase: 'DRAFT' }), operator], moved('DRAFT', 'IMPLEMENTATION', { cause: 'handoff', reason: '' })],
     ],
     ['in_progress', 'past its first phase', at('CI_PENDING')],
     [
       'in_progress',
       'back at its first phase, for a fixer',
-      [...at('CI_PENDING'), moved('CI_PENDING', 'IMPLEMENTATION', '', 'fixer')],
+      [...at('CI_PENDING'), moved('CI_PENDING', 'IMPLEMENTATION', { cause: 'checks', reason: '' }, 'fixer')],
     ],
     ['blocked', 'BLOCKED', at('BLOCKED')],
     ['todo', 'unblocked before it began', [...at('BLOCKED'), [operate('unblock'), operator]]],

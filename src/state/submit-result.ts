@@ -2,6 +2,7 @@ import type { Result } from '../protocol/result.ts';
 import type { Caller } from './caller.ts';
 import { noSuchTask } from './create-task.ts';
 import { event } from './event.ts';
+import { requireFilledIn } from './filled-in.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import { requireClaim } from './caller.ts';
 import type { State } from './state.ts';
@@ -26,6 +27,8 @@ export function decideSubmitResult(
   const { taskId } = missionIds(task);
   if (result.task_id !== taskId)
     return refusal('wrong-task', `the result is about ${result.task_id}, the mission about ${taskId}`, 'Correct it.');
+  const filled = requireFilledIn('result', result);
+  if (!filled.ok) return filled;
   const { epoch, sessionId } = held.claim;
   const submitted = event('ResultSubmitted', { task_id: task.id, epoch, session_id: sessionId, result });
   return decided([submitted], { task_id: task.id, status: result.status });

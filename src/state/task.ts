@@ -30,6 +30,8 @@ export interface Task {
   /** The epoch of the newest claim there ever was; 0 before the first. */
   readonly epoch: number;
   readonly claim: Claim | null;
+  /** The claim that ended last, if time or the end of a process ended it and nothing has happened to the task since. */
+  readonly lapsed: Lapsed | null;
   /** How earlier claims ended, newest last, for whoever comes next. */
   readonly endings: readonly Ending[];
   readonly progress: number | null;
@@ -46,6 +48,7 @@ export interface Claim {
   readonly epoch: number;
   readonly sessionId: string;
   readonly holder: string;
+  readonly principal: string;
   readonly role: string | null;
   readonly requires: readonly Requirement[];
   readonly at: string;
@@ -54,6 +57,16 @@ export interface Claim {
   readonly process: string | null;
   readonly resultStatus: string | null;
   readonly handoff: HeldHandoff | null;
+  /** The handoff that was dropped last: a claim that lapses and is restored has it again. */
+  readonly dropped?: HeldHandoff;
+}
+
+/** A claim as it was when it lapsed, and where the task stood. */
+export interface Lapsed {
+  readonly claim: Claim;
+  readonly phase: Phase;
+  readonly nextRole: string | null;
+  readonly at: string;
 }
 
 /** Sent, and not yet delivered. */
@@ -63,6 +76,7 @@ export interface Ending {
   readonly epoch: number;
   readonly sessionId: string;
   readonly holder: string;
+  readonly principal: string;
   readonly how: HowClaimEnded;
   readonly reason: string | null;
   readonly at: string;

@@ -32,7 +32,11 @@ describe('done', () => {
     const told = event('TaskProgressed', { task_id: 'A', epoch: 1, progress: 100, notes: 'Finished.' });
     const { answer, task } = given(recorded)
       .when(update('done', { progress: 100, notes: 'Finished.' }), session())
-      .then([told, ended('ClaimCompleted'), moved('IMPLEMENTATION', 'COMPLETED', 'done')]);
+      .then([
+        told,
+        ended('ClaimCompleted'),
+        moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'done' }),
+      ]);
     expect(answer).toEqual({ status: 'done' });
     expect(task('A')).toMatchObject({ phase: 'COMPLETED', claim: null, progress: 100, notes: 'Finished.' });
   });
@@ -62,7 +66,7 @@ describe('done', () => {
       .then([
         event('HandoffDropped', { ...say.heldHandoff(), reason: 'the claim ended: completed' }),
         ended('ClaimCompleted'),
-        moved('IMPLEMENTATION', 'COMPLETED', 'done'),
+        moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'done' }),
       ]);
   });
 
@@ -83,7 +87,7 @@ describe('done', () => {
 describe('done, by an operator', () => {
   it('takes any record since the task was made or reinstated', () => {
     given(made).when(update('done'), operator).thenRefused(WRITEBACK);
-    const done = moved('IMPLEMENTATION', 'COMPLETED', 'completed by an operator');
+    const done = moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'completed by an operator' });
     given([...made, [record(), operator]])
       .when(update('done'), operator)
       .then([done]);
@@ -93,7 +97,7 @@ describe('done, by an operator', () => {
   });
 
   it('ends the claim of the holder: completed where the record was made under it, else revoked', () => {
-    const done = moved('IMPLEMENTATION', 'COMPLETED', 'completed by an operator');
+    const done = moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'completed by an operator' });
     given(recorded)
       .when(update('done'), operator)
       .then([ended('ClaimCompleted', 'completed by an operator'), done]);
@@ -140,7 +144,11 @@ describe('blocked', () => {
       [claim(), worker],
     ])
       .when(update('blocked', { notes: 'no key' }), session())
-      .then([told, ended('ClaimBlocked', 'no key'), moved('IMPLEMENTATION', 'BLOCKED', 'no key', 'fixer')]);
+      .then([
+        told,
+        ended('ClaimBlocked', 'no key'),
+        moved('IMPLEMENTATION', 'BLOCKED', { cause: 'updated', reason: 'no key' }, 'fixer'),
+      ]);
     expect(answer).toEqual({ status: 'blocked' });
     expect(task('A').blocked).toEqual({ from: 'IMPLEMENTATION', reason: 'no key' });
   });
@@ -177,7 +185,10 @@ describe('todo and in_progress', () => {
   });
 
   it('the answer is the status that the task has, not the one that was asked for', () => {
-    const past: Step[] = [[create('A', { phase: 'DRAFT' }), operator], moved('DRAFT', 'IMPLEMENTATION', 'prepared')];
+    const past: Step[] = [
+      [create('A', { phase: 'DRAFT' }), operator],
+      moved('DRAFT', 'IMPLEMENTATION', { cause: 'handoff', reason: 'prepared' }),
+    ];
     const { answer } = given([...past, [claim(), worker]])
       .when(update('todo'), session())
       .then([ended('ClaimReleased')]);

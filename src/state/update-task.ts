@@ -2,11 +2,14 @@ import type { TaskUpdate } from '../protocol/task-update.ts';
 import type { Caller } from './caller.ts';
 import { requireClaim } from './caller.ts';
 import { noSuchTask } from './create-task.ts';
-import { abandonClaim, endClaim, moveTo } from './end-claim.ts';
+import { abandonClaim, endClaim, moveTo, type Why } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
 import { evolveTask } from './evolve-task.ts';
+import { isApproval } from './judged-phase.ts';
+import { requireJudge } from './judging.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
+import { principalOf } from './principal.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
 import { statusOf, type Claim, type Status, type Task } from './task.ts';
@@ -26,7 +29,7 @@ export function decideUpdateTask(state: State, update: TaskUpdate, caller: Calle
   switch (update.status) {
     case 'done':
       if (isMeasured(state, caller)) return ONLY_BY_EXIT;
-      return finish(task, claim, rules, told);
+      return finishAs(state, task, claim, caller, rules, told);
     case 'blocked':
       return block(task, claim, update.notes ?? '', told);
     case 'todo':
@@ -64,6 +67,21 @@ function tellProgress(task: Task, claim: Claim | null, { progress, notes }: Task
   return [event('TaskProgressed', told)];
 }
 
+/** Done, for a caller: out of review that is an approval, which an author cannot give. */
+export function finishAs(
+  state: State,
+  task: Task,
+  claim: Claim | null,
+  caller: Caller,
+  rules: Rules,
+  told: readonly Event[],
+): Updated {
+  const finished = finish(task, claim, rules, told);
+  if (!finished.ok || !isApproval(task.phase, 'COMPLETED')) return finished;
+  const judge = requireJudge(state, task, principalOf(state, caller), rules);
+  return judge.ok ? finished : judge;
+}
+
 /** Done: the record is there, the gates are passed, the claim ends and the task is COMPLETED, in one transaction. */
 export function finish(task: Task, claim: Claim | null, rules: Rules, told: readonly Event[]): Updated {
   if (task.phase === 'COMPLETED') return updated(task, []);
@@ -72,19 +90,22 @@ export function finish(task: Task, claim: Claim | null, rules: Rules, told: read
   if (!written.ok) return written;
   const passed = requireGates(task, 'COMPLETED', rules);
   if (!passed.ok) return passed;
-  return updated(task, [...told, ...complete(task, claim, claim === null ? 'completed by an operator' : 'done')]);
+  return updated(task, [
+    ...told,
+    ...complete(task, claim, { cause: 'completed', reason: claim === null ? 'completed by an operator' : 'done' }),
+  ]);
 }
 
 /**
  * The entries of a completion. An operator, who comes without a claim, ends that of whoever is still at it: as completed where
  * the record was made under it, and as revoked where it was not.
  */
-export function complete(task: Task, claim: Claim | null, reason: string): Event[] {
-  const done = moveTo(task, 'COMPLETED', reason, null);
+export function complete(task: Task, claim: Claim | null, why: Why): Event[] {
+  const done = moveTo(task, 'COMPLETED', why, null);
   if (claim !== null) return [...endClaim(task, claim, 'completed', null), done];
   if (task.claim === null) return [done];
   const how = hasWriteback(task, task.claim) ? 'completed' : 'revoked';
-  return [...endClaim(task, task.claim, how, reason), done];
+  return [...endClaim(task, task.claim, how, why.reason), done];
 }
 
 function block(task: Task, claim: Claim | null, reason: string, told: readonly Event[]): Updated {
@@ -92,7 +113,7 @@ function block(task: Task, claim: Claim | null, reason: string, told: readonly E
   if (task.phase === 'BLOCKED') return updated(task, told);
   const live = claim ?? task.claim;
   const ended = live === null ? [] : endClaim(task, live, 'blocked', reason);
-  return updated(task, [...told, ...ended, moveTo(task, 'BLOCKED', reason)]);
+  return updated(task, [...told, ...ended, moveTo(task, 'BLOCKED', { cause: 'updated', reason })]);
 }
 
 /** The holder returns the task; an operator takes it from the holder. */

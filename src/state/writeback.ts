@@ -1,6 +1,6 @@
 import type { Phase } from '../protocol/phase.ts';
 import { refusal, type Refusal } from './outcome.ts';
-import type { Rules } from './rules.ts';
+import { rulesFor, type Rules } from './rules.ts';
 import { writebacks, type Claim, type Task } from './task.ts';
 
 /** The words of the source document, to the letter: agents are told to look for them. */
@@ -26,9 +26,20 @@ export function hasWriteback(task: Task, claim: Claim): boolean {
   return writebacks(task).some((record) => record.epoch === claim.epoch);
 }
 
+/** A workflow ends with a merge, whatever else the project does. */
+export function isMerged(task: Pick<Task, 'flow'>, inForce: Rules): boolean {
+  return task.flow.mode !== null || rulesFor(task, inForce).mergeGate;
+}
+
+/** Whether a task goes on to a gate that looks at one commit: the checks, and later the merge. */
+export function needsCommit(task: Task, to: Phase | null, rules: Rules): boolean {
+  return to === 'CI_PENDING' && task.phase !== to && (rulesFor(task, rules).ciGate || isMerged(task, rules));
+}
+
 /** Whether the gates of the project leave this way open: what is theirs to complete nobody else completes. */
-export function requireGates(task: Task, to: Phase, rules: Rules): Cleared {
-  if (rules.mergeGate && to === 'COMPLETED' && task.phase !== 'COMPLETED') {
+export function requireGates(task: Task, to: Phase, inForce: Rules): Cleared {
+  const rules = rulesFor(task, inForce);
+  if (isMerged(task, inForce) && to === 'COMPLETED' && task.phase !== 'COMPLETED') {
     const hint = 'Send an exit signal for your phase; Baton merges when the task is READY_FOR_MERGE.';
     return refusal('merge-gate', `task ${task.id} is completed by its merge, and is ${task.phase}`, hint);
   }

@@ -46,6 +46,10 @@ export async function findSnapshot(
   );
 }
 
+export async function dropSnapshot(connection: Connection, project: number, name: string): Promise<void> {
+  await connection.query(DROP_SNAPSHOT, [project, name]);
+}
+
 export async function readSnapshotNames(connection: Connection, project: number): Promise<readonly string[]> {
   const rows = await connection.query(SNAPSHOT_NAMES, [project]);
   return rows.map((row) => requireText(row, 'name'));
@@ -71,6 +75,11 @@ const SAVE_SNAPSHOT = {
 const FIND_SNAPSHOT = {
   name: 'find_snapshot',
   text: 'SELECT size, hash, bytes FROM baton.snapshot WHERE project = $1 AND name = $2',
+};
+
+const DROP_SNAPSHOT = {
+  name: 'drop_snapshot',
+  text: 'DELETE FROM baton.snapshot WHERE project = $1 AND name = $2',
 };
 
 const SNAPSHOT_NAMES = {

@@ -3,7 +3,7 @@ import { append } from './append.ts';
 import type { Connection } from './connection.ts';
 import type { Continuity } from './continuity.ts';
 import { inspect } from './inspect.ts';
-import { findBlob, findSnapshot, putBlob, readSnapshotNames, saveSnapshot } from './keep.ts';
+import { dropSnapshot, findBlob, findSnapshot, putBlob, readSnapshotNames, saveSnapshot } from './keep.ts';
 import { findCheckpoint, readBlobs, readEntries, readHashes, readHead, readTiles } from './read.ts';
 import type { Watch } from './watch.ts';
 
@@ -43,6 +43,7 @@ export function makeProjectStore({ project, writer, reader, continuity, watch, a
     blobs: () => readBlobs(reader, project),
     saveSnapshot: (name, snapshot) => saveSnapshot(reader, project, name, snapshot),
     findSnapshot: (name) => findSnapshot(reader, project, name),
+    dropSnapshot: (name) => dropSnapshot(reader, project, name),
     snapshotNames: () => readSnapshotNames(reader, project),
     inspect: () => inspect(reader, project),
     watch: (listener) => watch.add(listener),

@@ -39,6 +39,10 @@ export class Keeper {
     return row && { size: numberOf(row, 'size'), hash: bytesOf(row, 'hash'), bytes: bytesOf(row, 'bytes') };
   }
 
+  dropSnapshot(name: string): void {
+    this.#db.prepare('DELETE FROM snapshot WHERE name = ?').run(name);
+  }
+
   snapshotNames(): readonly string[] {
     return this.#names.all().map((row) => textOf(row, 'name'));
   }

@@ -158,6 +158,10 @@ export class SqliteStore implements Store {
     return this.#keeper.findSnapshot(name);
   }
 
+  async dropSnapshot(name: string): Promise<void> {
+    this.#keeper.dropSnapshot(name);
+  }
+
   async snapshotNames(): Promise<readonly string[]> {
     return this.#keeper.snapshotNames();
   }

@@ -34,7 +34,10 @@ beforeAll(async () => {
       i === 0 ? [{ ...testDraft(0), data: { log_blob: blobName(sha256(blob)) } }, ...drafts.slice(1)] : drafts,
     );
   }
-  await ledger.store.saveSnapshot('tasks', sealSnapshot(sha256, 'tasks', ledger.head, Buffer.from('{"tasks":[]}')));
+  await ledger.store.saveSnapshot(
+    'tasks',
+    sealSnapshot(ledger.snapshotSigner, 'tasks', ledger.head, Buffer.from('{"tasks":[]}')),
+  );
   rows = {
     entries: await all(ledger.store.entries({ from: 1 })),
     tiles: [{ level: 8, index: 0, hash: (await ledger.store.tiles(8, { from: 0 }))[0] ?? new Uint8Array(0) }],

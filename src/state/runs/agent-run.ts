@@ -20,6 +20,8 @@ export interface AgentRun {
   readonly resume: { readonly message: string | null; readonly append: boolean } | null;
   readonly supervisor: string | null;
   readonly pid: string | null;
+  /** The sandbox of its newest process; left out: none. */
+  readonly sandbox?: string;
   readonly signal: { readonly kind: 'complete' | 'escalate'; readonly message: string | null } | null;
   /** The decision it is parked for. */
   readonly parked: string | null;
@@ -37,6 +39,10 @@ export interface AgentRun {
   readonly waits: number;
   /** How often each handler has acted since the run began, or a person last set it going again, and when it last did. */
   readonly tries: Readonly<Partial<Record<HandlerName, { readonly count: number; readonly at: string }>>>;
+  /** How many of its stops were blocked, over all its processes. Nothing resets it. */
+  readonly blocks: number;
+  /** How often a handler has resumed it, since the run began or a person last set it going again. */
+  readonly resumes: number;
   readonly exit: {
     readonly code: number | null;
     readonly signal: string | null;

@@ -1,5 +1,6 @@
 import type { BudgetPlan } from '../../protocol/run-plan.ts';
-import type { Rules } from '../rules.ts';
+import { rulesFor, type Rules } from '../rules.ts';
+import type { Task } from '../task.ts';
 import { accountKey, pipelinesAround } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import { MEASURES, type BudgetScope, type Measure } from './budget-scope.ts';
@@ -30,8 +31,11 @@ export function scopesOf(runs: Runs, agent: AgentRun, at: string): readonly Budg
   ];
 }
 
-/** What the runbook allows; undefined where it says nothing. */
-export function budgetOf(runs: Runs, { kind, id }: BudgetScope, { budgets }: Rules): BudgetPlan | undefined {
+/** A workflow keeps the budget that it was started with, so that the tasks are looked at too, if they are at hand. */
+type Budgeted = Runs & { readonly tasks?: ReadonlyMap<string, Task> };
+
+/** The budget that the runbook sets; undefined if it sets none. */
+export function budgetOf(runs: Budgeted, { kind, id }: BudgetScope, rules: Rules): BudgetPlan | undefined {
   switch (kind) {
     case 'agent':
       return runs.agents.get(id)?.plan.budget;
@@ -39,15 +43,17 @@ export function budgetOf(runs: Runs, { kind, id }: BudgetScope, { budgets }: Rul
       const run = runs.pipelines.get(id);
       return run === undefined ? undefined : planOf(run)?.budget;
     }
-    case 'task':
-      return budgets?.task;
+    case 'task': {
+      const task = runs.tasks?.get(id);
+      return (task === undefined ? rules : rulesFor(task, rules)).budgets?.task;
+    }
     case 'day':
-      return budgets?.day;
+      return rules.budgets?.day;
   }
 }
 
 /** Undefined where nothing is limited. */
-export function useOf(runs: Runs, scope: BudgetScope, rules: Rules, at: string): BudgetUse | undefined {
+export function useOf(runs: Budgeted, scope: BudgetScope, rules: Rules, at: string): BudgetUse | undefined {
   const budget = budgetOf(runs, scope, rules);
   if (budget === undefined) return undefined;
   const { raises = 0 } = runs.budgets.get(budgetKey(scope)) ?? {};

@@ -12,6 +12,10 @@ export interface Decision {
   readonly taskId: string | null;
   /** Of a budget: what is asked about; several agents may wait for the answer. */
   readonly scope: BudgetScope | null;
+  /** The runbook that the answer `approve` puts in force. */
+  readonly adopts: { readonly sha256: string; readonly commit: string } | null;
+  /** The main branch, if it is about moves that nobody has accepted. */
+  readonly branch: string | null;
   readonly openedAt: string;
   readonly result: DecisionResult | null;
   /** Seq of the entry since which it is settled; null while it is open. */
@@ -20,6 +24,7 @@ export interface Decision {
 
 export const DECISION_SOURCES = [
   'stop', 'idle', 'dead', 'error', 'gate', 'prompt', 'review', 'merge', 'reconcile', 'budget',
+  'integrity',
 ] as const; // prettier-ignore
 export type DecisionSource = (typeof DECISION_SOURCES)[number];
 

@@ -30,6 +30,8 @@ export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope):
     limited: false,
     waits: 0,
     tries: {},
+    blocks: 0,
+    resumes: 0,
     exit: null,
     usage: null,
     workMs: 0,
@@ -60,9 +62,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
         recovering: false,
       };
     case 'AgentStarted':
-      return isNewest(agent, data) && agent.process === 'wanted'
-        ? { ...agent, process: 'running', supervisor: data.supervisor, pid: data.process }
-        : agent;
+      return isNewest(agent, data) && agent.process === 'wanted' ? started(agent, data) : agent;
     case 'AgentStartFailed':
       return isNewest(agent, data) ? { ...agent, process: 'gone' } : agent;
     case 'AgentExited':
@@ -78,9 +78,12 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
         parked: null,
         waits: 0,
         tries: {},
+        resumes: 0,
         recovering: false,
         signal: agent.signal?.kind === 'escalate' ? null : agent.signal,
       };
+    case 'AgentBlocked':
+      return { ...agent, blocks: Math.max(agent.blocks, data.blocks) };
     case 'SessionUsed': {
       const { agent_id: _, ...usage } = data;
       return { ...agent, usage };
@@ -105,6 +108,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
       return {
         ...agent,
         tries: { ...agent.tries, [data.handler]: { count: data.attempt, at } },
+        resumes: agent.resumes + (data.action === 'resume' ? 1 : 0),
         recovering: data.handler === 'on_error' && data.action === 'resume',
       };
     case 'TimerSet':
@@ -132,6 +136,12 @@ function isNewest(agent: AgentRun, { start }: { readonly start: number }): boole
 
 function attached(agent: AgentRun, { start }: { readonly start: number }, change_: Partial<Attach>): AgentRun {
   return agent.attach?.start === start ? { ...agent, attach: { ...agent.attach, ...change_ } } : agent;
+}
+
+function started(agent: AgentRun, data: EventOf<'AgentStarted'>['data']): AgentRun {
+  const { sandbox: _, ...before } = agent;
+  const { supervisor, process: pid, sandbox } = data;
+  return { ...before, process: 'running', supervisor, pid, ...(sandbox === undefined ? {} : { sandbox }) };
 }
 
 function exited(agent: AgentRun, data: EventOf<'AgentExited'>['data'], at: string): AgentRun {

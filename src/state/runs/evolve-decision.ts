@@ -14,6 +14,8 @@ export function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope)
     pipelineId: data.pipeline_id,
     taskId: data.task_id,
     scope: data.scope ?? null,
+    adopts: data.adopts ?? null,
+    branch: data.branch ?? null,
     openedAt: at,
     result: null,
     over: null,

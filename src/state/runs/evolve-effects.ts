@@ -20,17 +20,24 @@ export const keyOf = {
   seal: 'seal',
 } as const;
 
-/** What is owed after this entry, and what is no longer. */
+/** What is owed after this entry, and what is no longer: the latter is returned. */
 export function evolveEffects(
   { effects, agents }: Pick<Runs, 'effects' | 'agents'>,
   event: Event & { readonly seq: number },
-): void {
+): readonly Effect[] {
   const wanted = effectOf(event);
   // The run of an agent whose process has gone can be ended; there is nothing to kill.
   const ends = wanted?.kind === 'kill-agent' || wanted?.kind === 'stop-agent';
   const isMoot = ends && agents.get(wanted.agentId)?.process === 'gone';
   if (wanted !== undefined && !isMoot) effects.set(wanted.key, wanted);
-  for (const key of settledBy(effects, event)) effects.delete(key);
+  const settled: Effect[] = [];
+  for (const key of settledBy(effects, event)) {
+    const effect = effects.get(key);
+    if (effect === undefined) continue;
+    effects.delete(key);
+    settled.push(effect);
+  }
+  return settled;
 }
 
 function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect | undefined {
@@ -144,6 +151,8 @@ function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event):
       return [keyOf.checks(data.checks_id), keyOf.watch(data.task_id)];
     case 'ChecksRequested':
       return otherChecksOf(effects, data.task_id, data.checks_id);
+    case 'MergeHeld':
+      return [keyOf.merge(data.merge_id)];
     case 'MergeFinished':
       return [keyOf.merge(data.merge_id), ...(data.outcome === 'merged' ? [keyOf.watch(data.task_id)] : [])];
     case 'PullRequestRequested':

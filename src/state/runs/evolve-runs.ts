@@ -1,5 +1,6 @@
 import type { Event, Recorded } from '../event.ts';
 import { post } from './accounts.ts';
+import type { Effect } from './effect.ts';
 import { createAgent, evolveAgent } from './evolve-agent.ts';
 import { openDecision, resolved, withdrawn } from './evolve-decision.ts';
 import { evolveBudgets } from './evolve-budgets.ts';
@@ -8,17 +9,20 @@ import { createPipeline, evolvePipeline } from './evolve-pipeline.ts';
 import { keepNewest } from './keep-newest.ts';
 import type { Runs } from './runs.ts';
 
-/** (runs, entry) → runs. The runs that go in are used up; entries about other things pass by. */
-export function evolveRuns(runs: Runs, recorded: Recorded): void {
+/**
+ * (runs, entry) → runs. The runs that go in are used up; entries about other things pass by. Returns the effects that the entry settled.
+ */
+export function evolveRuns(runs: Runs, recorded: Recorded): readonly Effect[] {
   evolveAgents(runs, recorded);
   evolvePipelines(runs, recorded);
   evolveDecisions(runs, recorded);
   evolveBudgets(runs, recorded);
-  evolveEffects(runs, recorded);
+  const settled = evolveEffects(runs, recorded);
   if (recorded.type === 'WorkersConfigured') {
     for (const name of runs.workers.keys()) runs.workers.delete(name);
     for (const worker of recorded.data.workers) runs.workers.set(worker.name, worker);
   }
+  return settled;
 }
 
 function evolveAgents(runs: Runs, recorded: Recorded): void {
@@ -55,6 +59,10 @@ function evolveDecisions({ decisions }: Runs, recorded: Recorded): void {
   if (recorded.type === 'DecisionOpened') {
     const opened = openDecision(recorded);
     decisions.set(opened.id, opened);
+  }
+  if (recorded.type === 'DecisionExtended') {
+    const extended = decisions.get(recorded.data.decision_id);
+    if (extended?.result === null) decisions.set(extended.id, { ...extended, context: recorded.data.context });
   }
   if (recorded.type !== 'DecisionResolved' && recorded.type !== 'DecisionWithdrawn') return;
   const decision = decisions.get(recorded.data.decision_id);

@@ -28,6 +28,7 @@ export type AgentSeen =
   | ({ readonly kind: 'detached' } & Pick<Detached, 'start' | 'how' | 'talked'>)
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
+  | { readonly kind: 'blocked'; readonly blocks: number }
   | { readonly kind: 'prompted'; readonly prompt: string }
   | ({ readonly kind: 'used' } & Omit<WorkflowEvents['SessionUsed'], 'agent_id' | 'unpriced_tokens'> &
       Pick<Counted, 'open'>)
@@ -63,6 +64,7 @@ export function decideReportAgent(
   if (speaker.answer === undefined)
     return refusal('no-such-agent', 'no agent is named', 'Name one: --agent ID, or BATON_AGENT_ID.');
   if (report.kind === 'used') return decided(seenUsed(speaker.answer, report, prices), null);
+  if (report.kind === 'blocked') return decided(seenBlocked(speaker.answer, report), null);
   if (report.kind === 'attached' || report.kind === 'detached')
     return decided(seenPerson(speaker.answer, report), null);
   return report.kind === 'started' || report.kind === 'exited'
@@ -93,6 +95,13 @@ function processEvent(agent_id: string, report: SeenProcess): Event {
   return event('AgentExited', { agent_id, ...exit, output: output === null ? null : lastOf(output) });
 }
 
+type SeenBlocked = Extract<AgentSeen, { kind: 'blocked' }>;
+
+/** The count grows: a report that was delivered late or twice changes nothing. */
+function seenBlocked({ id: agent_id, blocks }: AgentRun, report: SeenBlocked): Event[] {
+  return report.blocks > blocks ? [event('AgentBlocked', { agent_id, blocks: report.blocks })] : [];
+}
+
 type SeenPerson = Extract<AgentSeen, { kind: 'attached' | 'detached' }>;
 
 /** They come once and leave once. */
@@ -116,7 +125,10 @@ function seenUsed({ id: agent_id, usage }: AgentRun, report: SeenUsed, prices: r
 }
 
 /** What is seen of an agent that nobody waits for, or that waits for a person or has one, changes nothing and is no news. */
-function seenAtWork(agent: AgentRun, report: Exclude<AgentSeen, SeenProcess | SeenUsed | SeenPerson>): Event[] {
+function seenAtWork(
+  agent: AgentRun,
+  report: Exclude<AgentSeen, SeenProcess | SeenUsed | SeenPerson | SeenBlocked>,
+): Event[] {
   const { id: agent_id, outcome, parked, process } = agent;
   if (outcome !== null || parked !== null || process === 'gone') return [];
   if (isAttached(agent) || isAttaching(agent)) return [];

@@ -92,6 +92,8 @@ export interface RunEvents {
     /** Boot, number and start time of the supervisor and of the agent itself. */
     readonly supervisor: string;
     readonly process: string;
+    /** The kind of sandbox that the agent runs in; left out: none. */
+    readonly sandbox?: string;
   };
   AgentStartFailed: { readonly agent_id: string; readonly start: number; readonly reason: string };
   AgentSignalled: {
@@ -101,6 +103,8 @@ export interface RunEvents {
   };
   AgentIdle: { readonly agent_id: string; readonly why: 'stop' | 'waiting' | 'quiet' };
   AgentStop: { readonly agent_id: string };
+  /** A stop was blocked. `blocks`: how many of the run, this one included. */
+  AgentBlocked: { readonly agent_id: string; readonly blocks: number };
   AgentPrompted: { readonly agent_id: string; readonly prompt: string };
   AgentErrored: {
     readonly agent_id: string;
@@ -191,7 +195,13 @@ export interface RunEvents {
     readonly task_id: string | null;
     /** Of a budget. */
     readonly scope?: BudgetScope;
+    /** Of a runbook that a person is asked about. */
+    readonly adopts?: { readonly sha256: string; readonly commit: string };
+    /** The main branch, if it is about moves that nobody has accepted. */
+    readonly branch?: string;
   };
+  /** What it asks about has grown while it was open. */
+  DecisionExtended: { readonly decision_id: string; readonly context: string };
   /** Who chose is the entry's actor, and when is its time. */
   DecisionResolved: {
     readonly decision_id: string;

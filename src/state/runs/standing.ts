@@ -13,6 +13,8 @@ export interface AgentStanding {
   readonly is_parked: boolean;
   /** Parked for a budget: what is under way may end, but nothing new is begun. */
   readonly is_held?: boolean;
+  /** How many of its stops were blocked, over all its processes. */
+  readonly blocks?: number;
   /** What the session still owes, in words. */
   readonly missing: readonly string[];
 }
@@ -28,6 +30,7 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
     is_owned: agent !== undefined && agent.outcome === null,
     is_parked: agent !== undefined && agent.parked !== null,
     ...(isHeld(state, agent) ? { is_held: true } : {}),
+    ...(agent === undefined || agent.blocks === 0 ? {} : { blocks: agent.blocks }),
     missing: agent === undefined ? [] : missingOf(state, agent, exitProtocol),
   };
 }

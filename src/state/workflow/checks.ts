@@ -52,12 +52,21 @@ function outcomeOf({ plans, outcomes }: Checks, name: string, outcome: CheckOutc
   return plans.every((plan) => all[plan.name] === 'passed') ? 'passed' : null;
 }
 
+/** Whether checks, or a pull request, are of another commit than the one that the task has now. */
+export function isOfOtherHead({ flow }: Task, made: { readonly head: string } | null): boolean {
+  return flow.head !== null && made !== null && made.head !== flow.head;
+}
+
 /** Where somebody has moved the task meanwhile, its checks are a matter of record only. */
 function afterChecks(task: Task, outcome: CheckOutcome, { name, output, handoffId }: FinishCheck): Event[] {
   if (task.phase !== 'CI_PENDING') return [];
+  // Another commit was recorded meanwhile: the engine asks for checks of that one.
+  if (isOfOtherHead(task, task.flow.checks)) return [];
   // The review begins when there is something to look at.
   if (outcome === 'passed' && task.flow.pull?.isWanted === true) return [];
-  if (outcome === 'passed') return [moveTo(task, 'READY_FOR_REVIEW', 'all required checks passed')];
+  if (outcome === 'passed')
+    return [moveTo(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];
   const handoff = toFixer(task, 'ci-gate', [{ type: name, text: output ?? '' }], handoffId);
-  return [event('HandoffDelivered', handoff), moveTo(task, 'IMPLEMENTATION', `check failed: ${name}`, 'fixer')];
+  const why = { cause: 'checks', reason: `check failed: ${name}` } as const;
+  return [event('HandoffDelivered', handoff), moveTo(task, 'IMPLEMENTATION', why, 'fixer')];
 }

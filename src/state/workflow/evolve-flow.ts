@@ -1,45 +1,62 @@
+import type { ViolationKind } from '../../protocol/violation.ts';
 import type { Event, EventOf } from '../event.ts';
+import { JUDGED } from '../judged-phase.ts';
+import { isOperator } from '../principal.ts';
 import type { Task } from '../task.ts';
+import { authorsAfter } from './authors.ts';
 import { findingsIn } from './findings.ts';
 import { evolvePull } from './evolve-pull.ts';
 import { NO_FLOW, type Flow } from './flow.ts';
 
-/** (flow, entry) → flow. `before` is the task as it was: what a session did is known by the claim that it had then. */
-export function evolveFlow(
-  flow: Flow,
-  recorded: Event & { readonly seq: number; readonly at: string },
-  before: Pick<Task, 'claim'>,
-): Flow {
+type Seen = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
+
+/** The task as it was before the entry: what a session did is known by the claim that it had then. */
+type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
+
+/** (flow, entry) → flow. */
+export function evolveFlow(flow: Flow, recorded: Seen, before: Before): Flow {
+  const after = follow(flow, recorded, before);
+  const authors = authorsAfter(flow.authors, recorded, before);
+  return authors === flow.authors ? after : { ...after, authors };
+}
+
+function follow(flow: Flow, recorded: Seen, before: Before): Flow {
   switch (recorded.type) {
     case 'PhaseMoved':
-      return { ...flow, movedAt: recorded.seq };
+      return { ...flow, movedAt: recorded.seq, ...(isBroughtToJudgement(recorded.data) ? { judged: flow.head } : {}) };
     case 'WorkflowStarted':
-      return { ...flow, mode: recorded.data.mode, startedAt: recorded.at };
+      return { ...flow, mode: recorded.data.mode, runbook: recorded.data.runbook ?? null, startedAt: recorded.at };
     case 'TaskHeld':
       return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
     case 'TaskFreed':
-      return { ...flow, held: null };
-    case 'TaskClaimed':
-      return isAuthor(recorded.data.role) ? { ...flow, authors: withName(flow.authors, recorded.data.holder) } : flow;
+      return { ...flow, held: null, heldMerge: null };
     case 'BranchNamed':
       return { ...flow, branch: recorded.data.branch };
     case 'SessionPrepared': {
-      const { workspace, branch, base, port } = recorded.data;
-      return { ...flow, branch, place: { workspace, branch, base, port } };
+      const { workspace, branch, base, port, main = null } = recorded.data;
+      return { ...flow, branch, place: { workspace, branch, base, port }, mainAt: flow.mainAt ?? main };
     }
     case 'SessionMeasured': {
-      const { head, commits, violations } = recorded.data;
+      const { head, commits, broken } = recorded.data;
       const base = flow.unfit?.base ?? recorded.data.base;
       // What was not committed is measured again anyway: it lies in the worktree.
-      const unfit = head !== base && violations.some(isOfConstraint) ? { base, head } : null;
-      return { ...flow, head, unfit, commits: flow.commits + commits };
+      const unfit = head !== base && broken.some((kind) => CONSTRAINTS.has(kind)) ? { base, head } : null;
+      return { ...flow, head, headAt: recorded.seq, unfit, commits: flow.commits + commits };
     }
     case 'ThoughtRecorded':
-      return isOfAuthor(recorded.data, before)
-        ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase() }
+      return isOfWork(recorded.data, before)
+        ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase(), headAt: recorded.seq }
         : flow;
     case 'HandoffDelivered':
-      return delivered(flow, recorded.data, before);
+      return delivered(flow, recorded.data, approverOf(recorded, before));
+    case 'AgentSessionCompleted':
+      return recorded.data.next_phase === 'READY_FOR_MERGE'
+        ? { ...flow, approval: { head: flow.head, ...approverOf(recorded, before) } }
+        : flow;
+    case 'SelfApproved': {
+      const { head, by, reason } = recorded.data;
+      return { ...flow, selfApproval: { head, by, reason } };
+    }
     case 'ChecksRequested': {
       const { checks_id: id, head, checks: plans } = recorded.data;
       return { ...flow, checks: { id, head, plans, outcomes: {}, outcome: null } };
@@ -63,13 +80,29 @@ export function evolveFlow(
     case 'PullRequestClosed':
       return { ...flow, pull: evolvePull(flow.pull, recorded) };
     case 'MergeRequested': {
-      const { merge_id: id, head, handoff } = recorded.data;
-      return { ...flow, merge: { id, head, handoff } };
+      const { merge_id: id, head, handoff, pull } = recorded.data;
+      return { ...flow, merge: { id, head, handoff, ...(pull === undefined ? {} : { isAtGithub: true }) } };
+    }
+    case 'MergePrepared': {
+      const { merge_id, branch, base, merge_sha: sha } = recorded.data;
+      return flow.merge?.id === merge_id
+        ? { ...flow, merge: { ...flow.merge, prepared: { branch, base, sha } } }
+        : flow;
     }
     case 'MergeFinished': {
       const { merge_sha, base } = recorded.data;
       return { ...flow, merge: null, ...(merge_sha === null ? {} : { mergeSha: merge_sha, mergeBase: base }) };
     }
+    case 'ProtectedMeasured': {
+      const { head, base, paths } = recorded.data;
+      return { ...flow, protected: { head, base, paths } };
+    }
+    case 'MergeHeld': {
+      const { head, handoff } = recorded.data;
+      return { ...flow, merge: null, heldMerge: { head, handoff } };
+    }
+    case 'MergeAgreed':
+      return { ...flow, agreed: recorded.data.head };
     case 'TaskReinstated':
       return startAgain(flow);
     default:
@@ -77,38 +110,46 @@ export function evolveFlow(
   }
 }
 
+/** From one judged phase to the next it is still the same commit that is judged; a blocked task comes back to the same judgement. */
+function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): boolean {
+  return JUDGED.has(to) && !JUDGED.has(from) && from !== 'BLOCKED';
+}
+
 /** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
 function startAgain(flow: Flow): Flow {
-  const { mode, startedAt, issue, commits, reviews, branch, place, authors, head, unfit, checks, merge, movedAt } =
-    flow;
+  const { mode, runbook, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
+  const { unfit, checks, merge, movedAt } = flow;
   // What was merged stays merged: the work that is to be done again gets a pull request of its own.
   const pull = flow.mergeSha === null ? flow.pull : null;
-  const work = { commits, reviews, branch, place, authors, head, unfit, checks, pull, merge };
-  return { ...NO_FLOW, mode, startedAt, issue, movedAt, ...work };
+  const work = { commits, reviews, branch, place, authors, head, headAt, unfit, checks, pull, merge };
+  return { ...NO_FLOW, mode, runbook, startedAt, issue, movedAt, ...work };
 }
 
-/** A result that is not true is its own session's alone; work that breaks a constraint stays in the branch. */
-function isOfConstraint(violation: string): boolean {
-  return /^(?:max_files|no_git_commit|no_new_deps): /.test(violation);
+/** A false result concerns its own session alone; work that breaks a constraint stays in the branch. */
+const CONSTRAINTS: ReadonlySet<ViolationKind> = new Set(['max_files', 'no_git_commit', 'no_new_deps']);
+
+/**
+ * Nobody measures what a claim by hand leaves behind: its record names the commit. A measured session's measurement comes later and counts.
+ * From review on a record moves nothing: what was checked and reviewed is the commit that came there.
+ */
+function isOfWork({ epoch, record }: EventOf<'ThoughtRecorded'>['data'], { claim, lapsed, phase }: Before): boolean {
+  const where = claim === null ? (lapsed?.phase ?? phase) : phase;
+  if (record.status === 'todo' || JUDGED.has(where) || where === 'COMPLETED' || where === 'BLOCKED') return false;
+  return epoch === null || epoch === (claim ?? lapsed?.claim)?.epoch;
 }
 
-/** What a claim taken by hand leaves behind nobody measures: its record says so. Of all others the measurement, which comes later, counts. */
-function isOfAuthor({ epoch, record }: EventOf<'ThoughtRecorded'>['data'], { claim }: Pick<Task, 'claim'>): boolean {
-  return claim !== null && claim.epoch === epoch && isAuthor(claim.role) && record.status !== 'todo';
+interface Approver {
+  readonly by: string;
+  readonly principal?: string;
 }
 
-/** Whoever changes the work does not approve it. */
-export function isAuthor(role: string | null): boolean {
-  return role === 'implementer' || role === 'fixer';
+/** An operator who hands a task on answers for that, also while another holds the claim. */
+function approverOf({ actor }: Seen, { claim }: Before): Approver {
+  if (actor !== undefined && isOperator(actor)) return { by: 'operator', principal: actor };
+  return claim === null ? { by: 'operator' } : { by: claim.holder, principal: claim.principal };
 }
 
-function withName(names: readonly string[], name: string): readonly string[] {
-  return names.includes(name) ? names : [...names, name].slice(-KEPT_NAMES);
-}
-
-const KEPT_NAMES = 50;
-
-function delivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], { claim }: Pick<Task, 'claim'>): Flow {
+function delivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], approver: Approver): Flow {
   const reviews = flow.reviews + (handoff.from === 'reviewer-agent' ? 1 : 0);
   const issue = handoff.from === 'issue-manager' && handoff.to !== 'orchestrator' ? handoff : flow.issue;
   const after = { ...flow, handoff, issue, reviews };
@@ -119,7 +160,7 @@ function delivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], { c
     return { ...after, retries: 0, approval: null, rounds: flow.rounds + 1, findings };
   }
   if (handoff.to === 'validator-agent') {
-    return { ...after, retries: 0, approval: { head: flow.head, by: claim?.holder ?? 'operator' } };
+    return { ...after, retries: 0, approval: { head: flow.head, ...approver } };
   }
   return { ...after, retries: 0 };
 }

@@ -1,15 +1,19 @@
-import type { Caller } from '../caller.ts';
+import { requireClaim, type Caller } from '../caller.ts';
 import { endClaim, moveTo } from '../end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
+import { headOf, isSelfApproved, requireJudge, requireNoDecision } from '../judging.ts';
 import { findOwed, refuseMissing } from '../owed.ts';
-import type { Rules } from '../rules.ts';
+import { principalOf } from '../principal.ts';
+import { rulesFor, type Rules } from '../rules.ts';
 import { lastOf } from '../runs/last-of.ts';
 import type { State } from '../state.ts';
 import { writebacks, type HeldHandoff, type Task } from '../task.ts';
 import { noSuchTask } from '../create-task.ts';
+import { findMain } from '../main/main-branch.ts';
 import { WRITEBACK_REQUIRED } from '../writeback.ts';
 import { toFixer, withMerge } from './gate-handoffs.ts';
+import { needsAgreement } from './protected.ts';
 import type { MergeMethod, PullPlace, WorkflowEvents } from './workflow-event.ts';
 
 export interface RequestMerge {
@@ -17,7 +21,10 @@ export interface RequestMerge {
   readonly mergeId: string;
 }
 
-/** Somebody asks for the merge of a task that is ready for it: an agent that validated it, or a person. */
+/**
+ * Asks for the merge of a task that is ready for it. Only the holder of the claim, in the role whose turn it is, an operator or the engine
+ * may; a session that holds no claim here has no part in it.
+ */
 export function decideRequestMerge(
   state: State,
   { id, mergeId }: RequestMerge,
@@ -26,6 +33,9 @@ export function decideRequestMerge(
 ): Outcome<{ readonly merge_id: string }> {
   const task = state.tasks.get(id);
   if (task === undefined) return noSuchTask(id);
+  const { claim } = task;
+  const standing = requireStanding(task, caller);
+  if (!standing.ok) return standing;
   const { merge } = task.flow;
   if (merge !== null) return decided([], { merge_id: merge.id });
   if (task.phase !== 'READY_FOR_MERGE')
@@ -34,23 +44,59 @@ export function decideRequestMerge(
       `task ${id} is ${task.phase}, not READY_FOR_MERGE`,
       `See it: baton task show ${id}`,
     );
-  const { claim } = task;
-  const isOwn = caller.kind === 'session' && caller.sessionId === claim?.sessionId;
-  if (claim !== null && !isOwn)
-    return refusal('already-claimed', `task ${id} is claimed by ${claim.holder}`, 'Wait until they have validated it.');
+  const judge = requireMerger(state, task, caller, rules);
+  if (!judge.ok) return judge;
   const missing = claim === null ? [] : findOwed(task, claim, false);
   if (missing.length > 0) return refuseMissing(missing);
   const asked = requestMerge(task, claim?.handoff ?? null, mergeId, rules);
   if (!asked.ok) return asked;
-  // Whoever holds it has done their part: the rest is the merge's.
+  // The holder's part is done: the merge itself needs no claim.
   const ended = claim === null ? [] : endClaim(task, { ...claim, handoff: null }, 'completed', 'asked for the merge');
   return decided([...asked.events, ...ended], { merge_id: mergeId });
 }
 
+function requireStanding(task: Task, caller: Caller): Outcome<null> {
+  const { claim, nextRole } = task;
+  if (caller.kind !== 'session') {
+    if (claim === null) return decided([], null);
+    const message = `task ${task.id} is claimed by ${claim.holder}`;
+    return refusal('already-claimed', message, 'Wait until the holder has validated it.');
+  }
+  const held = requireClaim(task, caller);
+  if (!held.ok) return held;
+  if (nextRole === null || held.claim.role === nextRole) return decided([], null);
+  const message = `the merge of ${task.id} is for the role ${nextRole}, and this session plays ${held.claim.role ?? 'no role'}`;
+  return refusal('wrong-role', message, `Claim it with --role ${nextRole}.`);
+}
+
+/** The engine merges for nobody in particular: who approved the change was judged before. */
+function requireMerger(state: State, task: Task, caller: Caller, rules: Rules): Outcome<null> {
+  if (task.flow.held !== null)
+    return refusal(
+      'held',
+      `task ${task.id} waits for a person: ${task.flow.held.stage}`,
+      'See it: baton decision list',
+    );
+  if (caller.kind === 'system') return requireNoDecision(state, task);
+  const principal = principalOf(state, caller);
+  const judge = requireJudge(state, task, principal, rules);
+  return judge.ok ? requireReviewed(task, principal) : judge;
+}
+
+/** A commit that was first recorded when the task was already up for judgement was chosen by its recorder, and no one else has seen it. */
+export function requireReviewed(task: Task, principal: string): Outcome<null> {
+  if (task.flow.head !== null || isSelfApproved(task, principal) || writebacks(task).length === 0)
+    return decided([], null);
+  const message = `no commit of ${task.id} was recorded before its review: nobody has looked at what would be merged`;
+  const hint = `An operator can answer for it: baton merge ${task.id} --self-approve REASON`;
+  return refusal('unreviewed', message, hint);
+}
+
 /** The entry that asks for a merge, or why there can be none. */
-export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: string, rules: Rules): Outcome<null> {
+export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: string, inForce: Rules): Outcome<null> {
+  const rules = rulesFor(task, inForce);
   const records = writebacks(task);
-  const head = task.flow.head ?? records.at(-1)?.commitSha;
+  const head = headOf(task);
   const branch = task.flow.place?.branch ?? task.latestRecord?.branch;
   if (records.length === 0 || head === undefined || branch === undefined)
     return refusal(
@@ -62,6 +108,12 @@ export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: s
   if (approval !== null && approval.head !== null && approval.head !== head) {
     const message = `the approval of ${task.id} was for ${approval.head.slice(0, 12)}, and its head is ${head.slice(0, 12)}`;
     return refusal('approval-void', message, 'A new commit voids an approval: have it reviewed again.');
+  }
+  const later = findLaterRecord(task, head);
+  if (later !== undefined) {
+    const message = `the newest record of ${task.id} names ${later.slice(0, 12)}, and ${head.slice(0, 12)} was checked and reviewed`;
+    const hint = `Send the task back to have ${later.slice(0, 12)} checked and reviewed, or record the commit that is to be merged.`;
+    return refusal('later-record', message, hint);
   }
   const { method, into } = rules.merge ?? { method: 'squash', into: null };
   const message = `task: ${task.id} — ${task.title}\n\nBaton-Task: ${task.id}\nBaton-Head: ${head}\n`;
@@ -85,8 +137,59 @@ export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: s
   );
 }
 
+/** A commit that was recorded after the head was known: to merge the head would leave it out, and nobody has looked at it. */
+function findLaterRecord(task: Task, head: string): string | undefined {
+  const newest = writebacks(task).at(-1);
+  if (newest === undefined || newest.seq <= task.flow.headAt) return undefined;
+  const sha = newest.commitSha.toLowerCase();
+  return sha === head ? undefined : sha;
+}
+
 function placeOf({ repository, remote }: PullPlace): PullPlace {
   return { repository, remote };
+}
+
+/** The commit that a merge is about to move the branch to. */
+export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'merge_id' | 'task_id' | 'head'> & {
+  readonly mergeId: string;
+};
+
+/** Recorded before the branch moves. A merge that was called off is refused, and its branch stays where it is. */
+export function decidePrepareMerge(state: State, { mergeId, ...made }: PrepareMerge, rules: Rules): Outcome<null> {
+  const task = findMerging(state, mergeId);
+  const merge = task?.flow.merge;
+  if (task === undefined || !merge || task.phase !== 'READY_FOR_MERGE')
+    return refusal('merge-called-off', `merge ${mergeId} was called off`, 'See its task: baton task list');
+  if (needsAgreement(task, merge.head))
+    return refusal('merge-called-off', `merge ${mergeId} waits for a person`, 'See: baton decision list');
+  const held = holdFor(state, made, rulesFor(task, rules).merge?.into ?? null);
+  if (held !== null) return held;
+  const { prepared } = merge;
+  if (prepared?.sha === made.merge_sha && prepared.base === made.base && prepared.branch === made.branch)
+    return decided([], null);
+  return decided([event('MergePrepared', { merge_id: mergeId, task_id: task.id, head: merge.head, ...made })], null);
+}
+
+/**
+ * Baton merges onto a position of the main branch that is on record, and that nobody has to look at first. A workflow keeps the branch
+ * that its own runbook names, also if another one is watched meanwhile.
+ */
+function holdFor(
+  state: State,
+  { branch, base }: Pick<PrepareMerge, 'branch' | 'base'>,
+  into: string | null,
+): ReturnType<typeof refusal> | null {
+  const main = findMain(state);
+  if (main === undefined) return null;
+  if (main.trusted !== null)
+    return refusal('main-held', `${main.branch} has commits that nobody has accepted`, 'Answer: baton decision list');
+  if (main.branch === branch ? main.sha === base : into === branch) return null;
+  const message = `${branch} is at ${base.slice(0, 12)}, and that is not on record yet`;
+  return refusal('main-moved', message, 'The merge is made again.');
+}
+
+function findMerging({ tasks }: State, mergeId: string): Task | undefined {
+  return [...tasks.values()].find(({ flow }) => flow.merge?.id === mergeId);
 }
 
 /** How a merge went. */
@@ -100,12 +203,25 @@ export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'merg
 /** Merged: the task is done, and its handoff is delivered. Otherwise it goes to the fixer, or a person is asked. */
 export function decideFinishMerge(state: State, command: FinishMerge): Outcome<null> {
   const { mergeId, method: _, newId, ...result } = command;
-  const task = [...state.tasks.values()].find(({ flow }) => flow.merge?.id === mergeId);
+  const task = findMerging(state, mergeId);
   const merge = task?.flow.merge;
   if (task === undefined || !merge) return decided([], null);
+  if (isUnprepared(merge, result)) {
+    const message = `${result.merge_sha ?? ''} is not the commit that merge ${mergeId} has prepared`;
+    return refusal('merge-not-prepared', message, 'See what was recorded: baton ledger log');
+  }
   const output = result.output === null ? null : lastOf(result.output);
   const finished = event('MergeFinished', { ...result, output, merge_id: mergeId, task_id: task.id, head: merge.head });
   return decided([finished, ...afterMerge(task, merge.handoff, command, newId)], null);
+}
+
+/** Merged means merged by us: as the commit on record, by GitHub, or there was nothing left to merge. */
+function isUnprepared(
+  { prepared, isAtGithub }: NonNullable<Task['flow']['merge']>,
+  { outcome, merge_sha, base }: Pick<FinishMerge, 'outcome' | 'merge_sha' | 'base'>,
+): boolean {
+  if (outcome !== 'merged' || isAtGithub === true || merge_sha === base) return false;
+  return merge_sha === null || prepared?.sha !== merge_sha;
 }
 
 /** It cannot even be tried. */
@@ -125,7 +241,11 @@ export function refuseMerge(
   });
   const dropped = handoff === null ? [] : [drop(handoff, reason)];
   const isMoved = task.phase !== 'READY_FOR_MERGE';
-  return [finished, ...dropped, ...(isMoved ? [] : [moveTo(task, 'BLOCKED', `merge refused: ${reason}`)])];
+  return [
+    finished,
+    ...dropped,
+    ...(isMoved ? [] : [moveTo(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason}` })]),
+  ];
 }
 
 function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerge, newId: string): Event[] {
@@ -133,16 +253,20 @@ function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerg
   if (task.phase !== 'READY_FOR_MERGE') return handoff === null ? [] : [drop(handoff, 'the task was moved meanwhile')];
   if (outcome === 'merged' && merge_sha !== null) {
     const delivered = handoff === null ? [] : [event('HandoffDelivered', withMerge(handoff, merge_sha, method))];
-    return [...delivered, moveTo(task, 'COMPLETED', `merged as ${merge_sha}`, handoff?.next_role ?? null)];
+    return [
+      ...delivered,
+      moveTo(task, 'COMPLETED', { cause: 'merged', reason: `merged as ${merge_sha}` }, handoff?.next_role ?? null),
+    ];
   }
   const dropped = handoff === null ? [] : [drop(handoff, reason ?? outcome)];
-  if (outcome === 'refused') return [...dropped, moveTo(task, 'BLOCKED', `merge refused: ${reason ?? ''}`)];
+  if (outcome === 'refused')
+    return [...dropped, moveTo(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason ?? ''}` })];
   const failures =
     outcome === 'conflict'
       ? [{ type: 'merge_conflict', text: `The branch cannot be merged into main. Conflicts in: ${files.join(', ')}` }]
       : [
           {
-            type: reason === WRITEBACK_REQUIRED ? 'writeback' : 'merged_tree',
+            type: command.failure ?? 'merged_tree',
             text: `${reason ?? 'a check failed'}\n${output ?? ''}`,
           },
         ];
@@ -150,7 +274,7 @@ function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerg
   return [
     ...dropped,
     event('HandoffDelivered', back),
-    moveTo(task, 'IMPLEMENTATION', `merge failed: ${reason ?? outcome}`, 'fixer'),
+    moveTo(task, 'IMPLEMENTATION', { cause: 'merge-failed', reason: `merge failed: ${reason ?? outcome}` }, 'fixer'),
   ];
 }
 

@@ -2,10 +2,11 @@ import type { Phase } from '../../protocol/phase.ts';
 import { moveTo } from '../end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
-import type { Rules } from '../rules.ts';
+import { rulesFor, type Rules } from '../rules.ts';
 import { firstOf } from '../runs/last-of.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
+import { isOfOtherHead } from './checks.ts';
 import { refuseMerge } from './merge.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
@@ -23,16 +24,24 @@ export function decidePublishPull(state: State, { pullId, ...found }: PublishPul
   const isOpen = checks !== null && checks.head === pull.head && checks.outcome === null;
   const watch = isOpen ? checks.plans.filter(({ run }) => run === undefined).map(({ name }) => name) : [];
   const about = { pull_id: pullId, task_id: task.id, head: pull.head, watch };
-  return decided([event('PullRequestPublished', { ...about, ...found }), ...afterPublishing(task, rules)], null);
+  return decided(
+    [event('PullRequestPublished', { ...about, ...found }), ...afterPublishing(task, rulesFor(task, rules))],
+    null,
+  );
 }
 
 function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
   const { checks, pull, mode } = task.flow;
-  if (task.phase !== 'CI_PENDING') return [];
+  if (task.phase !== 'CI_PENDING' || isOfOtherHead(task, pull)) return [];
   if (checks?.head === pull?.head && checks?.outcome === 'passed')
-    return [moveTo(task, 'READY_FOR_REVIEW', 'all required checks passed')];
+    return [moveTo(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];
   if (ciGate || mode === null) return [];
-  return [moveTo(task, 'READY_FOR_REVIEW', 'the pull request is open; no checks are required')];
+  return [
+    moveTo(task, 'READY_FOR_REVIEW', {
+      cause: 'published',
+      reason: 'the pull request is open; no checks are required',
+    }),
+  ];
 }
 
 export interface FailPull {
@@ -48,7 +57,10 @@ export function decideFailPull(state: State, { pullId, reason }: FailPull): Outc
   if (task.flow.merge !== null) return decided([failed, ...refuseMerge(task, task.flow.merge, reason)], null);
   // Whoever works on it is not kept from it: it is published anew when they have done.
   if (task.claim !== null || !WAITING.has(task.phase)) return decided([failed], null);
-  return decided([failed, moveTo(task, 'BLOCKED', `no pull request: ${firstOf(reason)}`)], null);
+  return decided(
+    [failed, moveTo(task, 'BLOCKED', { cause: 'publish-failed', reason: `no pull request: ${firstOf(reason)}` })],
+    null,
+  );
 }
 
 const WAITING: ReadonlySet<Phase> = new Set(['CI_PENDING', 'READY_FOR_REVIEW', 'READY_FOR_MERGE']);

@@ -1,7 +1,9 @@
+import type { AdoptRunbook, AskAdoption } from '../adopt-runbook.ts';
 import type { Command } from '../decide.ts';
+import type { Move, SeeMain } from '../main/see-main.ts';
 
 /** The commands of the workflow, in a few words each. */
-export const prepare = (task_id: string, epoch: number): Command => ({
+export const prepare = (task_id: string, epoch: number, main?: string): Command => ({
   kind: 'prepare-session',
   command: {
     agent_id: 'a1',
@@ -11,6 +13,7 @@ export const prepare = (task_id: string, epoch: number): Command => ({
     branch: 'feature/a',
     base: '0'.repeat(40),
     port: 3100,
+    ...(main === undefined ? {} : { main }),
     mission: {
       version: '1',
       task_id: 'T001',
@@ -42,6 +45,29 @@ export const finishCheck = (checksId: string, name: string, outcome: 'passed' | 
 
 export const askMerge = (id: string): Command => ({ kind: 'request-merge', command: { id, mergeId: 'm1' } });
 
+export const MAIN = '1'.repeat(40);
+
+/** A look at the main branch: what it found, and how it differs from a fast-forward of one commit. */
+export const seeMain = (sha: string, more: Partial<SeeMain> & { readonly by?: Partial<Move> | null } = {}): Command => {
+  const { by = {}, ...seen } = more;
+  const usual = { old: MAIN, fastForward: true, commits: 1, onUpstream: null, authors: ['Ada <a@example.org> (1)'] };
+  const move = by === null ? null : { ...usual, stat: ' a.ts | 1 +', ...by };
+  const command = {
+    branch: 'main',
+    sha,
+    upstream: null,
+    isConfigured: false,
+    seenAt: '2026-01-01T00:00:00.000Z',
+    move,
+  };
+  return { kind: 'see-main', command: { ...command, ...seen } };
+};
+
+export const prepareMerge = (mergeId: string, merge_sha: string): Command => ({
+  kind: 'prepare-merge',
+  command: { mergeId, branch: 'main', base: MAIN, merge_sha },
+});
+
 export const finishMerge = (
   mergeId: string,
   outcome: 'merged' | 'conflict' | 'failed' | 'refused',
@@ -52,7 +78,7 @@ export const finishMerge = (
     mergeId,
     method: 'squash',
     outcome,
-    base: '1'.repeat(40),
+    base: MAIN,
     merge_sha,
     reason: outcome === 'merged' ? null : outcome,
     files: outcome === 'conflict' ? ['a.ts'] : [],
@@ -89,6 +115,7 @@ export const measuredAt = (head: string) => ({
   file_count: 1,
   files: [{ path: 'a.ts', action: 'modified' }],
   new_dependencies: [],
+  broken: [],
 });
 
 /** A finding of a reviewer, as the fixer gets it. */
@@ -107,3 +134,21 @@ export const failure = (recoverable: boolean): string =>
   `<handoff><from>implementer-agent</from><to>orchestrator</to><status>failure</status><error><type>NetworkError</type>` +
   `<message>no answer</message><details></details><recoverable>${recoverable}</recoverable>` +
   `<suggested_action>wait</suggested_action></error></handoff>`;
+
+export function adopt(sha256: string, more: Partial<AdoptRunbook> = {}): Command {
+  const command = { sha256, commit: null, committed: null, by: 'operator:ada', ...more };
+  return { kind: 'adopt-runbook', command };
+}
+
+export function askAdoption(sha256: string, more: Partial<AskAdoption> = {}): Command {
+  const command = { decisionId: `d-${sha256.slice(0, 4)}`, sha256, commit: 'c'.repeat(40), differences: 'x', ...more };
+  return { kind: 'ask-adoption', command };
+}
+
+export function measureProtected(
+  taskId: string,
+  paths: readonly string[],
+  { head = 'a'.repeat(40), mergeId = null }: { head?: string; mergeId?: string | null } = {},
+): Command {
+  return { kind: 'measure-protected', command: { taskId, mergeId, head, base: 'b'.repeat(40), paths } };
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide, type Command } from '../decide.ts';
-import { create, claim, operator, system, worker } from '../say.cases.ts';
+import { create, claim, operate, operator, release, system, worker } from '../say.cases.ts';
 import { emptyState, evolve, type State } from '../state.ts';
 import { nameBranch, prepare, startWorkflow } from './say.cases.ts';
 
@@ -70,5 +70,16 @@ describe('a session', () => {
     expect(decide(state, prepare('A', 1), system, RULES)).toMatchObject({ ok: true, events: [] });
     const stale = decide(state, prepare('A', 2), system, RULES);
     expect(!stale.ok && stale.refusal.code).toBe('claim-ended');
+  });
+
+  it('of a task records where the main branch was when the first one began; the next ones do not', () => {
+    const state = after(create('A'), claim('A', 'a1'));
+    const [first, second] = ['1'.repeat(40), '2'.repeat(40)];
+    say(state, prepare('A', 1, first));
+    for (const next of [release('A', { epoch: 1 }), claim('A', 'a2'), prepare('A', 2, second)]) say(state, next);
+    expect(state.tasks.get('A')?.flow.mainAt).toBe(first);
+    // Work that begins again begins from where main is then.
+    for (const next of [operate('reinstate'), claim('A', 'a3'), prepare('A', 3, second)]) say(state, next);
+    expect(state.tasks.get('A')?.flow.mainAt).toBe(second);
   });
 });

@@ -1,3 +1,4 @@
+import { adoptionInForce } from '../adoption.ts';
 import type { Caller } from '../caller.ts';
 import { decideCreateTask, type CreateTask } from '../create-task.ts';
 import { event } from '../event.ts';
@@ -9,18 +10,22 @@ export interface StartWorkflow extends Omit<CreateTask, 'id' | 'phase' | 'nextRo
   /** Left out: the next free one, W-00001 and so on. */
   readonly id?: string;
   readonly mode: WorkflowMode;
+  /** Left out: the one in force. */
+  readonly runbook?: string;
 }
 
 /** A task in DRAFT, which the roles of the workflow take from there. */
 export function decideStartWorkflow(
   state: State,
-  { mode, ...task }: StartWorkflow,
+  { mode, runbook, ...task }: StartWorkflow,
   caller: Caller,
 ): Outcome<{ readonly id: string; readonly n: number }> {
   const id = task.id ?? freeId(state);
   const created = decideCreateTask(state, { ...task, id, phase: 'DRAFT', nextRole: FIRST_ROLE }, caller);
   if (!created.ok) return created;
-  return decided([...created.events, event('WorkflowStarted', { task_id: id, mode })], { id, n: created.answer.n });
+  const pinned = runbook ?? adoptionInForce(state)?.sha256;
+  const started = event('WorkflowStarted', { task_id: id, mode, ...(pinned === undefined ? {} : { runbook: pinned }) });
+  return decided([...created.events, started], { id, n: created.answer.n });
 }
 
 const FIRST_ROLE = 'issue-manager';

@@ -1,7 +1,11 @@
+import { isPrUrl } from '../../protocol/exit-signal-checks.ts';
 import { parseHandoff } from '../../protocol/handoff/index.ts';
 import type { Task } from '../task.ts';
 
-/** Where an issue and its pull request are: the one that Baton opened, else what a handoff said, else at this Baton. */
+/**
+ * Where an issue and its pull request are: the one that Baton opened, else what a handoff said, else an address of Baton's own. A session is
+ * told to put `pr_url` into its exit signal, so an address that the signal would refuse is not passed on.
+ */
 export interface Addresses {
   readonly issue_url: string;
   readonly issue_number: string;
@@ -9,8 +13,8 @@ export interface Addresses {
   readonly pr_number: string;
 }
 
-/** `.localhost` leads nowhere but to this machine; the daemon's port changes, the address does not. */
-const HERE = 'http://baton.localhost/tasks';
+/** `.invalid` leads nowhere; the daemon's port changes, the address does not. An exit signal takes only `https://`. */
+const HERE = 'https://baton.invalid/tasks';
 
 export function addressesOf({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): Addresses {
   const parsed = flow.handoff === null ? undefined : parseHandoff(flow.handoff.xml);
@@ -22,7 +26,7 @@ export function addressesOf({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): A
   return {
     issue_url: text('issue_url', `${HERE}/${id}`),
     issue_number: String(n),
-    pr_url: flow.pull?.url ?? text('pr_url', `${HERE}/${id}/pull`),
+    pr_url: [flow.pull?.url, said?.['pr_url']].find(isPrUrl) ?? `${HERE}/${id}/pull`,
     pr_number: flow.pull?.number?.toString() ?? text('pr_number', String(n)),
   };
 }

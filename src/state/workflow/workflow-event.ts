@@ -1,5 +1,6 @@
 import type { Mission } from '../../protocol/mission.ts';
 import type { Phase } from '../../protocol/phase.ts';
+import type { ViolationKind } from '../../protocol/violation.ts';
 
 /**
  * What happens to a task between its sessions, and what Baton sees of a session without asking it. As with runs, what must be done
@@ -10,6 +11,8 @@ export interface WorkflowEvents {
   BranchNamed: { readonly task_id: string; readonly branch: string };
   /** The place of a session, and what it was asked to do: written before the agent is started. */
   SessionPrepared: {
+    /** Where the main branch stood when the first session of the task was prepared. */
+    readonly main?: string;
     readonly agent_id: string;
     readonly task_id: string;
     readonly epoch: number;
@@ -34,7 +37,10 @@ export interface WorkflowEvents {
     /** The first of them. */
     readonly files: readonly { readonly path: string; readonly action: string }[];
     readonly new_dependencies: readonly string[];
+    /** For people. */
     readonly violations: readonly string[];
+    /** What the violations are of, each kind once: rules decide by these. Entries without it are read by `upcast.ts`. */
+    readonly broken: readonly ViolationKind[];
   };
   /** What a session has used so far; the newest counts. */
   SessionUsed: {
@@ -93,6 +99,18 @@ export interface WorkflowEvents {
     /** What is delivered once it is merged: the validator's handoff to the closer. */
     readonly handoff: HandoffRef | null;
   };
+  /**
+   * The merge commit is made and checked, and the branch moves next. After a crash this commit, and no other, is looked for on the branch.
+   */
+  MergePrepared: {
+    readonly merge_id: string;
+    readonly task_id: string;
+    readonly head: string;
+    /** The branch that moves, and where it stands. */
+    readonly branch: string;
+    readonly base: string;
+    readonly merge_sha: string;
+  };
   MergeFinished: {
     readonly merge_id: string;
     readonly task_id: string;
@@ -101,9 +119,34 @@ export interface WorkflowEvents {
     /** Where main stood before. */
     readonly base: string | null;
     readonly merge_sha: string | null;
+    /** Why it failed, if not because of the merged tree; rules and handoffs go by this and not by the reason. */
+    readonly failure?: 'writeback';
     readonly reason: string | null;
     readonly files: readonly string[];
     readonly output: string | null;
+  };
+
+  /** Somebody else than Baton has moved the main branch; or Baton sees it for the first time. */
+  MainMoved: {
+    readonly branch: string;
+    /** If the repository says that another branch is the main branch now: the one before it. */
+    readonly previous_branch?: string;
+    /** Null at the first sight. */
+    readonly old: string | null;
+    readonly new: string;
+    readonly fast_forward: boolean;
+    /** How many commits are new. */
+    readonly commits: number;
+    /** Whether the new commits are on the upstream branch, as Baton fetched it; null if nobody needed to know. */
+    readonly on_upstream: boolean | null;
+    /** A digest of where the upstream branch is; null if there is none. */
+    readonly upstream: string | null;
+    /** With the number of their commits; the first few. */
+    readonly authors: readonly string[];
+    /** What changed, file by file; the first of them. Null if nobody is asked. */
+    readonly stat: string | null;
+    /** Sessions without a sandbox that were alive since the position before was last seen. */
+    readonly sessions: readonly { readonly id: string; readonly name: string; readonly task_id: string | null }[];
   };
 
   /** The task's branch is to be at GitHub with this head, and its pull request open: opened where there is none, brought up to date where there is. */
@@ -144,11 +187,33 @@ export interface WorkflowEvents {
     readonly outcome: 'closed' | 'merged' | 'failed';
     readonly reason: string | null;
   };
+  /** Which protected paths the branch changes between the merge base and its head. */
+  ProtectedMeasured: {
+    readonly task_id: string;
+    readonly head: string;
+    readonly base: string;
+    /** All of them, as far as an entry has room. */
+    readonly paths: readonly string[];
+  };
+  /** The merge waits for a person: it changes protected paths. */
+  MergeHeld: {
+    readonly merge_id: string;
+    readonly task_id: string;
+    readonly head: string;
+    readonly handoff: HandoffRef | null;
+  };
+  /** A person agreed to merge this commit although it changes protected paths. */
+  MergeAgreed: { readonly task_id: string; readonly head: string; readonly by: string };
   /** Nobody may claim the task until a person has said so: a checkpoint of the mode it runs in. */
   TaskHeld: { readonly task_id: string; readonly decision_id: string; readonly stage: string };
   TaskFreed: { readonly task_id: string };
   /** A workflow began, and how much of it people want to see. */
-  WorkflowStarted: { readonly task_id: string; readonly mode: WorkflowMode };
+  WorkflowStarted: {
+    readonly task_id: string;
+    readonly mode: WorkflowMode;
+    /** The runbook that it keeps to the end; left out before runbooks were adopted. */
+    readonly runbook?: string;
+  };
   /** A delivery of a webhook that was taken into account, so that a second one is not. */
   WebhookReceived: { readonly delivery_id: string; readonly source: 'github'; readonly event: string };
 }
@@ -166,6 +231,8 @@ export interface CheckPlan {
   /** Left out: somebody else runs it and reports. */
   readonly run?: string;
   readonly timeout_ms?: number;
+  /** Variables of the daemon that it gets besides the default list, those of the whole project included. */
+  readonly env_pass?: readonly string[];
 }
 
 export type MergeMethod = 'squash' | 'merge' | 'rebase';

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createExitSignal } from '../../protocol/create-exit-signal.ts';
+import { parseExitSignal } from '../../protocol/exit-signal.ts';
 import { parseHandoff, routeHandoff } from '../../protocol/handoff/index.ts';
 import { emptyTask } from '../say.cases.ts';
 import { findingsIn } from './findings.ts';
 import { NO_FLOW } from './flow.ts';
 import { toFixer, withMerge } from './gate-handoffs.ts';
+import type { Task } from '../task.ts';
 import { changesRequested, validated } from './say.cases.ts';
 import { addressesOf } from './task-url.ts';
 
@@ -72,25 +75,49 @@ describe('a handoff to the closer', () => {
 });
 
 describe('addresses', () => {
+  const naming = (pr_url: string): Task['flow'] => ({
+    ...NO_FLOW,
+    handoff: {
+      handoff_id: 'h',
+      task_id: 'A',
+      from: 'reviewer-agent',
+      to: 'fixer-agent',
+      phase: null,
+      next_role: null,
+      xml: changesRequested().replace('https://example.org/pull/1', pr_url),
+    },
+  });
+
+  it('name a pull request that an exit signal accepts, for every task', () => {
+    const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+    fc.assert(
+      fc.property(id, fc.nat(), fc.webUrl(), (taskId, n, said) => {
+        for (const flow of [NO_FLOW, naming(said.replaceAll(/[&<>"']/g, ''))]) {
+          const { pr_url } = addressesOf({ ...task, id: taskId, n, flow });
+          const signal = createExitSignal('IMPLEMENTATION', 'completed').withPrUrl(pr_url);
+          expect(parseExitSignal(JSON.stringify(signal))).toMatchObject({ ok: true });
+        }
+      }),
+    );
+  });
+
+  it.each(['http://baton.localhost/tasks/A/pull', 'https://example.org/$HOME', 'https://example.org/a;b'])(
+    'do not pass on one that an exit signal refuses: %s',
+    (url) => {
+      expect(addressesOf({ ...task, flow: naming(url) }).pr_url).toBe('https://baton.invalid/tasks/A/pull');
+    },
+  );
+
   it('are those of this Baton, or those that a handoff named', () => {
     expect(addressesOf(task)).toEqual({
-      issue_url: 'http://baton.localhost/tasks/A',
+      issue_url: 'https://baton.invalid/tasks/A',
       issue_number: '7',
-      pr_url: 'http://baton.localhost/tasks/A/pull',
+      pr_url: 'https://baton.invalid/tasks/A/pull',
       pr_number: '7',
     });
-    const flow = {
-      ...NO_FLOW,
-      handoff: {
-        handoff_id: 'h',
-        task_id: 'A',
-        from: 'reviewer-agent',
-        to: 'fixer-agent',
-        phase: null,
-        next_role: null,
-        xml: changesRequested(),
-      },
-    };
-    expect(addressesOf({ ...task, flow })).toMatchObject({ pr_url: 'https://example.org/pull/1', pr_number: '1' });
+    expect(addressesOf({ ...task, flow: naming('https://example.org/pull/1') })).toMatchObject({
+      pr_url: 'https://example.org/pull/1',
+      pr_number: '1',
+    });
   });
 });

@@ -1,0 +1,59 @@
+/** Environment variables, as a process has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface AllowedEnvironment {
+  readonly passed: Readonly<Record<string, string>>;
+  /** The names of all others, sorted; never their values. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * What a process that Baton starts gets of the daemon's environment: the names that every program needs, and those that `pass` adds (a name, or
+ * a prefix with `*` behind it). The daemon's own variables never pass: Baton sets those of a session itself.
+ */
+export function allowedEnvironment(env: Environment, pass: readonly string[] = []): AllowedEnvironment {
+  const isPassed = matcher([...ALWAYS_PASSED, ...pass]);
+  const passed: Record<string, string> = {};
+  const dropped: string[] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    if (isPassed(name) && !isBatonVariable(name)) passed[name] = value;
+    else if (!OF_SHELL.has(name)) dropped.push(name);
+  }
+  return { passed, dropped: dropped.sort() };
+}
+
+/** Variables that belong to Baton itself: settings and secrets of the daemon, and what a session is told. */
+export function isBatonVariable(name: string): boolean {
+  return name.startsWith('BATON_');
+}
+
+/** Whether a name is meant by one of these patterns. */
+export function matcher(patterns: readonly string[]): (name: string) => boolean {
+  const names = new Set(patterns.filter((each) => !each.endsWith('*')));
+  const prefixes = patterns.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1));
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** A shell sets these for itself. Nothing is missing without them. */
+const OF_SHELL: ReadonlySet<string> = new Set(['_', 'PWD', 'OLDPWD', 'SHLVL']);
+
+/** What every program may have: who and where the user is, how to reach the network, where toolchains are, and who commits. */
+export const ALWAYS_PASSED: readonly string[] = `
+PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM TMPDIR TMP TEMP XDG_* CI
+http_proxy https_proxy ftp_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY
+SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE REQUESTS_CA_BUNDLE GIT_SSL_CAINFO GIT_SSL_CAPATH
+CARGO_HTTP_CAINFO PIP_CERT AWS_CA_BUNDLE NIX_SSL_CERT_FILE
+JAVA_HOME MAVEN_HOME M2_HOME GRADLE_HOME GRADLE_USER_HOME SDKMAN_DIR KOTLIN_HOME COURSIER_CACHE
+ANDROID_HOME ANDROID_SDK_ROOT ANDROID_NDK_HOME FLUTTER_ROOT PUB_CACHE DOTNET_ROOT
+GOPATH GOROOT GOBIN GOCACHE GOMODCACHE CARGO_HOME RUSTUP_HOME ZIG_GLOBAL_CACHE_DIR
+NVM_DIR NVM_BIN FNM_DIR N_PREFIX VOLTA_HOME PNPM_HOME BUN_INSTALL DENO_DIR DENO_INSTALL
+COREPACK_HOME YARN_CACHE_FOLDER npm_config_cache npm_config_prefix NODE_COMPILE_CACHE
+PYENV_ROOT PYENV_VERSION VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV CONDA_EXE POETRY_HOME PIPX_HOME UV_CACHE_DIR PIP_CACHE_DIR
+GEM_HOME GEM_PATH BUNDLE_PATH RBENV_ROOT RBENV_VERSION COMPOSER_HOME MIX_HOME HEX_HOME OPAMROOT STACK_ROOT
+GHCUP_INSTALL_BASE_PREFIX ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR MISE_CONFIG_DIR HOMEBREW_PREFIX NIX_PATH NIX_PROFILES
+GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM
+`
+  .trim()
+  .split(/\s+/);

@@ -1,0 +1,52 @@
+import * as fc from 'fast-check';
+
+const base64url = (min: number, max: number): fc.Arbitrary<string> =>
+  fc.uint8Array({ minLength: min, maxLength: max }).map((bytes) => Buffer.from(bytes).toString('base64url'));
+
+/** 32 bytes at random, as secrets and HMACs are; the chance that one has no lower or upper case letter is nil. */
+const secret = base64url(32, 32).filter((text) => /[a-z]/.test(text) && /[A-Z]/.test(text));
+
+const payload = fc
+  .record({ p: fc.string(), s: fc.uuid(), t: fc.string({ maxLength: 64 }), e: fc.nat() })
+  .map((claim) => Buffer.from(JSON.stringify(claim)).toString('base64url'));
+
+/** A token of each kind: the operator's and the workers' plain ones, and the signed ones of sessions, agents, supervisors and workers. */
+export const anyToken: fc.Arbitrary<string> = fc.oneof(
+  fc.tuple(fc.constantFrom('o', 'w'), secret).map((parts) => parts.join('.')),
+  fc.tuple(fc.constantFrom('s', 'a', 'v', 'w'), payload, secret).map((parts) => parts.join('.')),
+);
+
+type Embedding = (token: string) => string;
+
+/** How programs write a token down: in a sentence, a header, a variable, an address, JSON, JSON inside of JSON. */
+const FORMS: readonly Embedding[] = [
+  (token) => token,
+  (token) => `Authorization: Bearer ${token}`,
+  (token) => `curl -H 'authorization:Bearer ${token}' http://127.0.0.1:1/v1/task_get`,
+  (token) => `BATON_TOKEN=${token}`,
+  (token) => `export BATON_TOKEN="${token}"; baton task list`,
+  (token) => `http://127.0.0.1:4711/?token=${encodeURIComponent(token)}#x`,
+  (token) => `http%3A%2F%2F127.0.0.1%2F%3Ftoken%3D${token.replaceAll('.', '%2E')}%26b`,
+  (token) => JSON.stringify({ env: { BATON_TOKEN: token } }),
+  (token) => JSON.stringify(JSON.stringify({ line: `first\n${token}\nthird` })),
+  (token) => JSON.stringify(`x\n${token}\t`).replaceAll('=', String.raw`\u003d`),
+  (token) => token.replaceAll('.', String.raw`\u002e`),
+  (token) => `\u001b[1m${token}\u001b[0m`,
+  (token) => `<handoff><notes>${token}</notes></handoff>`,
+  (token) => `(${token}), and ${token}.`,
+];
+
+/** One of those, or two inside of each other, with any text around it. */
+export const anyEmbedding: fc.Arbitrary<Embedding> = fc
+  .tuple(
+    fc.constantFrom(...FORMS),
+    fc.string({ unit: 'grapheme', maxLength: 30 }),
+    fc.constantFrom(' ', '\n', '"', "'", '=', ':', ',', '(', '\t', '>', '|', '`'),
+    fc.constantFrom(' ', '\n', '"', "'", '&', ',', ')', '.', '<', ';', ''),
+    fc.string({ unit: 'grapheme', maxLength: 30 }).map((text) => text.replace(/^[\w-]+/, '')),
+  )
+  .map(
+    ([form, before, left, right, after]) =>
+      (token) =>
+        `${before}${left}${form(token)}${right}${after}`,
+  );

@@ -1,0 +1,78 @@
+import { adoptionInForce } from './adoption.ts';
+import { event, type Event, type EventOf } from './event.ts';
+import { decided, type Outcome } from './outcome.ts';
+import type { Decision } from './runs/decision.ts';
+import { firstOf } from './runs/last-of.ts';
+import type { State } from './state.ts';
+
+/** The content is kept as a blob before it is adopted. */
+export type AdoptRunbook = Pick<EventOf<'RunbookAdopted'>['data'], 'sha256' | 'commit' | 'committed' | 'by'>;
+
+/** From now on this runbook is in force. What was asked about another one is withdrawn. */
+export function decideAdoptRunbook(state: State, command: AdoptRunbook): Outcome<{ readonly adopted: boolean }> {
+  if (adoptionInForce(state)?.sha256 === command.sha256) return decided([], { adopted: false });
+  return decided([...withdrawOthers(state, null), adoptionOf(state, command)], { adopted: true });
+}
+
+export function adoptionOf(state: State, { sha256, ...rest }: AdoptRunbook): Event {
+  const previous = adoptionInForce(state)?.sha256 ?? null;
+  return event('RunbookAdopted', { sha256, runbook_blob: `sha256:${sha256}`, previous, ...rest });
+}
+
+/** The main branch has a runbook that loosens a gate. */
+export interface AskAdoption {
+  readonly decisionId: string;
+  readonly sha256: string;
+  readonly commit: string;
+  /** How it differs from the one in force, one difference a line. */
+  readonly differences: string;
+}
+
+/** Asks a person, once for each content. A question about an older commit is withdrawn. */
+export function decideAskAdoption(state: State, command: AskAdoption): Outcome<null> {
+  const { decisionId, sha256, commit, differences } = command;
+  const about = [...state.decisions.values()].filter(({ adopts }) => adopts?.sha256 === sha256);
+  // A content that was adopted once and left again is asked about again; one that a person refused is not.
+  const isSettled = about.some(
+    ({ result }) => result === null || (result.kind === 'resolved' && result.action === 'deny'),
+  );
+  if (isSettled) return decided([], null);
+  const short = commit.slice(0, 12);
+  return decided(
+    [
+      ...withdrawOthers(state, sha256),
+      event('DecisionOpened', {
+        decision_id: decisionId,
+        source: 'integrity',
+        title: `The runbook of the main branch (${short}) loosens the rules in force`,
+        context: firstOf(
+          `The rules in force stay as they are until you answer. Open workflows keep the rules they were started with.\n${differences}`,
+        ),
+        options: [
+          { label: 'Keep the rules in force', action: 'deny', recommended: true },
+          { label: 'Adopt the runbook of the main branch', action: 'approve', recommended: false },
+        ],
+        agent_id: null,
+        pipeline_id: null,
+        task_id: null,
+        adopts: { sha256, commit },
+      }),
+    ],
+    null,
+  );
+}
+
+/** The main branch has nothing to ask about any more. */
+export function decideDropAdoptionQuestions(state: State): Outcome<null> {
+  return decided(withdrawOthers(state, null), null);
+}
+
+function withdrawOthers(state: State, but: string | null): Event[] {
+  const isOther = ({ adopts, result }: Decision): boolean =>
+    adopts !== null && result === null && adopts.sha256 !== but;
+  return [...state.decisions.values()]
+    .filter(isOther)
+    .map(({ id }) =>
+      event('DecisionWithdrawn', { decision_id: id, reason: 'another runbook is asked about or in force' }),
+    );
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { adoptionInForce } from './adoption.ts';
+import { decide } from './decide.ts';
+import type { Event } from './event.ts';
+import type { Rules } from './rules.ts';
+import { rulesFor, rulesInForce } from './rules.ts';
+import { operator, system } from './say.cases.ts';
+import { emptyState, evolve, type State } from './state.ts';
+import { adopt, askAdoption, startWorkflow } from './workflow/say.cases.ts';
+
+const [STRICT, LAX] = ['1'.repeat(64), '2'.repeat(64)];
+const adopted = new Map<string, Rules>();
+const RULES: Rules = { ciGate: false, mergeGate: false, adopted };
+adopted.set(STRICT, { ...RULES, ciGate: true, checks: [{ name: 'test', run: 'npm test' }], reviewRounds: 1 });
+adopted.set(LAX, { ...RULES, checks: [] });
+
+/** Plays commands, and folds what they record. */
+function play(...commands: Parameters<typeof decide>[1][]): { state: State; events: Event[] } {
+  const state = emptyState();
+  const events: Event[] = [];
+  for (const command of commands) {
+    const caller = command.kind === 'ask-adoption' ? system : operator;
+    const outcome = decide(state, command, caller, RULES);
+    if (!outcome.ok) throw new Error(outcome.refusal.message);
+    for (const event of outcome.events) {
+      events.push(event);
+      evolve(state, { ...event, seq: state.seq + 1, at: '2026-01-01T00:00:00.000Z', actor: 'operator:ada' });
+    }
+  }
+  return { state, events };
+}
+
+describe('an adopted runbook', () => {
+  it('is one entry that names the one before it', () => {
+    const { events } = play(adopt(STRICT), adopt(LAX, { commit: 'c'.repeat(40) }));
+    expect(events.map(({ data }) => data)).toMatchObject([
+      { sha256: STRICT, previous: null, commit: null, by: 'operator:ada', runbook_blob: `sha256:${STRICT}` },
+      { sha256: LAX, previous: STRICT, commit: 'c'.repeat(40) },
+    ]);
+  });
+
+  it('is not adopted again while it is in force', () => {
+    expect(play(adopt(STRICT), adopt(STRICT)).events).toHaveLength(1);
+  });
+
+  it('gives the rules in force; before the first adoption those that were handed in count', () => {
+    expect(rulesInForce(emptyState(), RULES)).toBe(RULES);
+    expect(rulesInForce(play(adopt(STRICT)).state, RULES)).toMatchObject({ ciGate: true });
+  });
+
+  it('decides nothing if its rules are not loaded: every gate would be open', () => {
+    const { state } = play(adopt(STRICT));
+    expect(() => rulesInForce(state, { ciGate: false, mergeGate: false })).toThrow(/not loaded/);
+  });
+});
+
+describe('a running workflow', () => {
+  it('keeps the runbook it was started with when another is adopted', () => {
+    const { state } = play(adopt(STRICT), startWorkflow('do it'), adopt(LAX), startWorkflow('and that'));
+    const [first, second] = [...state.tasks.values()];
+    if (first === undefined || second === undefined) throw new Error('no tasks');
+    expect([first.flow.runbook, second.flow.runbook]).toEqual([STRICT, LAX]);
+    const inForce = rulesInForce(state, RULES);
+    expect(rulesFor(first, inForce)).toMatchObject({ ciGate: true, reviewRounds: 1 });
+    expect(rulesFor(second, inForce)).toMatchObject({ ciGate: false });
+  });
+
+  it('of an old ledger, without a runbook on record, goes by the one in force', () => {
+    const { state } = play(startWorkflow('do it'), adopt(STRICT));
+    const [task] = [...state.tasks.values()];
+    if (task === undefined) throw new Error('no task');
+    expect(rulesFor(task, rulesInForce(state, RULES))).toMatchObject({ ciGate: true });
+  });
+});
+
+describe('a runbook of the main branch that loosens', () => {
+  const open = (state: State) => [...state.decisions.values()].filter(({ result }) => result === null);
+
+  it('is asked about once, and not adopted', () => {
+    const { state } = play(adopt(STRICT), askAdoption(LAX), askAdoption(LAX, { decisionId: 'again' }));
+    expect(open(state)).toMatchObject([{ source: 'integrity', adopts: { sha256: LAX } }]);
+    expect(adoptionInForce(state)?.sha256).toBe(STRICT);
+    expect(open(state)[0]?.options.find(({ recommended }) => recommended)?.action).toBe('deny');
+  });
+
+  it('is not asked about any more when a newer one is, or when another was adopted', () => {
+    const third = '3'.repeat(64);
+    const newer = play(adopt(STRICT), askAdoption(LAX), askAdoption(third)).state;
+    expect(open(newer)).toMatchObject([{ adopts: { sha256: third } }]);
+    expect(open(play(adopt(STRICT), askAdoption(LAX), adopt(LAX)).state)).toEqual([]);
+  });
+});

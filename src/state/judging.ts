@@ -1,0 +1,72 @@
+import { decided, refusal, type Outcome } from './outcome.ts';
+import { isOneOf, isOperator, type Principal } from './principal.ts';
+import { rulesFor, type Rules } from './rules.ts';
+import type { Decision } from './runs/decision.ts';
+import type { State } from './state.ts';
+import { writebacks, type Task } from './task.ts';
+
+/**
+ * Whether this principal may judge the task: claim it for review, approve it, complete it from there, or have it merged. Every path to an
+ * approval or a merge calls this function, and dispatch offers nothing that it refuses.
+ */
+export function requireJudge(state: State, task: Task, principal: Principal, rules: Rules): Outcome<null> {
+  const isOther = requireOther(task, principal, rules);
+  return isOther.ok ? requireNoDecision(state, task) : isOther;
+}
+
+/** The author or fixer of a change does not approve it. */
+function requireOther(task: Task, principal: Principal, rules: Rules): Outcome<null> {
+  if (!isOneOf(task.flow.authors, principal) || rulesFor(task, rules).sameAgentMayReview === true)
+    return decided([], null);
+  if (isOperator(principal) && (isSelfApproved(task, principal) || isApprovedByAnother(task))) return decided([], null);
+  const message = `${principal} worked on ${task.id} and cannot approve it`;
+  const hint = isOperator(principal)
+    ? 'Let another principal review it, or state why you approve your own change: --self-approve REASON'
+    : 'Leave the review to another agent or to a person.';
+  return refusal('separation-of-duties', message, hint);
+}
+
+/** A person approved their own change at this very commit, with a reason that is on record. */
+export function isSelfApproved(task: Task, principal: Principal): boolean {
+  const { selfApproval } = task.flow;
+  return selfApproval !== null && selfApproval.by === principal && selfApproval.head === headOf(task);
+}
+
+/** The commit that is up for judgement, and would be merged; undefined before one is recorded. */
+export function headOf(task: Task): string | undefined {
+  return task.flow.head ?? writebacks(task).at(-1)?.commitSha.toLowerCase();
+}
+
+/** The merge of what another principal approved adds no approval: a person may ask for it, whoever made the change. */
+function isApprovedByAnother({ phase, flow }: Task): boolean {
+  const { approval, head, authors } = flow;
+  if (phase !== 'READY_FOR_MERGE' || approval === null || head === null) return false;
+  return approval.head === head && approval.principal !== undefined && !isOneOf(authors, approval.principal);
+}
+
+/** What a person is still asked about the task comes first. */
+export function requireNoDecision(state: State, task: Task): Outcome<null> {
+  const open = findOpenDecision(state, task);
+  if (open === undefined) return decided([], null);
+  return refusal(
+    'decision-open',
+    `task ${task.id} waits for a decision: ${open.title}`,
+    `Answer it: baton decision show ${open.id}`,
+  );
+}
+
+function findOpenDecision(state: State, task: Task): Decision | undefined {
+  for (const decision of state.decisions.values())
+    if (decision.result === null && decision.taskId === task.id && isAboutWork(state, task, decision)) return decision;
+  return undefined;
+}
+
+/**
+ * Not every question holds the work up. A budget says whether anything new may begin; a notice can only be dismissed; and a question about
+ * the run that holds the claim is settled by that run's own end.
+ */
+function isAboutWork({ agents }: State, { claim }: Task, { source, options, agentId }: Decision): boolean {
+  if (source === 'budget' || options.every(({ action }) => action === 'dismiss')) return false;
+  const session = agents.get(agentId ?? '')?.task?.session_id;
+  return session === undefined || session !== claim?.sessionId;
+}

@@ -1,0 +1,59 @@
+import type { EndedCommand } from './running-command.ts';
+import type { WorkflowEvents } from '../workflow/workflow-event.ts';
+
+/** The main branch as Baton last knew it. */
+export interface MainBranch {
+  readonly branch: string;
+  readonly sha: string;
+  /** When this position was recorded. */
+  readonly at: string;
+  /**
+   * Identifies the upstream branch that counts, without naming it: the address may hold a credential. It is the one of the first look, or
+   * one that a person approved. Null if there is none.
+   */
+  readonly upstream: string | null;
+  /** The merge that Baton is about to move the branch to, or has just moved it to. */
+  readonly prepared: { readonly mergeId: string; readonly sha: string } | null;
+  /** The last position that counts, while newer commits wait for a person; null if all of them count. */
+  readonly trusted: Trusted | null;
+  /** The open decision about those commits. */
+  readonly decisionId: string | null;
+  /** The newest end of a command that ran code of a branch; null if none has ended since the branch was first seen. */
+  readonly lastCommand: EndedCommand | null;
+}
+
+export interface Trusted {
+  readonly branch: string;
+  readonly sha: string;
+  /** The upstream that counts once a person approves the move; left out if it is the same as before. */
+  readonly upstream?: string | null;
+}
+
+export type MainMoved = WorkflowEvents['MainMoved'];
+
+/** A map like every other part of the state, so that changes can be taken back; a project has one main branch. */
+export type MainBranches = Map<string, MainBranch>;
+
+const KEY = 'main';
+
+export function findMain({ main }: { readonly main: MainBranches }): MainBranch | undefined {
+  return main.get(KEY);
+}
+
+export function setMain({ main }: { readonly main: MainBranches }, position: MainBranch): void {
+  main.set(KEY, position);
+}
+
+/** Whether merges wait: the main branch has commits that nobody has accepted. */
+export function isMainHeld(state: { readonly main: MainBranches }): boolean {
+  return (findMain(state)?.trusted ?? null) !== null;
+}
+
+/**
+ * Whether a person must look at a move that Baton did not make: history was rewritten, or a session without a sandbox could have made it
+ * and the commits are not on the upstream branch either.
+ */
+export function needsPerson({ old, fast_forward, on_upstream, sessions }: MainMoved): boolean {
+  if (old === null) return false;
+  return !fast_forward || (sessions.length > 0 && on_upstream !== true);
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { given, type Step } from '../given.cases.ts';
+import { claim, create, operator, release, session, worker } from '../say.cases.ts';
+import { isQuietSince, sessionsSince } from './sessions-since.ts';
+
+const [EARLY, LATE] = ['0000', '9999'];
+
+describe('whether a client could have changed the repository since a moment', () => {
+  const held: Step[] = [
+    [create('A'), operator],
+    [create('B'), operator],
+    [claim('B', 's1'), worker],
+  ];
+  const ended: Step[] = [...held, [release('B'), session('s1', 'B')]];
+
+  it.each<[string, readonly Step[], string, boolean]>([
+    ['no task was ever claimed', held.slice(0, 2), EARLY, true],
+    ['a client holds a claim', held, LATE, false],
+    ['its claim ended after that moment', ended, EARLY, false],
+    ['its claim ended before that moment', ended, LATE, true],
+    ['a person holds the claim', [...held.slice(0, 2), [claim('B', 's1'), operator]], EARLY, true],
+  ])('%s', (_, steps, at, isQuiet) => {
+    const { state } = given(steps);
+    expect([isQuietSince(state, at), sessionsSince(state, at).length === 0]).toEqual([isQuiet, isQuiet]);
+  });
+});

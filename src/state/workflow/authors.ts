@@ -1,0 +1,73 @@
+import type { Event, EventOf } from '../event.ts';
+import { agentPrincipal, isOperator, type Principal } from '../principal.ts';
+import { JUDGED } from '../judged-phase.ts';
+import type { Task } from '../task.ts';
+
+type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
+
+/**
+ * The principals that changed a task's work, after an entry: those that claimed it to implement or fix it, that committed anything, or that
+ * recorded a commit other than the one under review.
+ */
+export function authorsAfter(
+  authors: readonly Principal[],
+  recorded: Event & { readonly actor?: string },
+  before: Before,
+): readonly Principal[] {
+  const author = findAuthor(recorded, before);
+  if (author === undefined || author === '' || authors.includes(author)) return authors;
+  return [...authors, author].slice(-KEPT_AUTHORS);
+}
+
+const KEPT_AUTHORS = 50;
+
+function findAuthor(recorded: Event & { readonly actor?: string }, before: Before): Principal | undefined {
+  switch (recorded.type) {
+    case 'TaskClaimed': {
+      const { role, principal } = recorded.data;
+      return before.phase === 'IMPLEMENTATION' || isAuthorRole(role) ? principal : undefined;
+    }
+    case 'AgentRequested':
+      // The steps of a pipeline work under the worker's claim, each as its own agent definition.
+      return recorded.data.owner !== null && before.phase === 'IMPLEMENTATION'
+        ? agentPrincipal(recorded.data.plan.name)
+        : undefined;
+    case 'SessionMeasured':
+      return recorded.data.commits > 0 ? principalOfSession(recorded.data.session_id, before) : undefined;
+    case 'ThoughtRecorded':
+      return namesNewCommit(recorded.data, before) ? recorderOf(recorded.data, recorded.actor, before) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The roles that change the work; whichever runbook adds a role, these two are the ones that commit. */
+export function isAuthorRole(role: string | null): boolean {
+  return role === 'implementer' || role === 'fixer';
+}
+
+function principalOfSession(sessionId: string, { claim, endings }: Before): Principal | undefined {
+  if (claim?.sessionId === sessionId) return claim.principal;
+  return endings.findLast((ending) => ending.sessionId === sessionId)?.principal;
+}
+
+/**
+ * A reviewer's record of the commit under review is no work on it; if none is known, the merge asks who chose the commit (see `merge.ts`).
+ * A record that reinstates is an account of work that is undone.
+ */
+function namesNewCommit({ record }: EventOf<'ThoughtRecorded'>['data'], { flow, phase }: Before): boolean {
+  if (record.status === 'todo' || phase === 'COMPLETED') return false;
+  if (flow.head === null && JUDGED.has(phase)) return false;
+  return record.commit_sha.toLowerCase() !== flow.head;
+}
+
+/** The holder of the claim that the record was made under, or for; else the operator who made it. */
+function recorderOf(
+  { epoch }: EventOf<'ThoughtRecorded'>['data'],
+  actor: string | undefined,
+  { claim, lapsed }: Before,
+): Principal | undefined {
+  const holder = claim ?? lapsed?.claim;
+  if (holder?.epoch === epoch) return holder?.principal;
+  return actor !== undefined && isOperator(actor) ? actor : undefined;
+}
