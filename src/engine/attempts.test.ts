@@ -54,6 +54,56 @@ describe('attempts', () => {
     expect(play.count('DecisionOpened')).toBe(0);
   });
 
+  it('of a resume end at limits.resumes, even if the runbook says for ever', () => {
+    const play = dieAndCount(atWork({ on_dead: { action: 'resume', attempts: 'forever' } }), 5);
+    expect(play.agent()).toMatchObject({ start: 6, process: 'wanted', resumes: 5 });
+    play.say(runs.started(play.agent().id, 6)).say(runs.exited(play.agent().id, { start: 6, code: 1 }));
+    expect(play.agent()).toMatchObject({ start: 6, process: 'gone' });
+    expect(play.decision()).toMatchObject({ source: 'dead' });
+    expect(play.the('notify').message).toContain('(on_dead = resume was tried 5 times)');
+    play.checkReplay();
+  });
+
+  it('of a resume are bounded over all handlers of a run together, and begin again after a person resumed it', () => {
+    const play = atWork({
+      on_dead: { action: 'resume', attempts: 'forever' },
+      on_error: { any: { action: 'resume', attempts: 'forever' } },
+    });
+    for (let i = 0; i < 3; i += 1)
+      play.say(runs.report({ kind: 'errored', error: 'no_internet', message: '', reset_at: null }, play.agent().id));
+    expect(play.agent().resumes).toBe(3);
+    play.say(runs.exited(play.agent().id, { start: 1, code: 1 }));
+    for (let start = 2; play.count('DecisionOpened') === 0 && start < 20; start += 1)
+      play.say(runs.started(play.agent().id, start)).say(runs.exited(play.agent().id, { start, code: 1 }));
+    expect(play.agent().resumes).toBe(5);
+    play.order(runs.resolve(play.decision().id, 1, 'Go on.'));
+    expect(play.agent().resumes).toBe(0);
+  });
+
+  it('blocks used up: resume asks a person instead, and progress does not give blocks back', () => {
+    const play = atWork({ on_dead: { action: 'resume', attempts: 'forever' } });
+    const { id } = play.agent();
+    for (let blocks = 1; blocks <= 25; blocks += 1) play.say(runs.report({ kind: 'blocked', blocks }, id));
+    expect(play.count('AgentBlocked')).toBe(25);
+    play.say(runs.report({ kind: 'blocked', blocks: 7 }, id));
+    expect(play.agent().blocks).toBe(25);
+    play.say(runs.exited(id, { start: 1, code: 0, blocks_used: true }));
+    expect(play.agent()).toMatchObject({ start: 1, process: 'gone' });
+    expect(play.decision().source).toBe('dead');
+    expect(play.the('notify').message).toContain('after its blocks were used up');
+    play.checkReplay();
+  });
+
+  it('blocks of an earlier process count', () => {
+    const play = atWork({ on_dead: { action: 'resume', attempts: 'forever' } });
+    const { id } = play.agent();
+    play.say(runs.report({ kind: 'blocked', blocks: 24 }, id)).say(runs.exited(id, { start: 1, blocks_used: true }));
+    expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', blocks: 24 });
+    play.say(runs.started(id, 2)).say(runs.report({ kind: 'blocked', blocks: 25 }, id));
+    play.say(runs.exited(id, { start: 2, blocks_used: true }));
+    expect(play.decision().source).toBe('dead');
+  });
+
   it('are counted for each handler by itself', () => {
     const play = atWork({ ...nudging({ attempts: 1 }), on_dead: { action: 'resume', attempts: 2 } });
     idle(play);

@@ -1,4 +1,5 @@
 import type { Event } from '../state/event.ts';
+import { rulesFor } from '../state/rules.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { budgetKey, isSpent, useOf } from '../state/runs/budget.ts';
 import { dayOf } from '../state/runs/spent.ts';
@@ -14,8 +15,10 @@ export function budgetGate(world: World) {
   const spentTasks = new Set<string>();
   return {
     isDaySpent: isSpent(dayUse),
-    mayTake: ({ id }: Task): boolean => {
-      if (rules.budgets?.task === undefined || !isSpent(useOf(state, { kind: 'task', id }, rules, at))) return true;
+    mayTake: (task: Task): boolean => {
+      const { id } = task;
+      if (rulesFor(task, rules).budgets?.task === undefined || !isSpent(useOf(state, { kind: 'task', id }, rules, at)))
+        return true;
       spentTasks.add(id);
       return false;
     },

@@ -1,6 +1,9 @@
 import type { AgentPlan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
+import { adoptionInForce } from '../state/adoption.ts';
 import { decideClaimTask } from '../state/claim-task.ts';
 import { event, type Event } from '../state/event.ts';
+import { firstFitting, mayTake } from '../state/first-fitting.ts';
+import { agentPrincipal, type Principal } from '../state/principal.ts';
 import { hasRoom } from '../state/runs/capacity.ts';
 import type { PipelineRunPlan } from '../state/runs/start-run.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
@@ -12,22 +15,28 @@ import type { World } from './world.ts';
 /** Workers claim what is ready and fits them, most urgent first, as many as they may run at once. */
 export function dispatch(world: World, starting: AgentPlan[]): Event[] {
   const { state } = world;
-  if (state.workers.size === 0) return [];
+  const workers = workersOf(world);
+  if (workers.length === 0) return [];
   const taken = new Set<string>();
+  /** Runs that are about to start, by worker: workers of the same name in two runbooks share what may run at once. */
+  const begun = new Map<string, number>();
   const events: Event[] = [];
-  const workers = [...state.workers.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const gate = budgetGate(world);
+  const freeOf = ({ name, concurrency }: WorkerPlan): number =>
+    concurrency - countRuns(state, name) - (begun.get(name) ?? 0);
   if (gate.isDaySpent) {
-    const isWanted = workers.some((worker) => findWork(world, worker, taken, freeOf(state, worker)).length > 0);
+    const isWanted = workers.some((each) => findWork(world, each, taken, freeOf(each.worker)).length > 0);
     return isWanted ? gate.askForDay() : [];
   }
-  for (const worker of workers) {
-    for (const task of findWork(world, worker, taken, freeOf(state, worker), gate.mayTake)) {
+  for (const each of workers) {
+    const { worker } = each;
+    for (const task of findWork(world, each, taken, freeOf(worker), gate.mayTake)) {
       const agent = agentOf(worker);
       if (agent !== undefined && !hasRoom(state, agent, world.rules, starting)) break;
       const claimed = take(world, worker, task);
       if (claimed.length === 0) continue;
       taken.add(task.id);
+      begun.set(worker.name, (begun.get(worker.name) ?? 0) + 1);
       if (agent !== undefined) starting.push(agent);
       events.push(...claimed);
     }
@@ -35,8 +44,25 @@ export function dispatch(world: World, starting: AgentPlan[]): Event[] {
   return [...gate.askForTasks(), ...events];
 }
 
-function freeOf(state: State, { name, concurrency }: WorkerPlan): number {
-  return concurrency - countRuns(state, name);
+/** A worker, and the runbook whose workflows it works on; null: tasks that go by the runbook in force. */
+interface PinnedWorker {
+  readonly worker: WorkerPlan;
+  readonly runbook: string | null;
+}
+
+/** The workers in force, and for workflows that were started with another runbook and are ready the workers of that one. */
+function workersOf({ state, ready, rules }: World): readonly PinnedWorker[] {
+  const inForce = adoptionInForce(state)?.sha256;
+  const current = [...state.workers.values()].map((worker) => ({ worker, runbook: null }));
+  const earlier = [...(rules.adopted ?? [])]
+    .filter(([sha256]) => sha256 !== inForce && ready.hasRunbook(state, sha256))
+    .flatMap(([runbook, { workers = [] }]) => workers.map((worker) => ({ worker, runbook })));
+  return [...current, ...earlier].sort((a, b) => (a.worker.name < b.worker.name ? -1 : 1));
+}
+
+function isOf({ flow: { runbook: own } }: Task, runbook: string | null, { state }: World): boolean {
+  const isInForce = own === null || own === adoptionInForce(state)?.sha256;
+  return isInForce ? runbook === null : runbook === own;
 }
 
 function countRuns({ agents, pipelines }: State, worker: string): number {
@@ -47,24 +73,26 @@ function countRuns({ agents, pipelines }: State, worker: string): number {
   return alone.length + roots.length;
 }
 
-/** The first tasks that fit. Most of the ready ones usually do, so only as many are looked at as it takes. */
+/** The first tasks that fit a worker, as many as it is free for. */
 function findWork(
-  { state, ready, rules }: World,
-  worker: WorkerPlan,
+  world: World,
+  { worker, runbook }: PinnedWorker,
   taken: ReadonlySet<string>,
   free: number,
   isAffordable: (task: Task) => boolean = () => true,
 ): readonly Task[] {
   if (free <= 0) return [];
+  const { state, ready, rules } = world;
+  const principals = principalsOf(worker);
   const fit = (task: Task): boolean =>
-    !taken.has(task.id) && fits(worker, task) && mayTake(worker, task, rules) && isAffordable(task);
+    !taken.has(task.id) &&
+    isOf(task, runbook, world) &&
+    fits(worker, task) &&
+    principals.every((principal) => mayTake(state, task, principal, rules)) &&
+    isAffordable(task);
   const closing = ready.closing(state, MOST_CLOSING).filter(fit).slice(0, free);
   if (closing.length === free) return closing;
-  for (let look = 64; ; look *= 8) {
-    const seen = ready.first(state, look);
-    const fitting = [...closing, ...seen.filter(fit)].slice(0, free);
-    if (fitting.length === free || seen.length < look) return fitting;
-  }
+  return [...closing, ...firstFitting(ready, state, free - closing.length, fit)];
 }
 
 /** They are closed as they come, so there are never many. */
@@ -85,12 +113,14 @@ function roleOf(plan: WorkerPlan['plan']): string | undefined {
   return plan.kind === 'agent' ? plan.agent.role : undefined;
 }
 
-/** Whoever implements or fixes does not review, unless the runbook says that the same agent may. */
-function mayTake(worker: WorkerPlan, { nextRole, flow }: Task, { sameAgentMayReview }: World['rules']): boolean {
-  return nextRole !== 'reviewer' || sameAgentMayReview === true || !flow.authors.includes(nameOf(worker));
+/** Who would answer for a worker's work: the agent definitions that it runs, and, of a pipeline, the worker itself. */
+function principalsOf(worker: WorkerPlan): readonly Principal[] {
+  const { plan } = worker;
+  const agents = plan.kind === 'pipeline' ? Object.values(plan.agents).map(({ name }) => name) : [];
+  return [nameOf(worker), ...agents].map(agentPrincipal);
 }
 
-/** People know the agent by its name, and duties are kept apart by it; a pipeline goes by the worker's. */
+/** People know the agent by its name; a pipeline goes by the worker's. */
 function nameOf(worker: WorkerPlan): string {
   return worker.plan.kind === 'agent' ? worker.plan.agent.name : worker.name;
 }
@@ -111,6 +141,7 @@ function take(world: World, worker: WorkerPlan, task: Task): readonly Event[] {
       id: task.id,
       sessionId: id,
       holder: nameOf(worker),
+      principal: agentPrincipal(nameOf(worker)),
       requires: owedBy(worker),
       ...(role === undefined ? {} : { role }),
     },

@@ -1,10 +1,21 @@
 import type { Recorded } from '../state/event.ts';
+import { findMain } from '../state/main/main-branch.ts';
 import { isAttached } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
 
 /** Names what must never be in a state; undefined where all is well. */
 export function findFault(state: State): string | undefined {
-  return findInAgents(state) ?? findInPipelines(state) ?? findInDecisions(state);
+  return findInAgents(state) ?? findInPipelines(state) ?? findInDecisions(state) ?? findInMain(state);
+}
+
+function findInMain(state: State): string | undefined {
+  const open = [...state.decisions.values()].filter(({ branch, result }) => branch !== null && result === null);
+  if (open.length > 1) return 'two open decisions about the main branch';
+  const main = findMain(state);
+  if ((main?.decisionId ?? null) !== (open[0]?.id ?? null)) return 'the main branch names another decision';
+  return main?.decisionId && main.trusted === null
+    ? 'a decision about a main branch on which all is accepted'
+    : undefined;
 }
 
 function findInAgents({ agents, effects }: State): string | undefined {

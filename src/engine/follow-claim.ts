@@ -1,13 +1,14 @@
 import { endClaim, moveTo } from '../state/end-claim.ts';
 import { type Event, type EventOf, type HowClaimEnded } from '../state/event.ts';
+import { describeMissing, findOwed } from '../state/owed.ts';
 import { agentsUnder } from '../state/runs/find-run.ts';
 import { firstOf } from '../state/runs/last-of.ts';
 import type { RunOutcome, TaskRef } from '../state/runs/run-event.ts';
 import type { World } from './world.ts';
 
 /**
- * The run that a claim was taken for is over. Where nobody sent an exit signal the claim ends with it, and the task is blocked: a
- * worker that took it up again at once would only fail again, or do the same work for ever.
+ * The run that a claim was taken for is over. Without an exit signal the claim ends with it, and the task is blocked: a worker that took it
+ * up again at once would only fail again, or do the same work for ever. The reason names what the session did not send.
  */
 export function followClaim(
   { state }: World,
@@ -20,10 +21,20 @@ export function followClaim(
   if (ref === null || task === undefined || task.claim?.sessionId !== ref.session_id) return [];
   if (agentsUnder(state, ref.session_id).length > 0) return [];
   const why = reason === null ? '' : `: ${firstOf(reason, 1000)}`;
-  const words = outcome === 'done' ? `${what} ended without an exit signal` : `${what} ${outcome}${why}`;
-  const ended = endClaim(task, task.claim, outcome === 'failed' ? 'failed' : 'released', words);
-  return task.phase === 'COMPLETED' ? ended : [...ended, moveTo(task, 'BLOCKED', words)];
+  const how = outcome === 'done' ? `${what} ended without an exit signal` : `${what} ${outcome}${why}`;
+  const missing = outcome === 'cancelled' ? '' : describeMissing(findOwed(task, task.claim, false));
+  const words = missing === '' ? how : `${how}; ${missing}`;
+  const ended = endClaim(task, task.claim, HOW_IT_ENDS[outcome], words);
+  return task.phase === 'COMPLETED'
+    ? ended
+    : [...ended, moveTo(task, 'BLOCKED', { cause: 'run-ended', reason: words })];
 }
+
+/** A person who cancels a run takes its task away; the others end by themselves. */
+const HOW_IT_ENDS = { done: 'released', failed: 'failed', cancelled: 'revoked' } as const satisfies Record<
+  RunOutcome,
+  HowClaimEnded
+>;
 
 /** How a run ends when its claim does, other than by its own end. */
 export function outcomeOfClaim(type: ClaimEndType, { reason }: EventOf<ClaimEndType>['data']) {

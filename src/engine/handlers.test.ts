@@ -132,7 +132,8 @@ function ended(context: Context, handler: HandlerName, outcome: 'done' | 'failed
   const isNews = context === 'standalone' || (context === 'claim' && outcome === 'failed');
   const told = !isNews ? [] : [`${outcome}: Agent ${outcome}: coder: ${reason}`];
   const leaves = outcome === 'done' ? 'wait: leave 2026-01-01T00:01:00.000Z' : `kill: ${reason}`;
-  const left = outcome === 'done' ? 'agent coder ended without an exit signal' : `agent coder failed: ${reason}`;
+  const how = outcome === 'done' ? 'agent coder ended without an exit signal' : `agent coder failed: ${reason}`;
+  const left = `${how}; missing result (baton result submit FILE)`;
   return {
     agent: isGone ? outcome : 'leaving',
     reason,

@@ -4,6 +4,7 @@ import type { DecisionAction, DecisionOption, DecisionSource } from '../state/ru
 import { firstOf } from '../state/runs/last-of.ts';
 import type { Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
+import { because } from './set-going.ts';
 import type { World } from './world.ts';
 
 export interface Hold {
@@ -41,7 +42,7 @@ export function holdTask(world: World, task: Task, { source, stage, context, opt
 export function freeTask(task: Task, action: DecisionAction, message: string | null): Event[] {
   const freed = event('TaskFreed', { task_id: task.id });
   if (action !== 'deny' && action !== 'cancel') return [freed];
-  const why = message === null ? `decision: ${action}` : `decision: ${action}: ${message}`;
+  const why = { cause: 'decision', reason: because(action, message) } as const;
   // What is completed stays so; nobody closes it any more.
   return [freed, task.phase === 'COMPLETED' ? moveTo(task, 'COMPLETED', why, null) : moveTo(task, 'BLOCKED', why)];
 }

@@ -5,14 +5,14 @@ import { notifyAttention } from './notify.ts';
 import type { World } from './world.ts';
 
 /**
- * On a task of a workflow that is blocked, or on a merge that is not possible: a person is asked, unless it was a person who blocked it,
- * they are asked about it already, or it will be tried again by itself.
+ * A workflow's task is blocked, or a merge is refused: a person is asked, unless a person blocked it, a decision about it is open, or a
+ * retry is scheduled.
  */
 export function onBlocked(world: World, task: Task, recorded: Recorded & EventOf<'PhaseMoved'>): Event[] {
   const { actor, data } = recorded;
-  const isMerge = data.reason.startsWith('merge refused: ');
+  const isMerge = data.cause === 'merge-refused';
   if (task.flow.mode === null && !isMerge) return [];
-  if (actor.startsWith('operator:') || data.reason.startsWith('decision: ')) return [];
+  if (actor.startsWith('operator:') || data.cause === 'decision') return [];
   if (isAskedAbout(world, task.id) || isTriedAgain(world, task.id)) return [];
   const decision_id = world.newId();
   const title = `Task needs attention: ${task.id} is blocked`;

@@ -1,3 +1,5 @@
+import { MAX_BLOCKS } from '../protocol/decide-stop.ts';
+import type { HandlerPlan } from '../protocol/run-plan.ts';
 import type { Event, EventOf } from '../state/event.ts';
 import { isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
 import { handOver, takeBack } from './attach.ts';
@@ -29,12 +31,21 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
   const mayLeave = data.code === 0 || hasAnsweredError(world, agent);
   const isUnheard = mayLeave && messagesTo(world.state, agent.id).length > 0;
   if (agent.recovering || isUnheard) return [...calledOff, ...recover(world, agent)];
-  const plan = handlerPlanOf(agent.plan, 'on_dead', null);
+  const plan = withoutResume(handlerPlanOf(agent.plan, 'on_dead', null), hasUsedBlocks(world, agent));
   const how = data.signal === null ? `exit code ${data.code ?? 'unknown'}` : `signal ${data.signal}`;
   const blocks = data.blocks_used ? ', after its blocks were used up' : '';
   const message = `Agent ended without signaling completion (${how}${blocks})`;
   const firing = { handler: 'on_dead', plan, source: 'dead', message, details: data.output } as const;
   return [...calledOff, ...fireHandler(world, agent, firing)];
+}
+
+/** A run that has used all its blocks would only use the next process in the same way. */
+function hasUsedBlocks({ rules }: World, { blocks }: AgentRun): boolean {
+  return blocks >= (rules.maxBlocks ?? MAX_BLOCKS);
+}
+
+function withoutResume(plan: HandlerPlan, hasUsed: boolean): HandlerPlan {
+  return hasUsed && plan.action === 'resume' ? { action: 'escalate' } : plan;
 }
 
 /** An error ended its turn, and a person let it go on while the process was on its way out. */

@@ -48,8 +48,8 @@ function askAboutTask(world: World, sessionId: string, message: string): Event[]
 }
 
 /**
- * On a task that is no longer blocked, or begins again: nobody needs to be asked about it any more, and nothing holds it. What is asked about
- * a budget has nothing to do with that: agents wait for the answer.
+ * On a task that a person unblocked, or that begins again: the open questions about it are withdrawn, and nothing holds it. A question about
+ * a budget stays: agents wait for its answer.
  */
 export function onUnblocked({ state }: World, taskId: string, reason: string): Event[] {
   const withdrawn = [...state.decisions.values()]
@@ -58,4 +58,17 @@ export function onUnblocked({ state }: World, taskId: string, reason: string): E
     .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
   const isHeld = (state.tasks.get(taskId)?.flow.held ?? null) !== null;
   return isHeld ? [...withdrawn, event('TaskFreed', { task_id: taskId })] : withdrawn;
+}
+
+/**
+ * On a task that returns by itself, after a recoverable error or because its claim was restored: only the question that the block itself
+ * opened is withdrawn. An agent can cause such a block, and must not dissolve another question by it.
+ */
+export function onReturned({ state }: World, taskId: string): Event[] {
+  const held = state.tasks.get(taskId)?.flow.held?.decisionId;
+  return [...state.decisions.values()]
+    .filter(({ id, result, agentId, taskId: about, source }) => {
+      return result === null && agentId === null && about === taskId && source === 'error' && id !== held;
+    })
+    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task goes on by itself' }));
 }

@@ -30,7 +30,7 @@ export function onTimer(world: World, { purpose }: EventOf<'TimerFired'>['data']
     case 'stall':
       return onStall(world, state.tasks.get(purpose.task_id), purpose.phase, purpose.since);
     case 'unblock':
-      return afterError(state.tasks.get(purpose.task_id), purpose.since);
+      return afterError(world, state.tasks.get(purpose.task_id), purpose.since);
     case 'budget':
       return onBudgetTimer(world, purpose.scope);
     case 'day':

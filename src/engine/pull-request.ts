@@ -1,4 +1,5 @@
-import { event, type Event } from '../state/event.ts';
+import { event, type Event, type EventOf } from '../state/event.ts';
+import { rulesFor } from '../state/rules.ts';
 import type { Task } from '../state/task.ts';
 import { renderPullBody } from '../state/workflow/pull-body.ts';
 import type { World } from './world.ts';
@@ -8,7 +9,7 @@ import type { World } from './world.ts';
  * that was closed because the task was cancelled is opened again with it.
  */
 export function publish(world: World, task: Task): Event[] {
-  const { pulls, merge } = world.rules;
+  const { pulls, merge } = rulesFor(task, world.rules);
   const { place, pull } = task.flow;
   const head = task.phase === 'CI_PENDING' ? task.flow.head : pull?.published;
   if (!wantsPull(world, task) || pulls === undefined || place === null || !head) return [];
@@ -30,16 +31,17 @@ export function publish(world: World, task: Task): Event[] {
 }
 
 /** Only branches that Baton made are pushed: a task that somebody works on by hand, on main perhaps, is theirs to publish. */
-export function wantsPull({ rules }: World, { phase, flow }: Task): boolean {
-  if (rules.pulls === undefined || flow.place === null || flow.head === null) return false;
+export function wantsPull({ rules }: World, task: Task): boolean {
+  const { phase, flow } = task;
+  if (rulesFor(task, rules).pulls === undefined || flow.place === null || flow.head === null) return false;
   const isBack = flow.pull?.isClosed === true && (phase === 'READY_FOR_REVIEW' || phase === 'READY_FOR_MERGE');
   return phase === 'CI_PENDING' || isBack;
 }
 
-/** The task was cancelled: what is open at GitHub is closed, with the reason. */
-export function withdraw({ newId }: World, task: Task, reason: string): Event[] {
+/** If an operator cancelled the task, its open pull request is closed with the reason. */
+export function withdraw({ newId }: World, task: Task, { cause, reason }: EventOf<'PhaseMoved'>['data']): Event[] {
   const { pull } = task.flow;
-  if (!reason.startsWith('cancelled: ') || pull === null) return [];
+  if (cause !== 'cancelled' || pull === null) return [];
   const about = { task_id: task.id };
   const given = pull.isWanted ? [event('PullRequestFailed', { ...about, pull_id: pull.id, reason })] : [];
   if (pull.number === null || pull.isClosed) return given;

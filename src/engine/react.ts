@@ -1,16 +1,20 @@
 import type { Event, EventOf, EventType, Recorded } from '../state/event.ts';
+import { rulesInForce } from '../state/rules.ts';
+import type { MoveCause } from '../state/move-cause.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { onAttach } from './attach.ts';
+import { notifyAttention } from './notify.ts';
 import { callOffMerge } from './call-off-merge.ts';
 import { checkpoint } from './checkpoints.ts';
-import { ciGate } from './ci-gate.ts';
+import { ciGate, followHead } from './ci-gate.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { enterPipeline } from './enter-step.ts';
 import { fillRoom } from './fill-room.ts';
 import { finishStep } from './finish-step.ts';
+import { askAboutProtected } from './hold-merge.ts';
 import type { ClaimEndType } from './follow-claim.ts';
 import { onBlocked } from './on-blocked.ts';
 import { onClaimEnd } from './on-claim-end.ts';
@@ -18,10 +22,12 @@ import { onCommand } from './on-command.ts';
 import { onExit, onStartFailed } from './on-dead.ts';
 import { onError } from './on-error.ts';
 import { onIdle } from './on-idle.ts';
+import { onMainMoved } from './on-main-moved.ts';
+import { onMeasured } from './on-measured.ts';
 import { onMerged } from './on-merged.ts';
 import { onPipelineEnd } from './on-pipeline-end.ts';
 import { onPrompt } from './on-prompt.ts';
-import { onExitSignal, onSignal, onUnblocked } from './on-signal.ts';
+import { onExitSignal, onReturned, onSignal, onUnblocked } from './on-signal.ts';
 import { onStop } from './on-stop.ts';
 import { onTimer } from './on-timer.ts';
 import { onUnclosed } from './on-unclosed.ts';
@@ -43,9 +49,9 @@ import type { Tools, World } from './world.ts';
  * that after the entry, and after everything that was decided together with it; each rule looks at what is, not at what was.
  */
 export function react(state: State, recorded: Recorded, tools: Tools): readonly Event[] {
-  const world: World = { ...tools, state };
+  const world: World = { ...tools, rules: rulesInForce(state, tools.rules), state };
   const followed = once(follow(world, recorded));
-  if (!MAKES_ROOM.has(recorded.type) && !isNewDay(recorded)) return followed;
+  if (!MAKES_ROOM.has(recorded.type) && !isNewDay(recorded) && !isAnswered(recorded, followed)) return followed;
   // What is about to be held must not be claimed first: being held makes room in its turn.
   if (followed.some(({ type }) => type === 'TaskHeld')) return followed;
   // Its move belongs to it: whether the task is held there is decided first, and the move makes the room.
@@ -57,6 +63,11 @@ export function react(state: State, recorded: Recorded, tools: Tools): readonly 
 /** What a day's budget held back may begin. */
 function isNewDay({ type, data }: Recorded): boolean {
   return type === 'TimerFired' && data.purpose.kind === 'day';
+}
+
+/** A question held a review or a merge up. If the answer moves anything, that move makes the room. */
+function isAnswered({ type }: Recorded, followed: readonly Event[]): boolean {
+  return (type === 'DecisionResolved' || type === 'DecisionWithdrawn') && followed.length === 0;
 }
 
 function isYetToMove({ state }: World, { type, data, seq }: Recorded): boolean {
@@ -99,6 +110,9 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'MergeFinished',
   ...Object.keys(CLAIM_ENDED).map((type) => type as ClaimEndType), // oxlint-disable-line typescript/no-unsafe-type-assertion
 ]);
+
+/** A task leaves BLOCKED without a person. */
+const RETURNS: ReadonlySet<string> = new Set<MoveCause>(['retried', 'claim-restored']);
 
 function follow(world: World, recorded: Recorded): readonly Event[] {
   const { type, data, seq } = recorded;
@@ -171,21 +185,34 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
       );
     case 'MessageDelivered':
       return data.ok ? [] : ofAgent((agent) => onUndelivered(world, agent, data.reason), data.agent_id);
+    case 'DecisionOpened':
+      return data.adopts !== undefined ? [notifyAttention(world, data.title, data.context, data.decision_id)] : [];
     case 'DecisionResolved':
       return onDecision(world, data);
     case 'PhaseMoved':
       return [
         ...(data.from === 'BLOCKED' && data.to !== 'BLOCKED'
-          ? onUnblocked(world, data.task_id, 'the task was unblocked')
+          ? RETURNS.has(data.cause)
+            ? onReturned(world, data.task_id)
+            : onUnblocked(world, data.task_id, 'the task was unblocked')
           : []),
         ...(data.to === 'BLOCKED'
-          ? ofTask((task) => [...onBlocked(world, task, recorded), ...withdraw(world, task, data.reason)], data.task_id)
+          ? ofTask((task) => [...onBlocked(world, task, recorded), ...withdraw(world, task, data)], data.task_id)
           : []),
         ...(data.to === 'COMPLETED' ? onCompleted(world, data.task_id) : []),
         ...ofTask((task) => callOffMerge(task, data), data.task_id),
         ...ofTask((task) => afterMove(world, task, data), data.task_id),
         ...ofTask((task) => timePhase(world, task, seq), data.task_id),
       ];
+    case 'ChecksFinished':
+    case 'PullRequestPublished':
+      return ofTask((task) => followHead(world, task, data), data.task_id);
+    case 'SessionMeasured':
+      return ofTask((task) => onMeasured(world, task), data.task_id);
+    case 'MergeHeld':
+      return ofTask((task) => askAboutProtected(world, task), data.task_id);
+    case 'MainMoved':
+      return onMainMoved(world, data);
     case 'MergeFinished':
       return ofTask((task) => onMerged(world, task, data), data.task_id);
     case 'HandoffDelivered':

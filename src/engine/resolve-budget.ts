@@ -45,7 +45,7 @@ export function withdrawBudget(world: World, scope: BudgetScope): Event[] {
 function blockUnclaimed({ state }: World, taskId: string, why: string): Event[] {
   const task = state.tasks.get(taskId);
   if (task === undefined || task.claim !== null || task.phase === 'COMPLETED' || task.phase === 'BLOCKED') return [];
-  return [moveTo(task, 'BLOCKED', why)];
+  return [moveTo(task, 'BLOCKED', { cause: 'decision', reason: why })];
 }
 
 function raise({ state, rules, at }: World, scope: BudgetScope): Event[] {

@@ -1,8 +1,12 @@
-import { moveTo } from '../state/end-claim.ts';
+import { adoptionOf } from '../state/adopt-runbook.ts';
+import { adoptionInForce } from '../state/adoption.ts';
 import { event, type Event, type EventOf } from '../state/event.ts';
+import { returnToWork } from '../state/return-to-work.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { Decision, DecisionAction } from '../state/runs/decision.ts';
 import { endAgent } from './end-agent.ts';
 import { enterStep } from './enter-step.ts';
+import { resolveHeldMerge } from './hold-merge.ts';
 import { freeTask } from './hold-task.ts';
 import { onBudgetDecision } from './resolve-budget.ts';
 import { onFindingDecision } from './resolve-finding.ts';
@@ -18,10 +22,16 @@ export function onDecision(
 ): Event[] {
   const decision = world.state.decisions.get(decision_id);
   if (decision?.source === 'budget') return onBudgetDecision(world, decision, action, message);
+  if (decision?.adopts) return adoptByDecision(world, decision, action);
+  // What was chosen is in the state: merges go on, or wait until the branch is back.
+  if (decision?.branch) return [];
   if (decision?.source === 'reconcile') return onFindingDecision(world, decision, action, message);
   const agent = world.state.agents.get(decision?.agentId ?? '');
   const task = world.state.tasks.get(decision?.taskId ?? '');
-  if (task?.flow.held?.decisionId === decision_id) return freeTask(task, action, message);
+  if (decision !== undefined && task?.flow.held?.decisionId === decision_id) {
+    if (task.flow.heldMerge !== null) return resolveHeldMerge(world, task, decision, action);
+    return freeTask(task, action, message);
+  }
   if (agent === undefined) return action === 'retry' ? unblock(world, decision?.taskId ?? '') : [];
   if (agent.outcome !== null || agent.parked !== decision_id) return [];
   switch (action) {
@@ -46,6 +56,14 @@ export function onDecision(
   }
 }
 
+/** A person agreed to a runbook that loosens the rules: it is in force for whatever begins from now on. */
+function adoptByDecision({ state }: World, { adopts, result }: Decision, action: DecisionAction): Event[] {
+  if (adopts === null || action !== 'approve' || adoptionInForce(state)?.sha256 === adopts.sha256) return [];
+  const by = result?.kind === 'resolved' ? result.by : 'operator';
+  const { sha256, commit } = adopts;
+  return [adoptionOf(state, { sha256, commit, committed: sha256, by })];
+}
+
 /** The same work by a new agent, in a new conversation: what the old one did stays where it is. */
 function startAnew(world: World, agent: AgentRun, reason: string): Event[] {
   const run = ownerOf(world, agent);
@@ -62,9 +80,8 @@ function startAnew(world: World, agent: AgentRun, reason: string): Event[] {
   return [...ended, finished, ...enterStep(run, run.step.name, false)];
 }
 
-function unblock({ state }: World, taskId: string): Event[] {
+function unblock({ state, rules }: World, taskId: string): Event[] {
   const task = state.tasks.get(taskId);
-  return task === undefined || task.blocked === null
-    ? []
-    : [moveTo(task, task.blocked.from, 'unblocked by a decision')];
+  if (task === undefined) return [];
+  return returnToWork(task, { cause: 'decision', reason: 'unblocked by a decision' }, rules);
 }

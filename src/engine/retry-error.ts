@@ -1,7 +1,7 @@
 import { parseHandoff } from '../protocol/handoff/index.ts';
 import { HANDOFF_EDGES } from '../protocol/handoff/index.ts';
-import { moveTo } from '../state/end-claim.ts';
 import { event, type Event, type EventOf } from '../state/event.ts';
+import { returnToWork } from '../state/return-to-work.ts';
 import type { Task } from '../state/task.ts';
 import type { World } from './world.ts';
 
@@ -19,9 +19,9 @@ export function retryError({ state, newId, at }: World, handoff: EventOf<'Handof
 }
 
 /** On the timer: unless somebody has looked after it meanwhile. */
-export function afterError(task: Task | undefined, since: number): Event[] {
+export function afterError({ rules }: World, task: Task | undefined, since: number): Event[] {
   if (task === undefined || task.blocked === null || task.epoch !== since) return [];
-  return [moveTo(task, task.blocked.from, 'tried again after a recoverable error')];
+  return returnToWork(task, { cause: 'retried', reason: 'tried again after a recoverable error' }, rules);
 }
 
 function isRecoverable(xml: string): boolean {

@@ -1,4 +1,5 @@
 import type { Event } from '../state/event.ts';
+import { rulesFor } from '../state/rules.ts';
 import type { Task } from '../state/task.ts';
 import { holdTask } from './hold-task.ts';
 import type { World } from './world.ts';
@@ -11,7 +12,7 @@ const SAME_FINDING = 2;
 /** Work goes back to the fixer so often, whoever sends it; then a person is asked whether there is any point. */
 export function reviewRounds(world: World, task: Task): Event[] {
   const { rounds, findings } = task.flow;
-  const most = world.rules.reviewRounds ?? ROUNDS;
+  const most = rulesFor(task, world.rules).reviewRounds ?? ROUNDS;
   const stubborn = Object.entries(findings).filter(([, times]) => times > SAME_FINDING);
   if (rounds <= most && stubborn.length === 0) return [];
   const context =

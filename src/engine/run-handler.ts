@@ -43,6 +43,8 @@ export function nextAttempt(world: World, agent: AgentRun, firing: Firing): Even
   const { count, at } = agent.tries[handler] ?? { count: 0, at: world.at };
   const attempts = plan.attempts ?? 1;
   if (attempts !== 'forever' && count >= attempts) return exhausted(world, agent, firing, count);
+  if (plan.action === 'resume' && agent.resumes >= (world.rules.maxResumes ?? MAX_RESUMES))
+    return exhausted(world, agent, firing, agent.resumes);
   // Where the clock was put back meanwhile, the last time lies ahead: nobody waits for longer than the cooldown.
   const since = Date.parse(at) < Date.parse(world.at) ? at : world.at;
   const due = later(since, plan.cooldown_ms ?? 0);
@@ -60,6 +62,9 @@ function waitForReset(world: World, agent: AgentRun, firing: Firing): Event[] {
 
 /** One retry budget for all limits of a run, where the runbook names no `attempts`. */
 const WAITS = 10;
+
+/** `attempts` may be "forever", and other handlers resume too: this bounds all of them together. */
+const MAX_RESUMES = 5;
 
 function exhausted(world: World, agent: AgentRun, firing: Firing, count: number): Event[] {
   const { handler, plan, message, details = null } = firing;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Caller } from '../state/caller.ts';
 import type { Command } from '../state/decide.ts';
+import { findMain } from '../state/main/main-branch.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import * as runs from '../state/runs/say.cases.ts';
@@ -38,6 +39,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
           runs.report({ kind: 'idle', why: 'waiting' }),
           runs.report({ kind: 'idle', why: 'stop' }),
           runs.report({ kind: 'stop' }),
+          runs.report({ kind: 'blocked', blocks: agent.blocks + 1 + (i % 20) }),
           runs.report({ kind: 'prompted', prompt: 'May I?' }),
           runs.report({ kind: 'errored', error, message: 'no', reset_at: null }),
           runs.exited(agent.id, { start: agent.start, code: what % 2 }),
@@ -95,6 +97,18 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     return task === undefined ? undefined : [say.operate('unblock', 'because', task.id), operator];
   }),
 
+  // Somebody moves the main branch, and the daemon sees it.
+  ...Array.from({ length: 2 }, () =>
+    fc
+      .tuple(index, fc.boolean(), fc.constantFrom(true, false, null))
+      .map(([i, fastForward, onUpstream]): Speech => (play) => {
+        const old = findMain(play.state)?.sha ?? flow.MAIN;
+        const upstream = i % 5 === 0 ? 'exchanged' : null;
+        const by = { old, fastForward, onUpstream };
+        return [flow.seeMain('abcd'.charAt(i % 4).repeat(40), { seenAt: play.at, upstream, by }), system];
+      }),
+  ),
+
   // People.
   ...Array.from({ length: 2 }, () =>
     fc.tuple(index, fc.integer({ min: 1, max: 4 })).map(([i, option]): Speech => (play) => {
@@ -150,6 +164,8 @@ export function settle(play: Play, effect: Effect, how: string): Command {
     case 'run-checks':
       return flow.finishCheck(effect.checksId, effect.checks[0]?.name ?? '', isWell ? 'passed' : 'failed');
     case 'merge':
+      if (isWell && play.state.tasks.get(effect.taskId)?.flow.merge?.prepared === undefined)
+        return flow.prepareMerge(effect.mergeId, 'f'.repeat(40));
       return flow.finishMerge(effect.mergeId, isWell ? 'merged' : 'conflict', isWell ? 'f'.repeat(40) : null);
     case 'publish-pull':
       return isWell ? flow.publishPull(effect.pullId) : flow.failPull(effect.pullId);

@@ -1,4 +1,5 @@
 import { event, type Event } from '../state/event.ts';
+import { rulesFor } from '../state/rules.ts';
 import type { Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
 import { callOff, setTimer } from './pending.ts';
@@ -6,7 +7,7 @@ import type { World } from './world.ts';
 
 /** A task has come into a phase: where it may not stay there for ever, its time begins, and that of the phase before is over. */
 export function timePhase(world: World, task: Task, seq: number): Event[] {
-  const { stallMs } = world.rules;
+  const { stallMs } = rulesFor(task, world.rules);
   if (stallMs === undefined) return [];
   const limit = stallMs[task.phase];
   const over = callOff(

@@ -31,7 +31,9 @@ type Session = ReturnType<typeof say.session>;
 
 /** A workflow whose turns are taken by hand, one claim each; the gates and the engine do the rest. */
 export class WorkflowPlay extends Play {
-  readonly id = 'W-00001';
+  get id(): string {
+    return 'W-00001';
+  }
 
   constructor(rules: Partial<Rules> = {}, mode: 'autonomous' | 'semi' | 'supervised' = 'autonomous') {
     super({ ciGate: true, mergeGate: true, checks: [{ name: 'unit', run: 'npm test' }], ...rules });
@@ -63,7 +65,8 @@ export class WorkflowPlay extends Play {
 
   claim(role: string, holder = role): Session {
     const epoch = this.task.epoch + 1;
-    this.order(say.claim(this.id, `s${epoch}`, { role, holder, requires: ['exit', 'handoff'] }));
+    // As the engine claims for a worker: who answers for it is the agent definition of that name.
+    this.say(say.claim(this.id, `s${epoch}`, { role, holder, requires: ['exit', 'handoff'] }));
     return say.session(`s${epoch}`, this.id, epoch);
   }
 
@@ -78,7 +81,9 @@ export class WorkflowPlay extends Play {
   }
 
   merge(outcome: 'merged' | 'conflict' | 'failed' | 'refused', sha: string | null = null): this {
-    return this.say(flow.finishMerge(this.the('merge').mergeId, outcome, sha));
+    const { mergeId } = this.the('merge');
+    if (outcome === 'merged' && sha !== null) this.say(flow.prepareMerge(mergeId, sha));
+    return this.say(flow.finishMerge(mergeId, outcome, sha));
   }
 
   /** Up to the review, with this commit. */

@@ -4,6 +4,7 @@ import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { operator, SHA } from '../state/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
+import { Play } from './play.cases.ts';
 import { TO_FIXER, WorkflowPlay } from './workflow.cases.ts';
 
 const OTHER = 'f'.repeat(40);
@@ -134,9 +135,24 @@ describe('the CI gate', () => {
     expect(others.owed('run-checks')).toEqual([]);
     const { checks_id } = others.newest('ChecksRequested');
     expect(others.say(flow.finishCheck(checks_id, 'build', 'passed')).types()).toContain('PhaseMoved');
-    const bare = new WorkflowPlay().turn('issue-manager').turn('prep').turn('implementer');
-    expect(bare.task.blocked?.reason).toBe('there is no commit to check: nobody recorded one');
-    expect(bare.openDecisions()).toEqual(['Task needs attention: W-00001 is blocked']);
+    const bare = new Play({ ciGate: true, checks: [{ name: 'unit', run: 'npm test' }] });
+    bare
+      .order(say.create('A', { phase: 'CI_PENDING' }))
+      .order(say.operate('cancel'))
+      .order(say.operate('unblock'));
+    expect(bare.state.tasks.get('A')?.blocked?.reason).toBe('there is no commit to check: nobody recorded one');
+  });
+
+  it('refuses a claim by hand that leads there without a record, before anything is moved', () => {
+    const bare = new WorkflowPlay().turn('issue-manager').turn('prep');
+    const caller = bare.claim('implementer');
+    const way = { to: 'reviewer-agent', phase: 'CI_PENDING', nextRole: 'reviewer' } as const;
+    const sent = say.handoff({ taskId: bare.id, from: 'implementer-agent', senderRole: 'implementer', ...way });
+    expect(bare.refuse(sent).message).toBe('cannot complete: missing thought_record');
+    bare.say(sent, caller);
+    expect(bare.refuse(bare.exit(), caller).message).toBe('cannot complete: missing thought_record');
+    bare.say(say.record({ task_id: bare.id }), caller).say(bare.exit(), caller);
+    expect(bare.the('run-checks').head).toBe(SHA);
   });
 
   it('checks again what was blocked on its way', () => {
@@ -156,6 +172,7 @@ describe('the merge gate', () => {
     expect(play.newest('AgentSessionCompleted').next_phase).toBeNull();
     expect(
       play
+        .say(flow.prepareMerge(play.the('merge').mergeId, OTHER))
         .say(flow.finishMerge(play.the('merge').mergeId, 'merged', OTHER))
         .types()
         .slice(0, 3),
@@ -184,22 +201,14 @@ describe('the merge gate', () => {
   });
 
   it('merges nothing that nobody wrote down', () => {
-    const play = new WorkflowPlay({ checks: [], ciGate: false });
-    play.turn('issue-manager').turn('prep').turn('implementer', { isRecorded: false });
-    play.turn('reviewer');
-    const caller = play.claim('validator');
-    play.say(
-      say.handoff({
-        taskId: play.id,
-        from: 'validator-agent',
-        senderRole: 'validator',
-        to: 'closer-agent',
-        phase: 'COMPLETED',
-        nextRole: 'closer',
-      }),
-      caller,
+    const play = new Play({ mergeGate: true }).order(
+      say.create('A', { phase: 'READY_FOR_MERGE', nextRole: 'validator' }),
     );
-    expect(play.refuse(play.exit(), caller).code).toBe('writeback-required');
+    play.say(say.claim('A', 's1', { role: 'validator' }));
+    const way = { to: 'closer-agent', phase: 'COMPLETED', nextRole: 'closer' } as const;
+    play.say(say.handoff({ from: 'validator-agent', senderRole: 'validator', ...way }), say.session());
+    expect(play.refuse(say.exit('READY_FOR_MERGE'), say.session()).code).toBe('writeback-required');
+    expect(play.refuse(flow.askMerge('A'), say.session()).code).toBe('writeback-required');
   });
 
   it('merges nothing but what was approved', () => {
@@ -216,12 +225,15 @@ describe('the merge gate', () => {
       }),
       caller,
     );
+    const moved = say.exit(play.task.phase, 'completed', { measured: flow.measuredAt(OTHER) });
+    expect(play.refuse(moved, caller).code).toBe('approval-void');
+    // A record of the new commit makes its holder an author.
     play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
-    expect(play.refuse(play.exit(OTHER), caller).code).toBe('approval-void');
+    expect(play.refuse(play.exit(OTHER), caller).code).toBe('separation-of-duties');
     // Whoever came here with it hands it back, and it is reviewed again.
     play.say(say.handoff({ taskId: play.id, from: 'validator-agent', senderRole: 'validator', ...TO_FIXER }), caller);
     expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
-    play.turn('fixer', { head: OTHER }).check().turn('reviewer').turn('validator');
+    play.turn('fixer', { head: OTHER }).check().turn('reviewer').turn('validator', { holder: 'second' });
     expect(play.the('merge').head).toBe(OTHER);
   });
 
@@ -324,30 +336,26 @@ describe('rounds back to the fixer', () => {
       findings: {},
       retries: 0,
       approval: null,
-      authors: ['implementer'],
+      authors: ['agent:implementer'],
     });
   });
 });
 
 describe('duties', () => {
-  it('keep whoever worked on it from approving it, by name', () => {
+  it('keep an author from approving the work, whatever the role of the claim', () => {
     const play = new WorkflowPlay()
       .turn('issue-manager')
       .turn('prep')
       .turn('implementer', { head: SHA, holder: 'ada' });
     play.check();
-    const caller = play.claim('reviewer', 'ada');
-    const approval = say.handoff({
-      taskId: play.id,
-      from: 'reviewer-agent',
-      senderRole: 'reviewer',
-      to: 'validator-agent',
-      phase: 'READY_FOR_MERGE',
-      nextRole: 'validator',
-    });
-    expect(play.refuse(approval, caller).code).toBe('separation-of-duties');
-    // To find fault with it is nobody's privilege.
-    play.say(say.handoff({ taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer', ...TO_FIXER }), caller);
+    for (const role of [{ role: 'reviewer' }, {}])
+      expect(play.refuse(say.claim(play.id, 's9', { holder: 'ada', ...role }), say.system).code).toBe(
+        'separation-of-duties',
+      );
+    play.turn('reviewer');
+    expect(play.refuse(say.claim(play.id, 's9', { holder: 'ada', role: 'validator' }), say.system).code).toBe(
+      'separation-of-duties',
+    );
   });
 
   it.each([
@@ -357,8 +365,9 @@ describe('duties', () => {
     const play = new WorkflowPlay().toReview();
     const caller = play.claim('reviewer');
     const from = { taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer' };
-    play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
+    // Sent before the commit was recorded, it is refused when the session ends; afterwards at once.
     play.say(say.handoff({ ...from, ...way }), caller);
+    play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
     expect(play.refuse(play.exit(OTHER), caller).code).toBe('separation-of-duties');
     // It may stay, where somebody else takes it up and it is checked and reviewed.
     play.say(say.handoff({ ...from, ...TO_FIXER }), caller);

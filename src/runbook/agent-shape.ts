@@ -1,7 +1,7 @@
 import { REQUIREMENTS } from '../protocol/run-plan.ts';
 import type { ObjectShape } from '../protocol/shape.ts';
 import { budgetShape } from './budget-shape.ts';
-import { command, count, duration, environment, reference } from './fields.ts';
+import { command, count, duration, environment, environmentPass, reference } from './fields.ts';
 import { HANDLER_SHAPES } from './handler-shape.ts';
 
 export const agentShape = {
@@ -10,6 +10,7 @@ export const agentShape = {
   fields: {
     run: {
       ...command,
+      optional: true,
       about: '`claude`, `codex`, `gemini`, `scripted FILE`, `builtin:ROLE`, or a command for the shell.',
     },
     prompt: { kind: 'text', notEmpty: true, optional: true, about: 'What it is told first; templates are filled in.' },
@@ -21,6 +22,7 @@ export const agentShape = {
     },
     role: { ...reference, optional: true, about: 'The role it works in, as in `implementer`.' },
     env: environment,
+    env_pass: environmentPass,
     cwd: {
       kind: 'text',
       notEmpty: true,

@@ -46,33 +46,36 @@ const budget = fc.record(
   { requiredKeys: ['tokens'], noNullPrototype: true },
 );
 
-const agent = fc.record(
-  {
-    run: fc.constantFrom('claude', 'codex', 'scripted', 'builtin:prep', './agent.sh --fast'),
-    prompt: fc.oneof(text, fc.constant('Do ${task.title:-it} in ${env.HOME}')),
-    role: fc.constantFrom('implementer', 'reviewer'),
-    env: fc.dictionary(
-      fc.stringMatching(/^[A-Z][A-Z0-9_]{0,8}$/).filter((name) => !name.startsWith('BATON_')),
-      text,
-      { maxKeys: 2, noNullPrototype: true },
-    ),
-    cwd: fc.constantFrom('packages/a', '.'),
-    model: text,
-    on_stop: handler(STOP_ACTIONS),
-    on_idle: handler(IDLE_ACTIONS),
-    on_dead: handler(DEAD_ACTIONS),
-    on_error: fc.oneof(
-      handler(ERROR_ACTIONS),
-      maybe(Object.fromEntries([...AGENT_ERRORS, 'any'].map((kind) => [kind, handler(ERROR_ACTIONS)]))),
-    ),
-    on_prompt: handler(PROMPT_ACTIONS),
-    max_concurrency: fc.integer({ min: 1, max: 100 }),
-    budget,
-    timeout: duration,
-    requires: fc.subarray(['exit', 'result', 'handoff', 'thought_record']),
-  },
-  { requiredKeys: ['run'], noNullPrototype: true },
-);
+const agent = fc
+  .record(
+    {
+      run: fc.constantFrom('claude', 'codex', 'scripted', 'builtin:prep', './agent.sh --fast'),
+      prompt: fc.oneof(text, fc.constant('Do ${task.title:-it} in ${env.HOME}')),
+      role: fc.constantFrom('implementer', 'reviewer'),
+      env: fc.dictionary(
+        fc.stringMatching(/^[A-Z][A-Z0-9_]{0,8}$/).filter((name) => !name.startsWith('BATON_')),
+        text,
+        { maxKeys: 2, noNullPrototype: true },
+      ),
+      cwd: fc.constantFrom('packages/a', '.'),
+      model: text,
+      on_stop: handler(STOP_ACTIONS),
+      on_idle: handler(IDLE_ACTIONS),
+      on_dead: handler(DEAD_ACTIONS),
+      on_error: fc.oneof(
+        handler(ERROR_ACTIONS),
+        maybe(Object.fromEntries([...AGENT_ERRORS, 'any'].map((kind) => [kind, handler(ERROR_ACTIONS)]))),
+      ),
+      on_prompt: handler(PROMPT_ACTIONS),
+      max_concurrency: fc.integer({ min: 1, max: 100 }),
+      budget,
+      timeout: duration,
+      requires: fc.subarray(['exit', 'result', 'handoff', 'thought_record']),
+    },
+    { requiredKeys: ['run'], noNullPrototype: true },
+  )
+  // A model client needs a prompt.
+  .map((fields) => (fields.run.startsWith('c') ? { prompt: 'Work.', ...fields } : fields));
 
 const AGENTS = ['builder', 'reviewer', 'constructor'];
 const runnable = fc.oneof(
@@ -137,6 +140,7 @@ export const validRunbook: fc.Arbitrary<object> = fc.record(
       )
       .map((worker) => ({ worker })),
     ci: fc.constant({ required: [{ name: 'test', run: 'npm test', timeout: '10m' }, { name: 'remote' }] }),
+    git: maybe<unknown>({ filters: fc.constant(['lfs', 'git-crypt']) }),
     merge: maybe<unknown>({ method: fc.constantFrom('squash', 'merge', 'rebase'), into: fc.constant('main') }),
     roles: fc.constant({
       add: [{ name: 'security', agent: 'security-agent' }],

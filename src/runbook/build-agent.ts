@@ -1,13 +1,16 @@
 import type { AgentPlan, ErrorAction, HandlerAction, HandlerPlan } from '../protocol/run-plan.ts';
 import { buildBudget } from './budget-shape.ts';
+import { inheritedBy } from './built-in-agents.ts';
 import { durationMs } from './duration.ts';
 import type { AgentValue } from './runbook-shape.ts';
 
 export function buildAgent(name: string, value: AgentValue): AgentPlan {
   const { run, on_stop, on_idle, on_dead, on_error, on_prompt, budget, timeout, ...rest } = value;
+  const inherited = inheritedBy(name, value);
   return {
+    ...inherited,
     name,
-    run,
+    run: run ?? inherited.run ?? '',
     ...rest,
     ...(on_stop === undefined ? {} : { on_stop: buildHandler(on_stop) }),
     ...(on_idle === undefined ? {} : { on_idle: buildHandler(on_idle) }),

@@ -1,3 +1,4 @@
+import { MAX_BLOCKS } from '../protocol/decide-stop.ts';
 import { PHASES } from '../protocol/phase.ts';
 import type { ValueOf } from '../protocol/shape.ts';
 import { buildBudget } from './budget-shape.ts';
@@ -14,6 +15,8 @@ export const DEFAULT_LIMITS: RunLimits = {
   idleMs: undefined,
   leaveMs: 60_000,
   agents: 50,
+  blocks: MAX_BLOCKS,
+  resumes: 5,
   reviewRounds: 3,
   killAfterMs: 10_000,
   logBytes: 10 * 1024 * 1024,
@@ -34,6 +37,8 @@ export function buildLimits(value: LimitsValue): RunLimits {
     idleMs: value.idle === undefined ? undefined : durationMs(value.idle),
     leaveMs: ms(value.leave, DEFAULT_LIMITS.leaveMs),
     agents: value.agents ?? DEFAULT_LIMITS.agents,
+    blocks: value.blocks ?? DEFAULT_LIMITS.blocks,
+    resumes: value.resumes ?? DEFAULT_LIMITS.resumes,
     reviewRounds: value.review_rounds ?? DEFAULT_LIMITS.reviewRounds,
     killAfterMs: ms(value.kill_after, DEFAULT_LIMITS.killAfterMs),
     logBytes: value.log_bytes ?? DEFAULT_LIMITS.logBytes,

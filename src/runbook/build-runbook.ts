@@ -24,12 +24,14 @@ export function buildRunbook(value: RunbookValue): Runbook {
   return {
     exitProtocol: value.exit_protocol,
     store: value.store,
+    envPass: value.env_pass ?? [],
     agents: definitions(value.agents, buildAgent),
     pipelines: definitions(value.pipelines, buildPipeline),
     commands: definitions(value.commands, buildCommand),
     workers: definitions(value.workers, buildWorker),
-    ci: { required: (value.ci?.required ?? []).map(buildCheck) },
+    ci: { required: (value.ci?.required ?? []).map(buildCheck), protected: value.ci?.protected ?? [] },
     merge: value.merge && { method: value.merge.method ?? 'squash', into: value.merge.into },
+    git: { filters: value.git?.filters ?? [] },
     github: buildGithub(value.github ?? {}),
     workflow: workflowIn(value),
     sameAgentMayReview: value.roles?.reviewer?.same_agent ?? false,
@@ -70,11 +72,14 @@ function buildWorker(name: string, { run, concurrency = 1, ...selects }: Definit
   return { name, ...selects, concurrency, run: buildRunnable(run) };
 }
 
-function buildCheck({ name, run, timeout }: NonNullable<NonNullable<RunbookValue['ci']>['required']>[number]): CiCheck {
+type CheckValue = NonNullable<NonNullable<RunbookValue['ci']>['required']>[number];
+
+function buildCheck({ name, run, timeout, env_pass }: CheckValue): CiCheck {
   return {
     name,
     ...(run === undefined ? {} : { run }),
     ...(timeout === undefined ? {} : { timeoutMs: durationMs(timeout) }),
+    ...(env_pass === undefined ? {} : { envPass: env_pass }),
   };
 }
 

@@ -26,7 +26,7 @@ export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbo
   const problems: RunbookProblem[] = [];
   const files: RunbookFile[] = [];
   for (const [name, { run, prompt_file: path }] of Object.entries(subject.value.agents ?? {})) {
-    problems.push(...missingScript(projectDir, name, run, subject));
+    problems.push(...missingScript(projectDir, name, run ?? '', subject));
     // Where a template is filled in, the path is only known when it is.
     if (path === undefined || path.includes('${')) continue;
     const text = readPrompt(promptPath(projectDir, path));

@@ -23,7 +23,7 @@ function verdictOf(tree: object, syntax: (typeof WRITTEN)[number]): unknown {
 
 /** Where else something is defined depends on how the file is written. */
 function withoutPlaces(message: string): string {
-  return message.replaceAll(/runbook\.(?:toml|yaml|json)(?::\d+){0,2}/g, 'the runbook');
+  return message.replaceAll(/(?:runbook|baton)\.(?:toml|yaml|json)(?::\d+){0,2}/g, 'the runbook');
 }
 
 const anyRunbook = arbitraryOf(runbookShape);

@@ -74,7 +74,7 @@ describe('a runbook', () => {
           { from: 'security-agent', to: 'validator-agent', phase: 'READY_FOR_MERGE' },
         ],
       },
-      agents: { a: { run: 'claude', role: 'security' } },
+      agents: { a: { run: './agent', role: 'security' } },
       workers: { w: { roles: ['security'], run: { agent: 'a' } } },
     });
     expect(workflow.roles.at(-1)).toEqual({ name: 'security', agent: 'security-agent' });
@@ -102,7 +102,7 @@ describe('a runbook', () => {
 });
 
 describe('several files', () => {
-  const agent = toml('[agents.a]\nrun = "claude"\n');
+  const agent = toml('[agents.a]\nrun = "./agent"\n');
   const pipeline = {
     path: '.baton/runbooks/p.yaml',
     text: 'pipelines:\n  p:\n    steps:\n      - name: s\n        run: {agent: a}\n',
@@ -139,7 +139,6 @@ describe('several files', () => {
 
   it('are all looked at: what is wrong with each is said in the order of the files', () => {
     expect(problemsOf(toml('[agents.a]\nrnu = "x"\n'), { path: 'b.yaml', text: 'notify:\n  desktp: true\n' })).toEqual([
-      'baton.toml:1:1 Missing required field: agents.a.run',
       'baton.toml:2:1 Unknown field: agents.a.rnu',
       'b.yaml:2:3 Unknown field: notify.desktp',
     ]);
@@ -174,7 +173,7 @@ describe('one slip is one problem', () => {
       '[pipelines.p]\nsteps = [{ name = "a", run = "true", on_done = "a", on_fail = "b" }, { name = "b", run = "true" }]\n',
       0,
     ],
-    ['two slips are two', '[agents.a]\nrun = "claude"\non_stop = "x"\n[commands.c]\nrun = { agent = "b" }\n', 2],
+    ['two slips are two', '[agents.a]\nrun = "./agent"\non_stop = "x"\n[commands.c]\nrun = { agent = "b" }\n', 2],
   ])('%s', (_, text, count) => {
     expect(problemsOf(toml(text))).toHaveLength(count);
   });
@@ -273,7 +272,7 @@ describe('whatever it is given', () => {
 
   it('survives the names that objects are born with', () => {
     const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
-    const agents = names.map((name) => `[agents.${name}]\nrun = "claude"\n`).join('');
+    const agents = names.map((name) => `[agents.${name}]\nrun = "./agent"\n`).join('');
     expect(problemsOf(toml(agents))).toEqual([]);
     for (const name of names) {
       expect(problemsOf(toml(`[commands.c]\nrun = { agent = "${name}" }\n`))).toEqual([

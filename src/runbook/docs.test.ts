@@ -61,9 +61,17 @@ describe('docs/runbooks.md', () => {
 
   it('has the limits that hold where a runbook says nothing, and so has the schema', () => {
     const shown: Record<string, string> = { claim_expiry: '15m', renewal: '30s', leave: '60s', kill_after: '10s' };
-    const { claimExpiryMs, renewalMs, leaveMs, killAfterMs, agents, reviewRounds, logBytes } = DEFAULT_LIMITS;
+    const { claimExpiryMs, renewalMs, leaveMs, killAfterMs, agents, blocks, resumes, reviewRounds, logBytes } =
+      DEFAULT_LIMITS;
     expect([claimExpiryMs, renewalMs, leaveMs, killAfterMs]).toEqual([900_000, 30_000, 60_000, 10_000]);
-    const all = { ...shown, agents: String(agents), review_rounds: String(reviewRounds), log_bytes: String(logBytes) };
+    const all = {
+      ...shown,
+      agents: String(agents),
+      blocks: String(blocks),
+      resumes: String(resumes),
+      review_rounds: String(reviewRounds),
+      log_bytes: String(logBytes),
+    };
     for (const [name, value] of Object.entries(all)) {
       expect(page).toMatch(new RegExp(`^\\| \`limits\\.${name}\` \\|.*; ${value} \\|$`, 'm'));
       expect(JSON.stringify(limitsShape.fields)).toContain(`; ${value}.`);

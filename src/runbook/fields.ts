@@ -1,4 +1,12 @@
-import type { EitherShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../protocol/shape.ts';
+import type {
+  EitherShape,
+  ListShape,
+  MapShape,
+  NumberShape,
+  ObjectShape,
+  Shape,
+  TextShape,
+} from '../protocol/shape.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
 
 /** Fields that several sections of a runbook share. */
@@ -73,6 +81,19 @@ export const environment = {
   of: { kind: 'text' },
   about: 'Environment variables for the agent; templates are filled in.',
 } as const satisfies MapShape;
+
+/** Names of variables that pass from the daemon's environment. A lone `*` would pass everything, so a prefix needs a letter. */
+export const environmentPass = {
+  kind: 'list',
+  optional: true,
+  max: 100,
+  of: {
+    kind: 'text',
+    pattern: '^(?!BATON_)[A-Za-z_][A-Za-z0-9_]{0,126}\\*?$',
+    expected: 'the name of a variable, or a prefix with * behind it; names that begin with BATON_ never pass',
+  },
+  about: 'Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".',
+} as const satisfies ListShape;
 
 /** What a step, a command or a worker runs. */
 export const runnable = {

@@ -23,7 +23,7 @@ const ALL = [...new Set(Object.values(ACTIONS).flat())];
 
 /** One agent with one handler, as its plan. */
 function handlerIn(syntax: (typeof WRITTEN)[number], name: HandlerName, value: unknown): unknown {
-  const checked = checkTree({ agents: { a: { run: 'claude', [name]: value } } }, syntax);
+  const checked = checkTree({ agents: { a: { run: './agent', [name]: value } } }, syntax);
   if (!checked.ok) return checked.problems[0].message;
   return checked.value.agents.get('a')?.[name];
 }
@@ -47,7 +47,7 @@ describe.each(WRITTEN)('on_stop in $syntax', (syntax) => {
   });
 
   it('is absent where it is left out: the default depends on where the agent runs', () => {
-    const checked = checkTree({ agents: { a: { run: 'claude' } } }, syntax);
+    const checked = checkTree({ agents: { a: { run: './agent' } } }, syntax);
     expect(checked.ok && 'on_stop' in (checked.value.agents.get('a') ?? {})).toBe(false);
   });
 
@@ -131,12 +131,12 @@ describe('on_error by kind of error', () => {
   });
 
   it.each(AGENT_ERRORS)('knows %s', (kind) => {
-    const agent = runbookOf({ agents: { a: { run: 'claude', on_error: { [kind]: 'fail' } } } }).agents.get('a');
+    const agent = runbookOf({ agents: { a: { run: './agent', on_error: { [kind]: 'fail' } } } }).agents.get('a');
     expect(agent?.on_error).toEqual({ [kind]: { action: 'fail' } });
   });
 
   it('refuses a kind that there is not', () => {
-    const checked = checkTree({ agents: { a: { run: 'claude', on_error: { rate_limit: 'wait' } } } });
+    const checked = checkTree({ agents: { a: { run: './agent', on_error: { rate_limit: 'wait' } } } });
     expect(checked).toMatchObject({
       problems: [{ message: 'Unknown field: agents.a.on_error.rate_limit', hint: 'Did you mean `rate_limited`?' }],
     });

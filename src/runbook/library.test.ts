@@ -1,7 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { BUILT_IN_AGENTS } from './built-in-agents.ts';
 import { checkRunbook } from './check-runbook.ts';
-import { promptPath, withLibrary } from './library.ts';
+import { LIBRARY_FOLDER, promptPath, withLibrary } from './library.ts';
+import { readRunbookFiles } from './read-runbook.ts';
 import { workerPlans } from './plan.ts';
 
 const runbookOf = (text: string) => {
@@ -19,6 +22,38 @@ describe('the library', () => {
     const prompts = [...agents.values()].flatMap(({ prompt_file: file }) => file ?? []);
     expect(prompts.filter((file) => !existsSync(promptPath('/nowhere', file)))).toEqual([]);
     expect(prompts).toHaveLength(4);
+  });
+
+  it('is the same in the file that people read and in the table that checking uses', () => {
+    const { checked } = readRunbookFiles(LIBRARY_FOLDER, ['issue.toml']);
+    const text = readFileSync(join(LIBRARY_FOLDER, 'issue.toml'), 'utf8');
+    for (const agent of BUILT_IN_AGENTS) {
+      const fields = { run: agent.run, role: agent.role, prompt_file: agent.prompt_file, requires: agent.requires };
+      const lines = Object.entries(fields).flatMap(([name, value]) =>
+        value === undefined ? [] : [`${name} = ${JSON.stringify(value).replaceAll(',', ', ')}`],
+      );
+      expect(text).toContain(`[agents.${agent.name}]\n${lines.join('\n')}\n\n`);
+    }
+    expect(checked.ok && [...checked.value.agents.keys()]).toEqual(BUILT_IN_AGENTS.map(({ name }) => name));
+  });
+
+  it('lends an agent of the same name every field that it does not set', () => {
+    const own = (text: string, name: string) => runbookOf(text).agents.get(name);
+    expect(own('[agents.reviewer]\nrun = "codex"\n', 'reviewer')).toEqual({
+      name: 'reviewer',
+      run: 'codex',
+      role: 'reviewer',
+      prompt_file: 'baton:prompts/reviewer.md',
+      requires: ['result', 'handoff', 'exit'],
+    });
+    expect(own('[agents.fixer]\nmodel = "large"\n', 'fixer')).toMatchObject({
+      run: 'claude',
+      model: 'large',
+      role: 'fixer',
+    });
+    const mine = own('[agents.reviewer]\nrun = "gemini"\nprompt = "Look."\nrequires = ["exit"]\n', 'reviewer');
+    expect(mine).toEqual({ name: 'reviewer', run: 'gemini', role: 'reviewer', prompt: 'Look.', requires: ['exit'] });
+    expect(own('[agents.other]\nrun = "true"\n', 'other')).toEqual({ name: 'other', run: 'true' });
   });
 
   it('takes only tasks of workflows', () => {

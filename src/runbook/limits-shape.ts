@@ -34,6 +34,12 @@ export const limitsShape = {
     idle: { ...duration, optional: true, about: 'An agent that prints nothing for so long is idle; never.' },
     leave: { ...duration, optional: true, about: 'How long an agent that nobody waits for may take to leave; 60s.' },
     agents: { ...count, optional: true, about: 'Agents at work at once, all together; 50.' },
+    blocks: {
+      ...count,
+      optional: true,
+      about: 'Blocked stops of one run, over all its processes, before the agent is let go; 25.',
+    },
+    resumes: { ...count, optional: true, about: 'Resumes of one run by its handlers before a person is asked; 5.' },
     review_rounds: { ...count, optional: true, about: 'Rounds of review before a person decides; 3.' },
     kill_after: { ...duration, optional: true, about: 'Between SIGTERM and SIGKILL; 10s.' },
     log_bytes: {

@@ -6,7 +6,7 @@ const RUNBOOK = runbookOf({
   agents: {
     builder: { run: 'claude', prompt: 'Build ${var.title}' },
     janitor: { run: 'claude', prompt: 'Tidy up for ${task.id:-anybody}' },
-    unused: { run: 'claude' },
+    unused: { run: './agent' },
   },
   pipelines: {
     build: {

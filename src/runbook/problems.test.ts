@@ -8,8 +8,10 @@ const HERE = '‸';
 
 const shell = (run: string): object => ({ pipelines: { p: { steps: [{ name: 'a', run }] } } });
 const steps = (...list: readonly object[]): object => ({ pipelines: { p: { steps: list } } });
-const agent = (fields: object): object => ({ agents: { a: { run: 'claude', ...fields } } });
+const agent = (fields: object): object => ({ agents: { a: { run: './agent', ...fields } } });
 const long = 'x'.repeat(61_000);
+const ENV_PASS_HINT =
+  'Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".';
 
 const CASES: readonly (readonly [what: string, code: string, message: string, hint: string, tree: object])[] = [
   ['an unknown section', 'unknown-field', 'Unknown field: agent', 'Did you mean `agents`?', { '‸agent': {} }],
@@ -81,7 +83,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'invalid-value',
     'Invalid name: my agent (expected a letter, then letters, digits, _ and -, at most 64)',
     'Choose another name.',
-    { agents: { '‸my agent': { run: 'claude' } } },
+    { agents: { '‸my agent': { run: './agent' } } },
   ],
   [
     'an environment variable that belongs to Baton',
@@ -91,11 +93,32 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     agent({ env: { '‸BATON_TOKEN': 'x' } }),
   ],
   [
+    'a list of variables with what is no name',
+    'invalid-value',
+    'Invalid env_pass[0]: 9* (expected the name of a variable, or a prefix with * behind it; names that begin with BATON_ never pass)',
+    ENV_PASS_HINT,
+    { env_pass: ['‸9*'] },
+  ],
+  [
+    "a list of variables with the daemon's own",
+    'invalid-value',
+    'Invalid agents.a.env_pass[1]: BATON_* (expected the name of a variable, or a prefix with * behind it; names that begin with BATON_ never pass)',
+    ENV_PASS_HINT,
+    agent({ env_pass: ['NPM_TOKEN', '‸BATON_*'] }),
+  ],
+  [
+    "a template with one of the daemon's own variables",
+    'runbook/unknown-name-in-template',
+    "the daemon's own variables have no place in a template: ${env.BATON_GITHUB_WEBHOOK_SECRET}",
+    'They are settings and secrets of the daemon. A command reads those of its session by itself: $BATON_PORT.',
+    agent({ prompt: 'Use ‸${env.BATON_GITHUB_WEBHOOK_SECRET}.' }),
+  ],
+  [
     'an agent that is not there',
     'runbook/unknown-agent',
     'there is no agent bulder',
     'Did you mean `builder`?',
-    { agents: { builder: { run: 'claude' } }, ...steps({ name: 'a', run: { agent: '‸bulder' } }) },
+    { agents: { builder: { run: './agent' } }, ...steps({ name: 'a', run: { agent: '‸bulder' } }) },
   ],
   [
     'a pipeline that is not there',
@@ -184,6 +207,20 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'prompt_file of agent a must be relative to the project, and stay in it: ../secret',
     'Write it as seen from the root of the repository.',
     agent({ prompt_file: '‸../secret' }),
+  ],
+  [
+    'a model client without a prompt',
+    'runbook/no-prompt',
+    'agent a runs codex and has no prompt',
+    'Set `prompt`, or `prompt_file` with the path of a file.',
+    { agents: { a: { run: '‸codex' } } },
+  ],
+  [
+    'a built-in role played by a model client without a prompt',
+    'runbook/no-prompt',
+    'agent prep runs gemini and has no prompt',
+    'Set `prompt`, or `prompt_file` with the path of a file.',
+    { agents: { prep: { run: '‸gemini' } } },
   ],
   [
     'a gate without a command',
@@ -474,3 +511,8 @@ function placeOfItem(text: string, at: number, code: string): number {
   if (text.includes('[[')) return text.indexOf('[[');
   return text.trimStart().startsWith('{') ? text.lastIndexOf('{') : at;
 }
+
+it('a list of variables that would pass everything is refused', () => {
+  const checked = checkRunbook([{ path: 'baton.toml', text: 'env_pass = ["*"]\n' }]);
+  expect(checked).toMatchObject({ ok: false, problems: [{ code: 'invalid-value', line: 1, column: 13 }] });
+});

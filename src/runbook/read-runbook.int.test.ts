@@ -26,11 +26,11 @@ async function problemsIn(folder: string): Promise<string[]> {
 describe('the runbook of a project', () => {
   it('is baton.toml and everything in .baton/runbooks, whatever its syntax', async () => {
     const folder = project({
-      'baton.toml': '[agents.a]\nrun = "claude"\n',
-      '.baton/runbooks/b.yaml': 'agents: { b: { run: claude } }\n',
-      '.baton/runbooks/c.yml': 'agents: { c: { run: claude } }\n',
-      '.baton/runbooks/d.json': '{ "agents": { "d": { "run": "claude" } } }',
-      '.baton/runbooks/e.toml': '[agents.e]\nrun = "claude"\n',
+      'baton.toml': '[agents.a]\nrun = "./agent"\n',
+      '.baton/runbooks/b.yaml': 'agents: { b: { run: ./agent } }\n',
+      '.baton/runbooks/c.yml': 'agents: { c: { run: ./agent } }\n',
+      '.baton/runbooks/d.json': '{ "agents": { "d": { "run": "./agent" } } }',
+      '.baton/runbooks/e.toml': '[agents.e]\nrun = "./agent"\n',
       '.baton/runbooks/README.md': '# not a runbook',
       '.baton/runbooks/.draft.toml': 'nor = "this"',
     });

@@ -14,6 +14,15 @@ export interface ReadRunbook extends Examined {
 const ROOT_FILE = 'baton.toml';
 const FOLDER = '.baton/runbooks';
 
+/** Where runbooks are, relative to the project. */
+export const RUNBOOK_PATHS = [ROOT_FILE, FOLDER] as const;
+
+/** Whether a file of a project is part of its runbook. */
+export function isRunbookPath(path: string): boolean {
+  if (path === ROOT_FILE) return true;
+  return path.startsWith(`${FOLDER}/`) && isRunbookName(path.slice(FOLDER.length + 1));
+}
+
 /** The runbook of a project: `baton.toml` at its root and the files in `.baton/runbooks`. A project without either has an empty one. */
 export async function readRunbook(projectDir: string): Promise<ReadRunbook> {
   return Promise.resolve(readRunbookNow(projectDir));
@@ -70,15 +79,17 @@ function runbookPaths(projectDir: string): string[] {
 }
 
 function listFolder(folder: string): string[] {
-  const isRunbook = (name: string): boolean =>
-    !name.startsWith('.') && ENDINGS.some((ending) => name.endsWith(`.${ending}`));
   // Most projects have none, and an exception costs more than everything else here.
   if (statOf(folder) === undefined) return [];
   try {
-    return readdirSync(folder).filter(isRunbook).sort();
+    return readdirSync(folder).filter(isRunbookName).sort();
   } catch {
     return [];
   }
+}
+
+function isRunbookName(name: string): boolean {
+  return !name.startsWith('.') && !name.includes('/') && ENDINGS.some((ending) => name.endsWith(`.${ending}`));
 }
 
 function statOf(path: string): Stats | undefined {

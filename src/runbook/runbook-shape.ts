@@ -3,7 +3,7 @@ import { PHASES } from '../protocol/phase.ts';
 import type { ObjectShape, Shape, ValueOf } from '../protocol/shape.ts';
 import { agentShape } from './agent-shape.ts';
 import { pricesShape } from './budget-shape.ts';
-import { command, count, definitions, duration, reference, runnable } from './fields.ts';
+import { command, count, definitions, duration, environmentPass, reference, runnable } from './fields.ts';
 import { githubShape } from './github-shape.ts';
 import { limitsShape } from './limits-shape.ts';
 import { pipelineShape } from './pipeline-shape.ts';
@@ -68,8 +68,17 @@ const ciShape = {
           name: { kind: 'text', notEmpty: true, about: 'The name of the check.' },
           run: { ...command, optional: true, about: 'Its command; left out: a workflow of that name reports it.' },
           timeout: { ...duration, optional: true, about: 'How long it may take, as in "10m".' },
+          env_pass: environmentPass,
         },
       },
+    },
+    protected: {
+      kind: 'list',
+      optional: true,
+      max: 200,
+      about:
+        'Paths that decide how work is checked: a branch that changes one is merged after a person agreed. They add to the built-in list; `!` before a pattern takes one out, `#key` after it means only that part of a JSON or TOML file.',
+      of: { kind: 'text', notEmpty: true, pattern: '^!?/?[^\\s/!].*$', expected: 'a path or pattern such as "ci/**"' },
     },
   },
 } as const satisfies Shape;
@@ -87,6 +96,26 @@ const mergeShape = {
       optional: true,
       expected: 'a branch',
       about: 'The branch.',
+    },
+  },
+} as const satisfies Shape;
+
+const gitShape = {
+  kind: 'object',
+  optional: true,
+  about: 'How Baton uses git.',
+  fields: {
+    filters: {
+      kind: 'list',
+      optional: true,
+      max: 50,
+      about: 'The git filters that may run when a commit is checked out for its checks, by name, as in ["lfs"].',
+      of: {
+        kind: 'text',
+        notEmpty: true,
+        pattern: '^[\\w-]+(?:[.\\w-]*[\\w-])?$',
+        expected: 'the name of a filter such as "lfs"',
+      },
     },
   },
 } as const satisfies Shape;
@@ -157,12 +186,14 @@ export const runbookShape = {
       expected: 'postgres://…',
       about: 'Where the ledger is kept, where that is not the state folder: postgres://….',
     },
+    env_pass: environmentPass,
     agents: definitions(agentShape, 'The agents, by name.'),
     pipelines: definitions(pipelineShape, 'The pipelines, by name.'),
     commands: definitions(commandShape, 'What `baton run NAME` starts, by name.'),
     workers: definitions(workerShape, 'What claims tasks by itself, by name.'),
     ci: ciShape,
     merge: mergeShape,
+    git: gitShape,
     github: githubShape,
     roles: rolesShape,
     workflow: workflowShape,

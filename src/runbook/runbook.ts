@@ -14,12 +14,22 @@ export interface Runbook {
   readonly exitProtocol: boolean | undefined;
   /** `postgres://…`; undefined is the SQLite store of the state folder. */
   readonly store: string | undefined;
+  /** Variables of the daemon that everything which Baton starts for the project gets, besides the default list. */
+  readonly envPass: readonly string[];
   readonly agents: ReadonlyMap<string, AgentPlan>;
   readonly pipelines: ReadonlyMap<string, PipelinePlan>;
   readonly commands: ReadonlyMap<string, CommandDefinition>;
   readonly workers: ReadonlyMap<string, WorkerDefinition>;
-  readonly ci: { readonly required: readonly CiCheck[] };
+  readonly ci: {
+    readonly required: readonly CiCheck[];
+    /** Patterns that add to the built-in list of protected paths, or take something out of it. */
+    readonly protected: readonly string[];
+  };
   readonly merge: Merge | undefined;
+  readonly git: {
+    /** The git filters that an operator allowed, by name. */
+    readonly filters: readonly string[];
+  };
   readonly github: Github;
   /** The built-in roles and edges, and what `roles` adds to them and takes away. */
   readonly workflow: Workflow;
@@ -62,6 +72,7 @@ export interface CiCheck {
   /** Left out: a workflow of the same name at GitHub reports it. */
   readonly run?: string;
   readonly timeoutMs?: number;
+  readonly envPass?: readonly string[];
 }
 
 export interface WorkflowCommands {
@@ -129,6 +140,10 @@ export interface RunLimits extends SessionLimits {
   readonly leaveMs: number;
   /** Agents at work at the same time, all together. */
   readonly agents: number;
+  /** Blocked stops of one run before the agent is let go. */
+  readonly blocks: number;
+  /** Resumes of one run by its handlers before a person is asked. */
+  readonly resumes: number;
   readonly reviewRounds: number;
   /** Between SIGTERM and SIGKILL. */
   readonly killAfterMs: number;

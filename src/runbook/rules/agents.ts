@@ -1,3 +1,4 @@
+import { inheritedBy } from '../built-in-agents.ts';
 import { isRelativePath } from '../../protocol/text-format.ts';
 import { didYouMean } from '../../protocol/suggest.ts';
 import { quote } from '../../protocol/quote.ts';
@@ -15,7 +16,8 @@ export function checkAgents(subject: Subject): void {
       const at = subject.placeOfName([...path, 'prompt_file']);
       subject.report('runbook/prompt-twice', [...path, 'prompt_file'], message, 'Keep one of the two.', at);
     }
-    const builtIn = /^builtin:(.*)$/.exec(run)?.[1];
+    checkRun(subject, name);
+    const builtIn = /^builtin:(.*)$/.exec(run ?? '')?.[1];
     if (builtIn !== undefined && !BUILT_IN_ROLES.some((role) => role === builtIn)) {
       const others = `There are: ${BUILT_IN_ROLES.map((role) => `builtin:${role}`).join(', ')}.`;
       const message = `nothing is built in for ${quote(builtIn)}`;
@@ -34,3 +36,27 @@ export function checkAgents(subject: Subject): void {
     }
   }
 }
+
+/** What an agent does not set comes from the built-in agent of its name; without one it must say what runs, and what a model is asked. */
+function checkRun(subject: Subject, name: string): void {
+  const { run, prompt, prompt_file } = subject.value.agents?.[name] ?? {};
+  const inherited = inheritedBy(name, {});
+  const path = ['agents', name] as const;
+  if (run === undefined && inherited.run === undefined) {
+    const hint = 'Add `run`: claude, codex, gemini, scripted FILE, or a command for the shell.';
+    subject.report('missing-field', path, `Missing required field: agents.${name}.run`, hint);
+    return;
+  }
+  const isModel = MODEL_CLIENTS.has(run ?? inherited.run ?? '');
+  if (!isModel || prompt !== undefined || prompt_file !== undefined || inherited.prompt_file !== undefined) return;
+  const message = `agent ${name} runs ${run ?? ''} and has no prompt`;
+  subject.report(
+    'runbook/no-prompt',
+    run === undefined ? path : [...path, 'run'],
+    message,
+    'Set `prompt`, or `prompt_file` with the path of a file.',
+  );
+}
+
+/** Clients that wait for a first message. */
+const MODEL_CLIENTS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);

@@ -1,3 +1,4 @@
+import { isBatonVariable } from '../../protocol/environment.ts';
 import { quote } from '../../protocol/quote.ts';
 import { shellFaults, slotsOf } from '../../protocol/render-template.ts';
 import { didYouMean } from '../../protocol/suggest.ts';
@@ -145,6 +146,12 @@ function wrongSource({ name, source }: Slot, { isRecorded }: TemplateText, scope
   if (given === 'env' && isRecorded) {
     const hint = 'It would be written into the ledger. Use it in a command, a prompt or `env`.';
     return { code: 'runbook/unknown-name-in-template', message: `the environment has no place here: ${source}`, hint };
+  }
+  if (name.of === 'env' && isBatonVariable(name.name)) {
+    const message = `the daemon's own variables have no place in a template: ${quote(source)}`;
+    const hint =
+      'They are settings and secrets of the daemon. A command reads those of its session by itself: $BATON_PORT.';
+    return { code: 'runbook/unknown-name-in-template', message, hint };
   }
   if (scope.sources.includes(given)) return undefined;
   const hint = `In a ${scope.owner.split(' ', 1)[0]} there are: ${scope.sources.join(', ')}.`;

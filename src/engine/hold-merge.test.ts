@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { claim, operator, SHA, system } from '../state/say.cases.ts';
+import * as flow from '../state/workflow/say.cases.ts';
+import { WorkflowPlay } from './workflow.cases.ts';
+
+const MERGED = 'd'.repeat(40);
+
+/** A validated workflow whose branch changes these paths, as measured before the merge. */
+function validated(paths: readonly string[], mode: 'autonomous' | 'semi' = 'autonomous'): WorkflowPlay {
+  const play = new WorkflowPlay({}, mode).toMerge().turn('validator');
+  const { mergeId, head } = play.the('merge');
+  return play.say(flow.measureProtected(play.id, paths, { head, mergeId }));
+}
+
+describe('a merge that changes protected paths', () => {
+  it('waits for a person, who is not advised to agree', () => {
+    const play = validated(['baton.toml', '.github/workflows/ci.yml']);
+    expect(play.owed('merge')).toEqual([]);
+    const decision = play.decision();
+    expect(decision).toMatchObject({ source: 'merge', taskId: play.id });
+    expect(decision.context).toContain('baton.toml\n  .github/workflows/ci.yml');
+    expect(decision.options.find(({ recommended }) => recommended)?.action).toBe('deny');
+    expect(play.task.flow).toMatchObject({ merge: null, heldMerge: { head: SHA } });
+  });
+
+  it('is not recorded as prepared before a person agreed', () => {
+    const play = new WorkflowPlay().toMerge().turn('validator');
+    const { mergeId, head } = play.the('merge');
+    play.say(flow.measureProtected(play.id, ['baton.toml'], { head }));
+    expect(play.refuse(flow.prepareMerge(mergeId, MERGED), system).message).toMatch(/waits for a person/);
+  });
+
+  it('happens after they agreed, with the handoff that waited, and asks once', () => {
+    const play = validated(['baton.toml']).resolve(2);
+    const { mergeId, head } = play.the('merge');
+    play.say(flow.measureProtected(play.id, ['baton.toml'], { head, mergeId })).merge('merged', MERGED);
+    expect(play.stands()).toEqual(['COMPLETED', 'closer']);
+    expect([play.count('DecisionOpened'), play.newest('MergeAgreed').head]).toEqual([1, SHA]);
+  });
+
+  it('asks again about another commit', () => {
+    const play = validated(['baton.toml']).resolve(2);
+    const { mergeId } = play.the('merge');
+    expect(play.task.flow.agreed).toBe(SHA);
+    play.merge('conflict');
+    play.turn('fixer', { head: MERGED }).check().turn('reviewer').turn('validator');
+    const next = play.the('merge');
+    expect(next.mergeId).not.toBe(mergeId);
+    play.say(flow.measureProtected(play.id, ['baton.toml'], { head: next.head, mergeId: next.mergeId }));
+    expect(play.openDecisions()).toHaveLength(1);
+    expect(play.owed('merge')).toEqual([]);
+  });
+
+  it('goes back to the fixer if they deny it, with the paths', () => {
+    const play = validated(['baton.toml']).resolve(1);
+    expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
+    expect(play.newest('HandoffDelivered').xml).toContain('baton.toml');
+    expect(play.newest('HandoffDropped').from).toBe('validator-agent');
+    expect(play.owed('merge')).toEqual([]);
+  });
+
+  it('is blocked if they stop it', () => {
+    const play = validated(['baton.toml']).resolve(3);
+    expect(play.stands()[0]).toBe('BLOCKED');
+    expect(play.newest('HandoffDropped').from).toBe('validator-agent');
+  });
+
+  it('is not offered to anybody while the question is open', () => {
+    const play = validated(['baton.toml']);
+    expect(play.refuse(claim(play.id, 's9', { role: 'validator' }), operator).code).toBe('held');
+  });
+});
+
+describe('an ordinary merge', () => {
+  it('asks nobody, and leaves no entry about paths', () => {
+    const play = validated([]).merge('merged', MERGED);
+    expect(play.stands()).toEqual(['COMPLETED', 'closer']);
+    expect([play.count('ProtectedMeasured'), play.count('DecisionOpened')]).toEqual([0, 0]);
+  });
+
+  it('is not held by what an earlier head changed', () => {
+    const play = new WorkflowPlay().toReview();
+    play.say(flow.measureProtected(play.id, ['baton.toml'], { head: 'e'.repeat(40) }));
+    play.turn('reviewer').turn('validator');
+    const { mergeId, head } = play.the('merge');
+    play.say(flow.measureProtected(play.id, [], { head, mergeId })).merge('merged', MERGED);
+    expect(play.stands()[0]).toBe('COMPLETED');
+    expect(play.task.flow.protected?.paths).toEqual([]);
+  });
+});

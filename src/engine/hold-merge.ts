@@ -1,0 +1,71 @@
+import { moveTo } from '../state/end-claim.ts';
+import { event, type Event } from '../state/event.ts';
+import { requireNoDecision } from '../state/judging.ts';
+import type { Decision, DecisionAction } from '../state/runs/decision.ts';
+import type { Task } from '../state/task.ts';
+import { toFixer } from '../state/workflow/gate-handoffs.ts';
+import { requestMerge } from '../state/workflow/merge.ts';
+import { freeTask, holdTask } from './hold-task.ts';
+import type { World } from './world.ts';
+
+/** On `MergeHeld`: a branch that changes how work is checked is merged only after a person agreed to it. */
+export function askAboutProtected(world: World, task: Task): Event[] {
+  const { protected: measured, heldMerge } = task.flow;
+  if (heldMerge === null) return [];
+  const paths = measured?.paths ?? [];
+  const range = `${measured?.base.slice(0, 12) ?? ''} ${heldMerge.head.slice(0, 12)}`;
+  const shown = paths.slice(0, MOST_SHOWN).map((path) => `  ${path}`);
+  const more = paths.length > MOST_SHOWN ? [`  and ${paths.length - MOST_SHOWN} more`] : [];
+  const context = [
+    task.title,
+    'The branch changes files that decide how work is checked:',
+    ...shown,
+    ...more,
+    `See the change: git diff ${range}`,
+  ].join('\n');
+  const options = [
+    { label: 'Send it back to the fixer', action: 'deny' },
+    { label: 'Merge it', action: 'approve' },
+    { label: 'Stop: block the task', action: 'cancel' },
+  ] as const;
+  return holdTask(world, task, { source: 'merge', stage: 'merge of protected paths', context, options });
+}
+
+const MOST_SHOWN = 30;
+
+/** What the person chose. The commit that they agreed to is merged; any other asks again. */
+export function resolveHeldMerge(world: World, task: Task, { result }: Decision, action: DecisionAction): Event[] {
+  const { heldMerge } = task.flow;
+  if (heldMerge === null) return [];
+  const { head, handoff } = heldMerge;
+  const message = result?.kind === 'resolved' ? result.message : null;
+  const freed = event('TaskFreed', { task_id: task.id });
+  const drop = (reason: string): Event[] => (handoff === null ? [] : [event('HandoffDropped', { ...handoff, reason })]);
+  // The task was taken elsewhere while the question was open.
+  if (task.phase !== 'READY_FOR_MERGE') return [freed, ...drop('the task was moved meanwhile')];
+  if (action === 'approve') {
+    const by = result?.kind === 'resolved' ? result.by : 'operator';
+    const flow = { ...task.flow, held: null, heldMerge: null, agreed: head };
+    const agreed = event('MergeAgreed', { task_id: task.id, head, by });
+    // Another question about the task is open: the merge is asked for again when that is answered, and this one is not repeated.
+    if (!requireNoDecision(world.state, task).ok) return [freed, agreed, ...drop('another decision is open')];
+    const asked = requestMerge({ ...task, flow }, handoff, `merge-${world.newId()}`, world.rules);
+    if (asked.ok) return [freed, agreed, ...asked.events];
+    const refused = { cause: 'merge-refused', reason: `merge refused: ${asked.refusal.message}` } as const;
+    return [freed, agreed, ...drop(asked.refusal.message), moveTo(task, 'BLOCKED', refused)];
+  }
+  if (action !== 'deny') return [...drop(`decision: ${action}`), ...freeTask(task, action, message)];
+  const paths = task.flow.protected?.paths ?? [];
+  const text = `${message ?? 'Leave these files as they are, or explain why they must change.'}\n${paths.join('\n')}`;
+  const back = toFixer(task, 'validator-agent', [{ type: 'protected_paths', text }], world.newId());
+  const why = {
+    cause: 'decision',
+    reason: message === null ? 'decision: deny' : `decision: deny: ${message}`,
+  } as const;
+  return [
+    freed,
+    ...drop('a person sent the change back'),
+    event('HandoffDelivered', back),
+    moveTo(task, 'IMPLEMENTATION', why, 'fixer'),
+  ];
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import type { Rules } from '../state/rules.ts';
+import * as say from '../state/say.cases.ts';
+import { SHA, system } from '../state/say.cases.ts';
+import * as flow from '../state/workflow/say.cases.ts';
+import { WorkflowPlay } from './workflow.cases.ts';
+
+const OTHER = 'f'.repeat(40);
+const PULLS = { pulls: { repository: 'owner/name', remote: 'origin', draft: false } };
+
+/** Each session has a worktree, as those that Baton starts. */
+class MeasuredPlay extends WorkflowPlay {
+  override claim(role: string, holder = role): ReturnType<WorkflowPlay['claim']> {
+    const caller = super.claim(role, holder);
+    return (this.say(flow.prepare(this.id, this.task.epoch), system), caller);
+  }
+
+  toGate(): this {
+    return this.turn('issue-manager').turn('prep').turn('implementer', { head: SHA });
+  }
+
+  /** A person records a commit without a claim. */
+  recordAside(): this {
+    return this.order(say.record({ task_id: this.id, commit_sha: OTHER }));
+  }
+
+  /** What a session left that sent no exit signal. */
+  measure(sessionId: string, head: string): this {
+    const measured = { ...flow.measuredAt(head), files: [], commits: head === SHA ? 0 : 1 };
+    return this.say({ kind: 'measure-session', command: { sessionId, measured, violations: [] } });
+  }
+
+  /** A judging session that leaves this head, whose task is blocked. */
+  dies(role: string, head: string): this {
+    const { sessionId } = this.claim(role);
+    return this.order(say.operate('cancel', 'it died', this.id)).measure(sessionId, head);
+  }
+
+  unblock(): this {
+    return this.order(say.operate('unblock', 'again', this.id));
+  }
+}
+
+describe('a commit that is recorded while checks of another one run', () => {
+  it.each(['passed', 'failed'] as const)('is checked itself after the others %s, before anything moves', (outcome) => {
+    const play = new MeasuredPlay().toGate().recordAside().check(outcome);
+    expect([play.task.phase, play.the('run-checks').head]).toEqual(['CI_PENDING', OTHER]);
+    expect(play.check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+    expect(play.task.flow.checks?.head).toBe(play.task.flow.head);
+    play.checkReplay();
+  });
+
+  it('is published and checked if it came between the checks and the pull request', () => {
+    const play = new MeasuredPlay(PULLS).toGate().check().recordAside();
+    play.say(flow.publishPull(play.the('publish-pull').pullId));
+    expect([play.task.phase, play.the('run-checks').head, play.the('publish-pull').head]).toEqual([
+      'CI_PENDING',
+      OTHER,
+      OTHER,
+    ]);
+    play.check().say(flow.publishPull(play.the('publish-pull').pullId));
+    expect(play.stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+  });
+
+  it('is published if no checks are required', () => {
+    const play = new MeasuredPlay({ ...PULLS, ciGate: false, checks: [] }).toGate().recordAside();
+    play.say(flow.publishPull(play.the('publish-pull').pullId));
+    expect([play.task.phase, play.the('publish-pull').head]).toEqual(['CI_PENDING', OTHER]);
+    play.say(flow.publishPull(play.the('publish-pull').pullId));
+    expect(play.stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+  });
+});
+
+describe('a commit of a session that was to judge the work', () => {
+  const UNCHECKED: Partial<Rules> = { ciGate: false, checks: [] };
+
+  it('is checked when the blocked task goes on', () => {
+    const play = new MeasuredPlay().toGate().check().dies('reviewer', OTHER).unblock();
+    expect([play.stands(), play.the('run-checks').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
+    expect(play.newest('PhaseMoved').reason).toContain('ffffffffffff was committed after');
+    play.check();
+    // Now it is the commit under review; only its author may not approve it.
+    expect(play.refuse(say.claim(play.id, 's9', { role: 'reviewer', holder: 'reviewer' }), system).code).toBe(
+      'separation-of-duties',
+    );
+    expect(play.turn('reviewer', { holder: 'ben' }).stands()).toEqual(['READY_FOR_MERGE', 'validator']);
+    expect(play.dies('validator', OTHER).unblock().stands()).toEqual(['READY_FOR_MERGE', 'validator']);
+    play.checkReplay();
+  });
+
+  it('is reviewed anew if the validator made it', () => {
+    const play = new MeasuredPlay().toGate().check().turn('reviewer').dies('validator', OTHER).unblock();
+    expect(play.check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+  });
+
+  it('goes to the fixer if there are no checks', () => {
+    const play = new MeasuredPlay(UNCHECKED).toGate().dies('reviewer', OTHER).unblock();
+    expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
+  });
+
+  it('takes the same way if a person answers the question about the dead session', () => {
+    const play = new MeasuredPlay().toGate().check();
+    const caller = play.claim('reviewer');
+    play.say({ kind: 'update-task', command: { task_id: play.id, status: 'blocked', notes: 'stuck' } }, caller);
+    play.measure(caller.sessionId, OTHER).resolve(1);
+    expect(play.stands()).toEqual(['CI_PENDING', 'reviewer']);
+  });
+
+  it('takes the same way at once if the claim ran out and the task was not blocked', () => {
+    const play = new MeasuredPlay().toGate().check();
+    const { sessionId, epoch } = play.claim('reviewer');
+    play.say(say.expire(play.id, epoch)).measure(sessionId, OTHER);
+    expect([play.stands(), play.the('run-checks').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
+  });
+
+  it('is none if the session left the head as it was: the review goes on', () => {
+    const play = new MeasuredPlay().toGate().check().dies('reviewer', SHA).unblock();
+    expect(play.stands()).toEqual(['REVIEW', 'reviewer']);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { findProtectedPaths, matchesGlob, type ChangedFile, type Protection } from './protected-paths.ts';
+
+const NONE: Protection = { patterns: [], inUse: [] };
+
+function find(paths: readonly string[], protection: Partial<Protection> = {}): readonly string[] {
+  return findProtectedPaths(paths.map((path) => ({ path })), { ...NONE, ...protection }); // prettier-ignore
+}
+
+function isFound(file: ChangedFile, protection: Partial<Protection> = {}): boolean {
+  return findProtectedPaths([file], { ...NONE, ...protection }).length > 0;
+}
+
+describe('protected by default', () => {
+  it.each([
+    'baton.toml',
+    '.baton/runbooks/review.yaml',
+    '.baton',
+    'BATON.TOML',
+    '.Baton/x',
+    '.github/workflows/ci.yml',
+    '.github/workflows',
+    '.GitHub/Workflows/ci.yml',
+    '.gitlab-ci.yml',
+    'vitest.config.ts',
+    'packages/a/vitest.config.mts',
+    'pytest.ini',
+    'tox.ini',
+    'Makefile',
+    'sub/Makefile',
+    '.husky/pre-commit',
+  ])('%s', (path) => expect(find([path])).toEqual([path]));
+
+  it.each([
+    'src/index.ts',
+    'test/index.test.ts',
+    'tests/conftest.py',
+    'package-lock.json',
+    'docs/baton.toml.md',
+    'sub/baton.toml',
+    '.github/ISSUE_TEMPLATE.md',
+    'makefile-notes.md',
+    '.baton-notes',
+  ])('not %s', (path) => expect(find([path])).toEqual([]));
+});
+
+describe('package scripts', () => {
+  const before = '{"scripts": {"test": "vitest"}, "dependencies": {}}';
+
+  it('are protected, and dependencies are not', () => {
+    const added = '{"dependencies": {"left-pad": "1.0.0"}, "scripts": {"test": "vitest"}}';
+    expect(isFound({ path: 'package.json', before, after: added })).toBe(false);
+    expect(isFound({ path: 'package.json', before, after: before.replace('vitest', 'true') })).toBe(true);
+    expect(isFound({ path: 'packages/a/package.json', before, after: '{}' })).toBe(true);
+  });
+
+  it.each<[string, string | undefined]>([
+    ['is removed', undefined],
+    ['cannot be read', '{"scripts": '],
+  ])('count as changed if the file %s', (_, after) => {
+    expect(isFound({ path: 'package.json', before, after })).toBe(true);
+  });
+
+  it('in TOML: only the named table', () => {
+    const toml = '[project]\nname = "a"\n[tool.pytest.ini_options]\naddopts = "-x"\n';
+    const path = 'pyproject.toml';
+    expect(isFound({ path, before: toml, after: toml.replace('"a"', '"b"') })).toBe(false);
+    expect(isFound({ path, before: toml, after: toml.replace('-x', '-k none') })).toBe(true);
+  });
+});
+
+describe('patterns of a runbook', () => {
+  it('add to the built-in ones', () => {
+    expect(find(['ci/run.sh', 'Makefile', 'x'], { patterns: ['ci/**'] })).toEqual(['ci/run.sh', 'Makefile']);
+  });
+
+  it('take one out, and the last that matches decides', () => {
+    expect(find(['Makefile', 'sub/Makefile'], { patterns: ['!Makefile', '/Makefile'] })).toEqual(['Makefile']);
+  });
+
+  it('do not take Baton’s own files out, nor prompts in use', () => {
+    const patterns = ['!**', '!baton.toml', '!.baton/**', '!prompts/**'];
+    const paths = ['baton.toml', '.baton/x', 'prompts/judge.md', 'Prompts/Judge.md', 'prompts/other.md'];
+    expect(find(paths, { patterns, inUse: ['prompts/judge.md'] })).toEqual(paths.slice(0, 4));
+  });
+
+  it('a prompt path is matched as it is written', () => {
+    expect(find(['a*b.md', 'axb.md'], { inUse: ['a*b.md'] })).toEqual(['a*b.md']);
+  });
+});
+
+it.each<[string, string, boolean]>([
+  ['*.yml', 'a/b/c.yml', true],
+  ['a/*.yml', 'a/b/c.yml', false],
+  ['a/**/c.yml', 'a/c.yml', true],
+  ['a/**/c.yml', 'a/b/b/c.yml', true],
+  ['/a.yml', 'b/a.yml', false],
+  ['a?c', 'abc', true],
+  ['a.c', 'abc', false],
+])('%s and %s: %s', (pattern, path, expected) => expect(matchesGlob(pattern, path)).toBe(expected));

@@ -1,0 +1,131 @@
+import { isSamePart } from './same-part.ts';
+
+/** A file as a branch changed it; text is undefined on a side that does not have the file, or whose content is not text. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+/**
+ * Files that decide how work is checked. Dependencies and tests are not among them: an ordinary change adds both. `#key` limits the
+ * protection of a JSON or TOML file to that part of it.
+ */
+export const DEFAULT_PROTECTED: readonly string[] = [
+  '.github/workflows/**', '.github/actions/**', '.gitlab-ci.yml', '.gitlab/ci/**', '.circleci/**', '.buildkite/**',
+  '.woodpecker/**', '.woodpecker.yml', '.drone.yml', '.travis.yml', 'azure-pipelines.yml', 'bitbucket-pipelines.yml',
+  'Jenkinsfile', '.husky/**', '.pre-commit-config.yaml', 'lefthook.yml',
+  'vitest.config.*', 'vitest.workspace.*', 'vite.config.*', 'bunfig.toml', 'jest.config.*', 'playwright.config.*', 'cypress.config.*', 'karma.conf.*',
+  '.mocharc.*', 'ava.config.*', '.nycrc*', '.c8rc*', 'pytest.ini', '.pytest.ini', 'setup.cfg', 'tox.ini', 'noxfile.py', '.coveragerc',
+  'phpunit.xml*', '.rspec', '.nextest.toml', '.config/nextest.toml',
+  'Makefile', 'GNUmakefile', 'justfile', 'Taskfile.yml', 'Rakefile',
+  'package.json#scripts', 'package.json#jest', 'package.json#mocha', 'package.json#ava', 'package.json#vitest',
+  'deno.json#tasks', 'composer.json#scripts',
+  'pyproject.toml#tool.pytest', 'pyproject.toml#tool.tox', 'pyproject.toml#tool.coverage', 'pyproject.toml#tool.poe',
+]; // prettier-ignore
+
+/** Baton's own files. No pattern of a runbook takes this protection away. */
+export const ALWAYS_PROTECTED: readonly string[] = ['/baton.toml', '/.baton/**'];
+
+export interface Protection {
+  /** `ci.protected` of the runbook, which comes after the defaults; the last pattern that matches decides. */
+  readonly patterns: readonly string[];
+  /** Paths of prompts and scripts that agents are given. */
+  readonly inUse: readonly string[];
+}
+
+/** The changed paths that are protected, in the order in which they were given. */
+export function findProtectedPaths(files: readonly ChangedFile[], protection: Protection): readonly string[] {
+  const patterns = [...DEFAULT_PROTECTED, ...protection.patterns];
+  const always = alwaysOf(protection);
+  const isProtected = (file: ChangedFile): boolean =>
+    always.some((pattern) => matchesGlob(pattern, file.path) || isAbove(file.path, pattern)) ||
+    isMatched(file, patterns);
+  return files.filter(isProtected).map(({ path }) => path);
+}
+
+/** Whether the content of a file decides if it is protected. */
+export function needsContent(path: string, { patterns }: Protection): boolean {
+  return [...DEFAULT_PROTECTED, ...patterns].some((pattern) => {
+    const [glob, key] = splitKey(pattern.replace(/^!/, ''));
+    return key !== undefined && matchesGlob(glob, path);
+  });
+}
+
+/** Whether a path is protected, or is a folder above one that is: a link there decides what is found below it. */
+export function isAround(path: string, protection: Protection): boolean {
+  const patterns = [...DEFAULT_PROTECTED, ...protection.patterns];
+  const all = [...alwaysOf(protection), ...patterns.filter((pattern) => !pattern.startsWith('!'))];
+  return (
+    isMatched({ path }, patterns) ||
+    all.some((pattern) => matchesGlob(splitKey(pattern)[0], path) || isAbove(path, pattern))
+  );
+}
+
+function alwaysOf({ inUse }: Protection): readonly string[] {
+  return [...ALWAYS_PROTECTED, ...inUse.map((path) => `/${escapeGlob(path)}/**`)];
+}
+
+/** A file or a link that stands where a pattern has a folder. */
+function isAbove(path: string, pattern: string): boolean {
+  return fold(pattern.replace(/^\//, '')).startsWith(`${fold(escapeGlob(path))}/`);
+}
+
+function isMatched(file: ChangedFile, patterns: readonly string[]): boolean {
+  let found = false;
+  for (const pattern of patterns) {
+    const isTakenAway = pattern.startsWith('!');
+    const [glob, key] = splitKey(isTakenAway ? pattern.slice(1) : pattern);
+    if (!matchesGlob(glob, file.path) && !isAbove(file.path, glob)) continue;
+    if (isTakenAway) found = false;
+    else if (key === undefined || !isSame(file, key)) found = true;
+  }
+  return found;
+}
+
+function isSame({ before, after, path }: ChangedFile, key: string): boolean {
+  return before !== undefined && after !== undefined && isSamePart(before, after, key, path);
+}
+
+function splitKey(pattern: string): readonly [string, string | undefined] {
+  const at = pattern.lastIndexOf('#');
+  return at < 1 ? [pattern, undefined] : [pattern.slice(0, at), pattern.slice(at + 1)];
+}
+
+/**
+ * `*` and `?` are any part of a name, `**` any folders. A pattern without a slash matches the name in every folder; a leading slash
+ * ties it to the root. Letters match in either case, because some file systems do not tell them apart, and a folder's pattern also
+ * matches the folder's own name: a link can take its place.
+ */
+export function matchesGlob(pattern: string, path: string): boolean {
+  return patternOf(pattern).test(fold(path));
+}
+
+const PATTERNS = new Map<string, RegExp>();
+
+function patternOf(glob: string): RegExp {
+  const known = PATTERNS.get(glob);
+  if (known !== undefined) return known;
+  const isRooted = glob.replace(/\/\*\*$/, '').includes('/');
+  const text = fold(glob.replace(/^\//, ''));
+  const source = text
+    .replace(/\/\*\*$/, '')
+    .split(/(\\.|\*\*\/|\*\*|\*|\?)/)
+    .map((part) => SPECIAL[part] ?? RegExp.escape(part.replace(/^\\(.)$/, '$1')))
+    .join('');
+  const made = new RegExp(`^${isRooted ? '' : '(?:.*/)?'}${source}${text.endsWith('/**') ? '(?:/.*)?' : ''}$`, 's');
+  if (PATTERNS.size > 1000) PATTERNS.clear();
+  PATTERNS.set(glob, made);
+  return made;
+}
+
+const SPECIAL: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
+
+function fold(path: string): string {
+  return path.normalize('NFKC').toLowerCase();
+}
+
+/** A path as a pattern that matches only itself. */
+export function escapeGlob(path: string): string {
+  return path.replaceAll(/[*?\\]/g, String.raw`\$&`);
+}
