@@ -1,8 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeCleanCheckout, removeCleanCheckout } from '../git/merge/clean-checkout.ts';
+import { freshOf, markFiles, restoreFiles, type FileMarks } from '../git/checkout/file-marks.ts';
+import { removeCheckout } from '../git/checkout/make-checkout.ts';
 import type { CheckPlan } from '../state/workflow/workflow-event.ts';
 import { commandFiles } from '../supervisor/contract.ts';
+import { checkOut } from './check-out.ts';
+import { inWords } from './github.ts';
 import { killCommand } from './kill-command.ts';
 import { superviseCommand, type CommandEnd } from './supervise-command.ts';
 import type { World } from './world.ts';
@@ -11,6 +14,7 @@ export interface CommitCheck {
   /** What the commands' ids begin with: the same commit under the same id is checked once. */
   readonly id: string;
   readonly sha: string;
+  readonly taskId: string;
   readonly checks: readonly CheckPlan[];
 }
 
@@ -21,9 +25,12 @@ export interface CheckEnd extends CommandEnd {
   readonly logPath: string;
 }
 
-/** Runs checks on one commit, in a checkout of nothing but it, one after the other until one fails. Undefined where it was called off. */
+/**
+ * Runs checks on one commit, in a checkout of nothing but it, one after the other until one fails. Each finds the files of the commit as
+ * they were committed: an earlier check runs the branch's code, and could have changed them. Undefined if it was called off.
+ */
 export async function checkCommit(
-  { id, sha, checks }: CommitCheck,
+  { id, sha, taskId, checks }: CommitCheck,
   world: World,
   signal: AbortSignal,
   onEnd?: (end: CheckEnd) => Promise<void>,
@@ -31,17 +38,27 @@ export async function checkCommit(
   const folder = checkoutOf(world.stateDir, id);
   const ends: CheckEnd[] = [];
   let isMade = false;
+  let marks: FileMarks | undefined;
   let isCalledOff = false;
   try {
-    for (const [i, { name, run = 'false', timeout_ms: timeoutMs = null }] of checks.entries()) {
+    for (const [i, { name, run = 'false', timeout_ms: timeoutMs = null, env_pass: envPass = [] }] of checks.entries()) {
       const commandId = `${id}.${i}`;
       const prepare = async () => {
-        const made = isMade ? { ok: true as const } : await makeCleanCheckout(world.path, sha, folder);
+        const make = async (into: string) => checkOut({ sha, taskId }, into, world);
+        const made = isMade ? await restoreFiles(folder, marks, make) : await make(folder);
+        if (!made.ok) return { ok: false, reason: inWords(made.problem) } as const;
+        if (!isMade && i + 1 < checks.length) marks = await markFiles(folder);
         isMade = true;
-        if (!made.ok) return { ok: false, reason: made.problem.message } as const;
         return {
           ok: true,
-          shell: { command: run, cwd: folder, env: { BATON_CHECK: name, CI: 'true' }, timeoutMs },
+          shell: {
+            command: run,
+            cwd: folder,
+            env: { BATON_CHECK: name, CI: 'true' },
+            envPass,
+            namesDropped: true,
+            timeoutMs,
+          },
         } as const;
       };
       const end = await superviseCommand(commandId, prepare, world, signal);
@@ -57,14 +74,15 @@ export async function checkCommit(
     return ends;
   } finally {
     // A check that goes on without us still needs its files.
-    if (!isCalledOff) await removeCleanCheckout(world.path, folder);
+    if (!isCalledOff) await removeCheckout(folder);
   }
 }
 
 /** The checks of a head that nobody waits for any more: they are stopped, and their checkout goes. */
 export async function abandonChecks(id: string, count: number, world: World): Promise<void> {
   for (let i = 0; i < count; i += 1) await killCommand(`${id}.${i}`, 'nobody waits for it any more', world);
-  await removeCleanCheckout(world.path, checkoutOf(world.stateDir, id));
+  await removeCheckout(checkoutOf(world.stateDir, id));
+  await removeCheckout(freshOf(checkoutOf(world.stateDir, id)));
 }
 
 /** The same for a merge, which checks whatever it makes: each commit has an id of its own, which begins with the merge's. */
@@ -73,7 +91,7 @@ export async function abandonMerge(mergeId: string, world: World): Promise<void>
   for (const id of namesIn(join(world.stateDir, 'commands')).filter(isOurs))
     await killCommand(id, 'nobody waits for it any more', world);
   for (const id of namesIn(join(world.stateDir, 'checkouts')).filter(isOurs))
-    await removeCleanCheckout(world.path, checkoutOf(world.stateDir, id));
+    await removeCheckout(checkoutOf(world.stateDir, id));
 }
 
 function namesIn(folder: string): readonly string[] {

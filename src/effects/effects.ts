@@ -71,7 +71,8 @@ export class Effects {
   look(state: State): void {
     if (this.#isClosed) return;
     for (const [key, { effect, controller }] of this.#doing) {
-      if (state.effects.get(key) === effect) continue;
+      const isWanted = effect.kind !== 'merge' || isDue(effect, state);
+      if (isWanted && state.effects.get(key) === effect) continue;
       this.#doing.delete(key);
       controller.abort();
       this.#run(this.#afterwards(effect));

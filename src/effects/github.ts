@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiContext } from '../github/run-gh.ts';
+import { isBatonVariable } from '../protocol/environment.ts';
 import type { Problem } from '../protocol/problem.ts';
 import type { World } from './world.ts';
 
 /** What it takes to have a pull request. */
-export type GithubWorld = Pick<World, 'path' | 'env' | 'read' | 'tell' | 'log' | 'places'>;
+export type GithubWorld = Pick<World, 'path' | 'own' | 'env' | 'read' | 'tell' | 'log' | 'places'>;
 
 /** How GitHub is reached from here. */
 export function apiContext({ env, path }: Pick<World, 'env' | 'path'>, signal: AbortSignal): ApiContext {
-  return { env, cwd: path, signal };
+  // `gh` needs the user's login, whichever variable holds it, but not the daemon's settings and secrets.
+  const own = Object.entries(env).filter(([name]) => !isBatonVariable(name));
+  return { env: Object.fromEntries(own), cwd: path, signal };
 }
 
 export type Tried<T> =

@@ -1,3 +1,4 @@
+import { isMainHeld } from '../state/main/main-branch.ts';
 import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { isHeld } from '../state/runs/standing.ts';
@@ -5,6 +6,8 @@ import type { State } from '../state/state.ts';
 
 /** Whether something that is owed can be done now; what cannot is looked at again after each commit. */
 export function isDue(effect: Effect, state: State): boolean {
+  // What is merged now would build on commits that nobody has accepted.
+  if (effect.kind === 'merge') return !isMainHeld(state);
   if (effect.kind !== 'send-message' && effect.kind !== 'stop-agent' && effect.kind !== 'start-agent') return true;
   const agent = state.agents.get(effect.agentId);
   return agent === undefined || RULES[effect.kind](agent, isHeld(state, agent));

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { prepareAgent } from '../agents/prepare-agent.ts';
+import { clientVariables, prepareAgent } from '../agents/prepare-agent.ts';
 import { readUserSetup } from '../agents/user-setup.ts';
+import { fenceEnvironment } from '../git/fence-environment.ts';
 import { isShellAgent } from '../runbook/agent-texts.ts';
+import { promptKey, type Prompts } from '../runbook/gate-fields.ts';
 import { promptPath } from '../runbook/library.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
@@ -21,7 +23,12 @@ export interface StartedAgent {
   readonly workplace: string;
   /** What its session adds to its environment. */
   readonly env: Readonly<Record<string, string>>;
+  readonly fenceHooks: string | null;
   readonly owes: readonly string[];
+  /** The pinned prompt files of a task; null: a run without a task, which reads them from the project. */
+  readonly prompts: Prompts | null;
+  /** What passes of the daemon's environment to everything in the project. */
+  readonly envPass: readonly string[];
 }
 
 export type Launchable =
@@ -61,7 +68,13 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     id: run.id,
     start,
     cwd,
-    env: { BATON_SESSION: run.task?.session_id ?? run.id, ...prepared.launch.env, ...started.env },
+    env: {
+      BATON_SESSION: run.task?.session_id ?? run.id,
+      ...prepared.launch.env,
+      ...started.env,
+      ...(started.fenceHooks === null ? {} : fenceEnvironment(started.fenceHooks, prepared.launch.env)),
+    },
+    env_pass: [...started.envPass, ...(filled.plan.env_pass ?? []), ...clientVariables(filled.plan, world.env, user)],
     ...(isAttached(run) ? ({ terminal: true } as const) : {}),
     // A person in front of it takes as long as they take.
     timeout_ms: isAttached(run) ? null : (run.plan.timeout_ms ?? null),
@@ -96,7 +109,7 @@ interface Before {
 }
 
 /** The texts of a plan with their values. What a person, or a handler, says to an agent is said as it is. */
-function fillIn({ run, context }: StartedAgent, before: Before, path: string): Filled | Refused {
+function fillIn({ run, context, prompts }: StartedAgent, before: Before, path: string): Filled | Refused {
   const reasons: string[] = [];
   const fill = (text: string, quote: 'shell' | 'none' = 'none'): string => {
     const rendered = renderTemplate(text, context, { quote });
@@ -113,7 +126,7 @@ function fillIn({ run, context }: StartedAgent, before: Before, path: string): F
     ...(model === undefined ? {} : { model: fill(model) }),
     ...(prompt_file === undefined ? {} : { prompt_file: fill(prompt_file) }),
   };
-  const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, path);
+  const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, path, prompts);
   if (!prompt.ok) return prompt;
   const said = prompt.text === null ? null : fill(prompt.text);
   if (reasons.length > 0) return { ok: false, reason: reasons.join('; ') };
@@ -129,26 +142,36 @@ function unheard(held: readonly HeldMessage[], message: string | null): string |
 }
 
 /** What the process is told first. Where there is a conversation to go on with, the prompt has been said in it. */
-function tell(
-  { resume, plan }: AgentRun,
-  prompt: string | null,
-  message: string | null,
-  hasConversation: boolean,
-): string | null {
+function tell(run: AgentRun, prompt: string | null, message: string | null, hasConversation: boolean): string | null {
+  const { resume, plan } = run;
   if (resume === null) return prompt;
-  if (message === null) return hasConversation ? null : prompt;
+  // A client that resumes its conversation without a message would wait on its standard input for ever; a person types one.
+  if (message === null) return hasConversation ? (isAttached(run) ? null : CONTINUE) : prompt;
   // A client that has kept nothing of its conversation begins again: then the message alone would tell it nothing.
   const beginsAnew = !hasConversation && CONVERSES.has(plan.run);
   return (resume.append || beginsAnew) && prompt !== null ? `${prompt}\n\n${message}` : message;
 }
 
+const CONTINUE =
+  'Continue where you stopped. When the work is done, signal completion; if you cannot continue, escalate and say why.';
+
 /** Those that can take up a conversation; others are started again with what they are told. */
 const CONVERSES: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
 
-function readPrompt(plan: AgentPlan, path: string): { readonly ok: true; readonly text: string | null } | Refused {
-  if (plan.prompt_file === undefined) return { ok: true, text: plan.prompt ?? null };
+function readPrompt(
+  { prompt, prompt_file: file }: AgentPlan,
+  path: string,
+  prompts: Prompts | null,
+): { readonly ok: true; readonly text: string | null } | Refused {
+  if (file === undefined) return { ok: true, text: prompt ?? null };
+  // An agent under a claim gets the prompt that was adopted, whatever the file says by now.
+  if (prompts !== null && !file.startsWith('baton:')) {
+    const text = prompts[promptKey(file)] ?? null;
+    if (text !== null) return { ok: true, text };
+    return { ok: false, reason: `its prompt ${file} is not part of the adopted runbook: baton runbook adopt` };
+  }
   try {
-    return { ok: true, text: readFileSync(promptPath(path, plan.prompt_file), 'utf8') };
+    return { ok: true, text: readFileSync(promptPath(path, file), 'utf8') };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, reason: `its prompt cannot be read: ${why}` };

@@ -29,7 +29,8 @@ async function make(request: WorkspaceRequest, task: TaskRef | null, world: Worl
   if (task === null) return made;
   const { stateDir, projectId: project } = world;
   const { task_id: taskId, epoch } = task;
-  const fenced = await installFence(made.path, { stateDir, project, taskId, epoch, branch: made.branch });
+  const { into } = world.sessions;
+  const fenced = await installFence(made.path, { stateDir, project, taskId, epoch, branch: made.branch, into });
   if (!fenced.ok) return { ok: false, reason: `${fenced.problem.message}. ${fenced.problem.hint}` };
   // Git took its time. What the fence says is what holds now, not what held when we were asked.
   await world.fence(taskId);

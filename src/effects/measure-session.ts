@@ -1,6 +1,7 @@
 import { findViolations } from '../git/measures/find-violations.ts';
-import { measureChange, type Measured } from '../git/measures/measure-change.ts';
+import { measureChange, type Measured, type Measuring } from '../git/measures/measure-change.ts';
 import type { Result } from '../protocol/result.ts';
+import { kindsOf } from '../protocol/violation.ts';
 import type { Prepared } from '../state/state.ts';
 import type { WorkflowEvents } from '../state/workflow/workflow-event.ts';
 
@@ -18,17 +19,17 @@ export interface SessionMeasures {
 export async function measureSession(
   { workspace, base, since, branch, mission }: Pick<Prepared, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
   result: Result | null,
-  stateDir: string,
+  { stateDir, own }: Pick<Measuring, 'stateDir' | 'own'>,
 ): Promise<SessionMeasures> {
-  const found = await tryMeasure(workspace, { base, branch, stateDir });
+  const found = await tryMeasure(workspace, { base, branch, stateDir, own });
   if (!found.ok) return unmeasured(found.problem);
   const { value } = found;
-  const whole = since === undefined ? found : await tryMeasure(workspace, { base: since, branch, stateDir });
+  const whole = since === undefined ? found : await tryMeasure(workspace, { base: since, branch, stateDir, own });
   if (!whole.ok) return unmeasured(whole.problem);
-  const violations = findViolations(mission.constraints ?? {}, value, result, whole.value).slice(0, MOST_NAMED);
+  const violations = findViolations(mission.constraints ?? {}, value, result, whole.value);
   return {
-    measured: recordOf(value),
-    violations: violations.map((each) => each.slice(0, MOST_CHARACTERS)),
+    measured: { ...recordOf(value), broken: kindsOf(violations) },
+    violations: violations.slice(0, MOST_NAMED).map(({ text }) => text.slice(0, MOST_CHARACTERS)),
     committed: value.head !== value.base || value.commits > 0,
   };
 }
@@ -56,7 +57,13 @@ const MOST_CHARACTERS = 400;
 /** An entry of the ledger has room for so much. */
 const MOST_PATH_CHARACTERS = 20_000;
 
-function recordOf({ base, head, commits, files, dependencies }: Measured): NonNullable<SessionMeasures['measured']> {
+function recordOf({
+  base,
+  head,
+  commits,
+  files,
+  dependencies,
+}: Measured): Omit<NonNullable<SessionMeasures['measured']>, 'broken'> {
   const kept: { path: string; action: string }[] = [];
   let room = MOST_PATH_CHARACTERS;
   for (const { path, action } of files) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { combine } from '../git/merge/combine.ts';
+import { pinCommits } from '../git/own/own-repository.ts';
 import { findMainBranch } from '../git/repository.ts';
 import { failed } from '../github/call-api.ts';
 import { openPulls, type MergeOrder, type Pull, type Pulls } from '../github/pulls.ts';
@@ -51,12 +52,16 @@ async function tryOnce(scene: MergeScene): Promise<Ended | 'moved' | undefined> 
   if (found.value.isMerged) return readBack(scene, found.value.mergeSha, null);
   const onto = await tryAgain(() => fetchBase(scene), signal);
   if (!onto.ok) return refused(onto);
-  const combined = await combine(world.path, { head, onto: onto.value, method, message });
+  const own = await world.own.with(head, onto.value);
+  if (!own.ok) return refused(own);
+  const combined = await combine(own.value, { head, onto: onto.value, method, message });
   if (!combined.ok) return refused(combined);
   const trial = combined.value;
   if (trial.kind === 'conflict')
     return { outcome: 'conflict', base: onto.value, reason: 'conflict', files: trial.files };
   if (trial.kind === 'combined') {
+    const pinned = await pinCommits(own.value, [trial.sha]);
+    if (!pinned.ok) return refused(pinned);
     const checked = await checkMerged(scene, trial.sha);
     if (checked === undefined) return undefined;
     if (checked !== 'passed') return { outcome: 'failed', base: onto.value, ...checked };

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { advanceBranch } from '../git/merge/advance-branch.ts';
 import { combine, treeOf } from '../git/merge/combine.ts';
+import { pinCommits, type OwnRepository } from '../git/own/own-repository.ts';
 import { findMainBranch, findSha } from '../git/repository.ts';
-import { gitLines } from '../git/run-git.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { checkCommit } from './check-commit.ts';
+import { findPrepared } from './find-prepared.ts';
+import { findProtected } from './find-protected.ts';
 import { inWords } from './github.ts';
 import type { Ended } from './merge-end.ts';
 import { mergePull } from './merge-pull.ts';
@@ -15,17 +17,23 @@ import type { World } from './world.ts';
 type Merge = Extract<Effect, { kind: 'merge' }>;
 
 /**
- * Merges one task at a time: the commit is made beside everything, checked whole in a checkout of its own, and only then does the main
- * branch move, if it is still where it was. Where it is not, the merge is made and checked anew.
+ * Merges one task at a time. The commit is made in Baton's own repository, checked whole in a checkout of its own, recorded, and only then
+ * does the main branch move, if it is still where it was. Otherwise the merge is made and checked again.
  */
 export async function mergeTask(effect: Merge, world: World, signal: AbortSignal): Promise<readonly Command[]> {
   return world.merges.pass(async () => {
+    // A move of the main branch that a person must look at calls this merge off for now.
+    await world.lookAtMain();
     if (signal.aborted) return [];
     const missing = await findMissingRecord(effect, world);
     if (missing === 'unknown') return [];
+    const held = await holdProtected(effect, world);
+    if (held === 'held') return [];
     const how = effect.pull === undefined ? merge : mergePull;
     const ended =
-      missing === undefined ? await how(effect, world, signal) : ({ outcome: 'failed', reason: missing } as const);
+      missing === undefined
+        ? (held ?? (await how(effect, world, signal)))
+        : ({ outcome: 'failed', failure: 'writeback', reason: missing } as const);
     if (ended === undefined) return [];
     const { mergeId, method } = effect;
     const nothing = { base: null, merge_sha: null, reason: null, files: [], output: null };
@@ -33,57 +41,94 @@ export async function mergeTask(effect: Merge, world: World, signal: AbortSignal
   });
 }
 
+/**
+ * Puts on record which protected paths the branch changes. `held`: a person is asked first, or the store does not answer. What cannot be
+ * measured is not merged.
+ */
+async function holdProtected({ mergeId, taskId, head }: Merge, world: World): Promise<Ended | 'held' | undefined> {
+  const task = await world.read(({ tasks }) => tasks.get(taskId));
+  if (task === undefined) return 'held';
+  const found = await findProtected(task, head, world);
+  if (!found.ok) return { outcome: 'refused', reason: inWords(found.problem) };
+  const told = await world.tell({ kind: 'measure-protected', command: { taskId, mergeId, ...found.value } });
+  const isGoing = told && (await world.read(({ tasks }) => tasks.get(taskId)?.flow.merge?.id === mergeId));
+  return isGoing === true ? undefined : 'held';
+}
+
 async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<Ended | undefined> {
-  const { head, into, method, message, checks } = effect;
-  const { path } = world;
+  const { into } = effect;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const main = await findMainBranch(path, into === '' ? undefined : into);
+    const main = await findMainBranch(world.path, into === '' ? undefined : into);
     if (!main.ok) return { outcome: 'refused', reason: inWords(main.problem) };
-    const onto = await findSha(path, `refs/heads/${main.value.name}`);
-    if (onto === null) return { outcome: 'refused', reason: `there is no branch ${main.value.name} here` };
-    const done = await findEarlier(path, head, onto);
-    if (done !== undefined) return { outcome: 'merged', base: await findSha(path, `${done}^1`), merge_sha: done };
-    const combined = await combine(path, { head, onto, method, message });
-    if (!combined.ok) return { outcome: 'refused', base: onto, reason: inWords(combined.problem) };
-    const { value } = combined;
-    if (value.kind === 'conflict') return { outcome: 'conflict', base: onto, reason: 'conflict', files: value.files };
-    const unseen = value.kind === 'nothing' ? [] : await findUnseen(effect, path, value.sha);
-    if (unseen.length > 0) return { outcome: 'failed', base: onto, reason: describeUnseen(unseen) };
-    const own = checks.filter(({ run }) => run !== undefined);
-    const id = `${effect.mergeId}.${value.sha.slice(0, 12)}`;
-    const checked =
-      value.kind === 'nothing' ? [] : await checkCommit({ id, sha: value.sha, checks: own }, world, signal);
-    if (checked === undefined) return undefined;
-    const failed = checked.find(({ passed }) => !passed);
-    if (failed !== undefined) {
-      const reason = `check failed on the merged tree: ${failed.name}`;
-      return { outcome: 'failed', base: onto, reason, output: failed.output };
-    }
+    const branch = main.value.name;
+    const onto = await findSha(world.path, `refs/heads/${branch}`);
+    if (onto === null) return { outcome: 'refused', reason: `there is no branch ${branch} here` };
+    const own = await world.own.with(effect.head, onto);
+    if (!own.ok) return { outcome: 'refused', base: onto, reason: inWords(own.problem) };
+    const prepared = await findPrepared(effect, { own: own.value, branch, onto }, world);
+    if (prepared === 'unknown') return undefined;
+    if (prepared?.isOnBranch === true) return { outcome: 'merged', base: prepared.base, merge_sha: prepared.sha };
+    const made =
+      prepared === undefined ? await make(effect, { own: own.value, onto, branch }, world, signal) : prepared;
+    if (made === undefined || 'outcome' in made) return made;
     // Called off in the last moment: nobody would hear that it was merged.
     if (signal.aborted) return undefined;
-    const advanced = await advanceBranch(path, { branch: main.value.name, from: onto, to: value.sha });
+    const advanced = await advanceBranch(own.value, { branch, from: onto, to: made.sha });
     if (!advanced.ok) return { outcome: 'refused', base: onto, reason: inWords(advanced.problem) };
-    if (advanced.value === 'advanced') return { outcome: 'merged', base: onto, merge_sha: value.sha };
+    if (advanced.value === 'advanced') return { outcome: 'merged', base: onto, merge_sha: made.sha };
   }
   return { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };
 }
 
 const MOST_TRIES = 20;
 
+interface Where {
+  readonly own: OwnRepository;
+  readonly onto: string;
+  readonly branch: string;
+}
+
+/** Makes the merge commit, checks it and puts it on record. */
+async function make(
+  effect: Merge,
+  { own, onto, branch }: Where,
+  world: World,
+  signal: AbortSignal,
+): Promise<Ended | { readonly sha: string } | undefined> {
+  const { head, method, message, checks, mergeId } = effect;
+  const combined = await combine(own, { head, onto, method, message });
+  if (!combined.ok) return { outcome: 'refused', base: onto, reason: inWords(combined.problem) };
+  const { value } = combined;
+  if (value.kind === 'conflict') return { outcome: 'conflict', base: onto, reason: 'conflict', files: value.files };
+  // The main branch has all of it: there is nothing to move.
+  if (value.kind === 'nothing') return { outcome: 'merged', base: onto, merge_sha: onto };
+  const unseen = await findUnseen(effect, own, value.sha);
+  if (unseen.length > 0) return { outcome: 'failed', base: onto, reason: describeUnseen(unseen) };
+  const pinned = await pinCommits(own, [value.sha]);
+  if (!pinned.ok) return { outcome: 'refused', base: onto, reason: inWords(pinned.problem) };
+  const ran = checks.filter(({ run }) => run !== undefined);
+  const id = `${mergeId}.${value.sha.slice(0, 12)}`;
+  const checked = await checkCommit({ id, sha: value.sha, taskId: effect.taskId, checks: ran }, world, signal);
+  if (checked === undefined) return undefined;
+  const failed = checked.find(({ passed }) => !passed);
+  if (failed !== undefined) {
+    const reason = `check failed on the merged tree: ${failed.name}`;
+    return { outcome: 'failed', base: onto, reason, output: failed.output };
+  }
+  if (signal.aborted) return undefined;
+  const command = { mergeId, branch, base: onto, merge_sha: value.sha };
+  const told = await world.tell({ kind: 'prepare-merge', command });
+  // Without an answer it is tried again; a refusal means that the merge was called off, and its branch stays.
+  return told === undefined || told.refused !== undefined ? undefined : { sha: value.sha };
+}
+
 /** Checks that GitHub runs have seen the head alone. Where the merge makes anything else of it, nobody here can say whether they would pass. */
-async function findUnseen({ head, checks }: Merge, path: string, sha: string): Promise<readonly string[]> {
+async function findUnseen({ head, checks }: Merge, own: OwnRepository, sha: string): Promise<readonly string[]> {
   const elsewhere = checks.flatMap(({ name, run }) => (run === undefined ? [name] : []));
-  if (elsewhere.length === 0 || (await treeOf(path, head)) === (await treeOf(path, sha))) return [];
+  if (elsewhere.length === 0 || (await treeOf(own, head)) === (await treeOf(own, sha))) return [];
   return elsewhere;
 }
 
 function describeUnseen(names: readonly string[]): string {
   return `the main branch has moved on, and GitHub has not checked the two together (${names.join(', ')}): merge the main branch into yours, so that it does`;
-}
-
-/** An earlier daemon may have moved the branch and died before it could say so: its commit names the head. */
-async function findEarlier(path: string, head: string, onto: string): Promise<string | undefined> {
-  const asked = ['log', '--max-count=1', '--format=%H', '--fixed-strings', `--grep=Baton-Head: ${head}`, onto, '--'];
-  const found = await gitLines(asked, { cwd: path });
-  return found.ok ? found.value[0] : undefined;
 }

@@ -1,28 +1,31 @@
-import { isAncestor } from '../git/commits.ts';
-import { gitLines } from '../git/run-git.ts';
+import { commitsSince, isAncestor } from '../git/commits.ts';
 import { writebacks } from '../state/task.ts';
 import { WRITEBACK_REQUIRED } from '../state/writeback.ts';
 import type { World } from './world.ts';
 
 /**
- * What is merged was written down: the record names the head, or a commit with nothing but Baton's own after it. Where the store does not
- * answer, nobody knows: `unknown`.
+ * The record names the head that is merged, or an ancestor with nothing but Baton's own commits after it. Those are known from the ledger:
+ * what a commit says about its committer proves nothing. `unknown` if the store does not answer.
  */
 export async function findMissingRecord(
   { taskId, head }: { readonly taskId: string; readonly head: string },
-  { path, read }: World,
+  world: Pick<World, 'own' | 'read'>,
 ): Promise<typeof WRITEBACK_REQUIRED | 'unknown' | undefined> {
-  const records = await read((state) => {
+  const known = await world.read((state) => {
     const task = state.tasks.get(taskId);
-    return task === undefined ? [] : writebacks(task).map(({ commitSha }) => commitSha.toLowerCase());
+    const records = task === undefined ? [] : writebacks(task).map(({ commitSha }) => commitSha.toLowerCase());
+    return { records, made: new Set([...state.tasks.values()].map(({ flow }) => flow.mergeSha)) };
   });
-  if (records === undefined) return 'unknown';
+  if (known === undefined) return 'unknown';
+  const { records, made } = known;
   if (records.includes(head)) return undefined;
+  const own = await world.own.with(head);
+  if (!own.ok) return WRITEBACK_REQUIRED;
   for (const sha of records.toReversed()) {
-    const ancestor = await isAncestor(path, sha, head);
+    const ancestor = await isAncestor(own.value, sha, head);
     if (!ancestor.ok || !ancestor.value) continue;
-    const later = await gitLines(['log', '--format=%ce', `${sha}..${head}`, '--'], { cwd: path });
-    if (later.ok && later.value.every((email) => email === 'baton@localhost')) return undefined;
+    const later = await commitsSince(own.value, sha, head);
+    if (later.ok && later.value.every((commit) => made.has(commit))) return undefined;
   }
   return WRITEBACK_REQUIRED;
 }

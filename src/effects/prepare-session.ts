@@ -1,11 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { gitText } from '../git/run-git.ts';
+import { findFenceHooks } from '../git/install-fence.ts';
+import { isAncestor } from '../git/commits.ts';
+import { gitText, type OwnPlace } from '../git/run-git.ts';
+import { isJudgingRole } from '../runbook/worker-agents.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { findOwed } from '../state/owed.ts';
 import type { Prepared, State } from '../state/state.ts';
 import type { Claim, Task } from '../state/task.ts';
+import { findProtected } from './find-protected.ts';
 import { furnishWorkspace } from './furnish-workspace.ts';
+import { inWords } from './github.ts';
+import { findMainCommit } from './main-commit.ts';
 import { gatherEpic } from './session-epic-file.ts';
 import { writeSessionFiles, type SessionFacts } from './session-files.ts';
 import { MISSION_FILE, missionOf } from './session-mission.ts';
@@ -15,7 +21,13 @@ import type { World } from './world.ts';
 
 /** Where an agent under a claim works, and what it finds in its environment there. */
 export type PreparedSession =
-  | { readonly ok: true; readonly workspace: string; readonly env: Readonly<Record<string, string>> }
+  | {
+      readonly ok: true;
+      readonly workspace: string;
+      readonly env: Readonly<Record<string, string>>;
+      /** The hooks of its fence; null in the repository itself, which has none. */
+      readonly fenceHooks: string | null;
+    }
   | { readonly ok: false; readonly reason: string };
 
 /**
@@ -35,7 +47,8 @@ export async function prepareSession(
   if (prepared === undefined || 'reason' in prepared) return prepared;
   const { workspace, port } = prepared;
   if (!existsSync(workspace)) return { ok: false, reason: `its worktree is gone: ${workspace}` };
-  await writeSessionFiles(facts, prepared, world, facts.prepared !== undefined);
+  const changed = isJudgingRole(facts.role ?? 'implementer') ? await measureProtected(facts.task, world) : [];
+  await writeSessionFiles({ ...facts, protectedPaths: changed }, prepared, world, facts.prepared !== undefined);
   const told = facts.prepared === undefined ? await world.tell({ kind: 'prepare-session', command: prepared }) : {};
   if (told === undefined) return undefined;
   if (told.refused !== undefined) return { ok: false, reason: told.refused };
@@ -44,10 +57,20 @@ export async function prepareSession(
     BATON_WORKSPACE: workspace,
     ...(port === null ? {} : { BATON_PORT: String(port) }),
   };
-  return { ok: true, workspace, env };
+  return { ok: true, workspace, env, fenceHooks: await findFenceHooks(workspace) };
 }
 
-interface Facts extends SessionFacts {
+/** What the branch changes of what decides how it is checked: on record, and shown to those who judge it. */
+async function measureProtected(task: Task, world: World): Promise<readonly string[]> {
+  const { head } = task.flow;
+  if (head === null) return [];
+  const found = await findProtected(task, head, world);
+  if (!found.ok) return [];
+  await world.tell({ kind: 'measure-protected', command: { taskId: task.id, mergeId: null, ...found.value } });
+  return found.value.paths;
+}
+
+interface Facts extends Omit<SessionFacts, 'protectedPaths'> {
   readonly task: Task;
   readonly claim: Claim;
   readonly prepared: Prepared | undefined;
@@ -93,18 +116,28 @@ async function prepare(
   if (furnished === undefined || !furnished.ok) return furnished;
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
   if (!head.ok) return { ok: false, reason: head.problem.message };
-  const since = await findSince(task, workspace, head.value);
-  const mission = missionOf({ task, role, workspace, limits: world.sessions.limits, plan: run.plan });
+  // The work is compared with this commit later, whatever becomes of it in the repository.
+  const copied = await world.own.with(head.value);
+  if (!copied.ok) return { ok: false, reason: inWords(copied.problem) };
+  const since = await findSince(task, copied.value, head.value);
+  const mission = missionOf({ task, role, workspace, limits: world.settingsFor(task).limits, plan: run.plan });
   const { port } = furnished;
-  const place = { workspace, branch, base: head.value, ...(since === undefined ? {} : { since }) };
+  const main = task.flow.mainAt === null ? await findMainCommit(world.path, world.settingsFor(task).into) : undefined;
+  const place = {
+    workspace,
+    branch,
+    base: head.value,
+    ...(since === undefined ? {} : { since }),
+    ...(main === undefined ? {} : { main: main.sha }),
+  };
   return { agent_id: run.id, task_id: task.id, epoch, ...place, port, mission };
 }
 
 /** Work that broke a constraint is not forgiven by a new start. Where somebody has taken it out of the branch, it is nobody's any more. */
-async function findSince({ flow: { unfit } }: Task, workspace: string, head: string): Promise<string | undefined> {
+async function findSince({ flow: { unfit } }: Task, own: OwnPlace, head: string): Promise<string | undefined> {
   if (unfit === null) return undefined;
-  const within = await gitText(['merge-base', '--is-ancestor', unfit.head, head], { cwd: workspace });
-  return within.ok ? unfit.base : undefined;
+  const within = await isAncestor(own, unfit.head, head);
+  return within.ok && within.value ? unfit.base : undefined;
 }
 
 const NOTHING = { ok: true, port: null } as const;

@@ -29,12 +29,14 @@ export async function prepareWorkspace(
   const isOurs = existsSync(mark);
   if (isOurs) {
     const found = await findWorktree(path, branch);
-    if (found.ok && found.value !== null && !found.value.isMissing) return { ok: true, path: found.value.path, branch };
+    const isThere = found.ok && found.value !== null && !found.value.isMissing && !found.value.isBeingMade;
+    if (isThere && found.value !== null) return { ok: true, path: found.value.path, branch };
   } else if ((await findSha(path, `refs/heads/${branch}`)) === null) {
     mkdirSync(join(stateDir, 'workspaces'), { recursive: true, mode: 0o700 });
     writeFileSync(mark, branch, { mode: 0o600, flush: true });
   }
   const made = await createWorktree(path, {
+    stateDir,
     branch,
     base: base ?? (await defaultBase(path)),
     existingBranch: isOurs ? 'continue' : 'refuse',

@@ -57,7 +57,9 @@ async function publish(
   const before = found.value;
   if (before !== undefined && !before.isOpen && !(known.isClosed && !before.isMerged)) return endedElsewhere(before);
   const push = { remote: place.remote, branch, head, last: known.published, config: loginConfig(pulls.repository) };
-  const pushed = await pushBranch(path, push);
+  const own = await world.own.with(head);
+  if (!own.ok) return own;
+  const pushed = await pushBranch(own.value, push);
   if (!pushed.ok) return pushed;
   if (before !== undefined) return bringUpToDate(pulls, before, known, effect.body);
   const made = await pulls.open({ ...wanted, title, body: effect.body, isDraft: effect.draft });

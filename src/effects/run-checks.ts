@@ -25,6 +25,6 @@ export async function runChecks(
     const command = { checksId, name, outcome, exitCode, log, output: said, handoffId: randomUUID() } as const;
     await world.tell({ kind: 'finish-check', command });
   };
-  await checkCommit({ id: checksId, sha: head, checks }, world, signal, onEnd);
+  await checkCommit({ id: checksId, sha: head, taskId, checks }, world, signal, onEnd);
   return [];
 }

@@ -8,9 +8,9 @@ import type { World } from './world.ts';
  * really there. Sessions that sent a signal were measured before it was answered.
  */
 export class SessionEnds {
-  readonly #world: Pick<World, 'read' | 'tell' | 'path' | 'stateDir'>;
+  readonly #world: Pick<World, 'read' | 'tell' | 'path' | 'stateDir' | 'own'>;
 
-  constructor(world: Pick<World, 'read' | 'tell' | 'path' | 'stateDir'>) {
+  constructor(world: Pick<World, 'read' | 'tell' | 'path' | 'stateDir' | 'own'>) {
     this.#world = world;
   }
 
@@ -44,12 +44,13 @@ export class SessionEnds {
     });
     if (found === undefined) return;
     const { prepared, result, timedOut } = found;
-    const { measured, violations } = await measureSession(prepared, result, this.#world.stateDir);
+    const { measured, violations } = await measureSession(prepared, result, this.#world);
     if (measured === undefined) return;
     const tooLong = timedOut ? [`timeout: ended after ${prepared.mission.timeout ?? 0} seconds`] : [];
+    const broken = timedOut ? [...measured.broken, 'timeout' as const] : measured.broken;
     await this.#world.tell({
       kind: 'measure-session',
-      command: { sessionId, measured, violations: [...violations, ...tooLong] },
+      command: { sessionId, measured: { ...measured, broken }, violations: [...violations, ...tooLong] },
     });
   }
 }

@@ -1,15 +1,18 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SESSION_FOLDER } from '../git/hide-worktrees.ts';
+import { findMergeBase } from '../git/commits.ts';
+import { diffOf } from '../git/diff-of.ts';
 import { hideFromGit } from '../git/hide-from-git.ts';
 import { readInside } from '../git/read-inside.ts';
-import { findMainBranch, findRepository } from '../git/repository.ts';
-import { git, gitText } from '../git/run-git.ts';
+import { lookPlainly } from '../git/plain-view.ts';
+import { findMainBranch, findRepository, findSha } from '../git/repository.ts';
+import { gitText } from '../git/run-git.ts';
 import { renderMission, type Mission } from '../protocol/mission.ts';
 import { isRelativePath } from '../protocol/text-format.ts';
 import type { Prepared } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
-import { isAuthor } from '../state/workflow/evolve-flow.ts';
+import { isAuthorRole } from '../state/workflow/authors.ts';
 import { renderEpicFile, type EpicFacts } from './session-epic-file.ts';
 import { formsOf } from './session-forms.ts';
 import { EPIC_FILE, MISSION_FILE, TASK_FILE } from './session-mission.ts';
@@ -21,18 +24,20 @@ export interface SessionFacts {
   readonly role: string | null;
   readonly owes: readonly string[];
   readonly epic: EpicFacts;
+  /** The protected paths that the branch changes, for those who judge it. */
+  readonly protectedPaths: readonly string[];
 }
 
 /** Lays the mission, and all that it refers to, into the session's workspace. */
 export async function writeSessionFiles(
-  { task, role, owes, epic }: SessionFacts,
+  { task, role, owes, epic, protectedPaths }: SessionFacts,
   { workspace, branch, base, port, mission }: Pick<Prepared, 'workspace' | 'branch' | 'base' | 'port' | 'mission'>,
   world: World,
   isResumed: boolean,
 ): Promise<void> {
   const found = await findRepository(workspace);
   if (found.ok) await hideFromGit(found.value.commonDir, `/${SESSION_FOLDER}/`).catch(() => undefined);
-  const { workflow } = world.sessions;
+  const { workflow } = world.settingsFor(task);
   const at = world.now().toISOString();
   const head = await gitText(['rev-parse', 'HEAD'], { cwd: workspace });
   const shared = { task, role, branch, port };
@@ -43,8 +48,9 @@ export async function writeSessionFiles(
     owes,
     constraints: describeConstraints(mission),
     prompt: await readPrompt(workspace, task.promptFile),
-    leftovers: await readLeftovers(workspace),
-    change: await readChange(workspace, role),
+    protectedPaths,
+    leftovers: await readLeftovers(workspace, world),
+    change: await readChange(workspace, role, world),
     forms,
   };
   const write = async (path: string, text: string): Promise<void> => {
@@ -87,34 +93,32 @@ async function readPrompt(workspace: string, path: string | null): Promise<TaskF
   return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 
-async function readLeftovers(workspace: string): Promise<readonly string[]> {
-  const status = await git(['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'], {
-    cwd: workspace,
+/** What the session before left uncommitted. Not with `git status`: that would run the filters that the worktree is configured with. */
+async function readLeftovers(workspace: string, { stateDir }: World): Promise<readonly string[]> {
+  const head = await findSha(workspace, 'HEAD');
+  const files = await lookPlainly(workspace, { stateDir, rulesAt: head }, async (view) => {
+    const asked = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=dirty'];
+    const changed = await view.list(...asked, ...(head === null ? [] : [head]), '--');
+    const untracked = changed.ok ? await view.untracked() : changed;
+    return untracked.ok && changed.ok ? { ok: true, value: [...changed.value, ...untracked.value] } : untracked;
   });
-  if (!status.ok) return [];
-  return status.value.stdout
-    .split('\0')
-    .filter((each) => each !== '')
-    .map((each) => each.slice(3));
+  return files.ok ? files.value : [];
 }
 
-/** Whoever judges the work gets it whole, as far as there is room, also in a role of the runbook's own; authors see what it touches. */
-async function readChange(workspace: string, role: string | null): Promise<Change | null> {
+/**
+ * A role that judges the work gets the whole diff, as far as there is room; authors see what it touches. The diff is made in Baton's own
+ * repository, against the main branch here: attributes, drivers and refs that an agent can write do not change it.
+ */
+async function readChange(workspace: string, role: string | null, world: World): Promise<Change | null> {
   const main = await findMainBranch(workspace);
-  if (!main.ok) return null;
-  const from = await gitText(['merge-base', main.value.sha, 'HEAD'], { cwd: workspace });
-  const to = await gitText(['rev-parse', 'HEAD'], { cwd: workspace });
-  if (!from.ok || !to.ok || from.value === to.value) return null;
-  const asked = ['diff', '--no-ext-diff', '--no-color', from.value, to.value, '--'];
-  const stat = await gitText(['diff', '--stat=100', '--no-ext-diff', '--no-color', from.value, to.value, '--'], {
-    cwd: workspace,
-  });
-  const isJudge = role !== null && !isAuthor(role);
-  const diff = isJudge ? await gitText(asked, { cwd: workspace }) : null;
-  return {
-    from: from.value,
-    to: to.value,
-    stat: stat.ok ? stat.value : '',
-    diff: diff?.ok === true ? diff.value : null,
-  };
+  const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
+  if (!main.ok || !head.ok) return null;
+  const own = await world.own.with(main.value.sha, head.value);
+  if (!own.ok) return null;
+  const base = await findMergeBase(own.value, main.value.sha, head.value);
+  const from = base.ok ? base.value : null;
+  if (from === null || from === head.value) return null;
+  const isJudge = role !== null && !isAuthorRole(role);
+  const shown = await diffOf(own.value, from, head.value, isJudge);
+  return { from, to: head.value, ...shown };
 }

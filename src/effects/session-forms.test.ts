@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EDGES, ROLES } from '../protocol/handoff/edges.ts';
 import { parseHandoff, routeHandoff } from '../protocol/handoff/index.ts';
+import { findPlaceholder, PLACEHOLDERS } from '../protocol/placeholder.ts';
 import { parseResult } from '../protocol/result.ts';
 import { parseThoughtRecord } from '../protocol/thought-record.ts';
 import { emptyTask, SHA } from '../state/say.cases.ts';
@@ -27,6 +28,16 @@ describe('the forms of a session', () => {
       const parsed = parseHandoff(text);
       expect({ text, parsed }).toMatchObject({ parsed: { ok: true } });
       expect(parsed.ok && routeHandoff(parsed.value)).toMatchObject({ ok: true });
+    }
+  });
+
+  it.each(ROLES.map(({ name }) => name))('are refused until they are filled in: %s', (role) => {
+    for (const { file, text } of formsOf({ ...facts, role })) {
+      const parse = { 'result.yaml': parseResult, 'record.yaml': parseThoughtRecord }[file] ?? parseHandoff;
+      const parsed = parse(text);
+      expect({ file, found: parsed.ok && findPlaceholder(parsed.value) }).toEqual({ file, found: expect.any(String) });
+      const filled = parse(text.replaceAll('FILL IN', 'So').replaceAll(PLACEHOLDERS.sha, SHA));
+      expect({ file, found: filled.ok && findPlaceholder(filled.value) }).toEqual({ file, found: undefined });
     }
   });
 

@@ -7,7 +7,9 @@ import {
 } from '../protocol/handoff/index.ts';
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import { ELEMENT_FORMATS } from '../protocol/handoff/element-format.ts';
+import type { ElementFormat } from '../protocol/handoff/element.ts';
 import { WORKFLOW_COMPLETE } from '../protocol/handoff/index.ts';
+import { PLACEHOLDERS } from '../protocol/placeholder.ts';
 import { renderResult } from '../protocol/result.ts';
 import { renderYaml } from '../protocol/render-yaml.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
@@ -84,15 +86,19 @@ function fill(edge: HandoffEdge, agent: string, known: Known, { render }: Handof
 function blank(element: HandoffElement): unknown {
   switch (element.kind) {
     case 'text':
-      return element.format === undefined ? BLANK : ELEMENT_FORMATS[element.format].example;
+      return blankText(element.format);
     case 'choice':
-      return element.values[0] ?? BLANK;
+      return element.values[0] ?? PLACEHOLDERS.text;
     case 'count':
       return element.min ?? 0;
     case 'flag':
       return false;
     case 'list':
-      return [element.attributes === undefined ? BLANK : { ...blankOf(element.attributes), text: BLANK }];
+      return [
+        element.attributes === undefined
+          ? PLACEHOLDERS.text
+          : { ...blankOf(element.attributes), text: PLACEHOLDERS.text },
+      ];
     case 'group':
       return blankOf(element.elements);
     case 'free':
@@ -100,7 +106,11 @@ function blank(element: HandoffElement): unknown {
   }
 }
 
-const BLANK = 'FILL IN';
+/** The other formats occur only in elements whose value Baton knows. */
+function blankText(format: ElementFormat | undefined): string {
+  if (format === undefined) return PLACEHOLDERS.text;
+  return format === 'sha' || format === 'url' ? PLACEHOLDERS[format] : ELEMENT_FORMATS[format].example;
+}
 
 function blankOf(elements: Readonly<Record<string, HandoffElement>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(elements).map(([name, element]) => [name, blank(element)]));
@@ -113,8 +123,8 @@ function resultForm({ task, at }: FormFacts): Form {
     status: 'completed',
     files_modified: [],
     log: [
-      { level: 'info', message: 'FILL IN: what you did', timestamp: at },
-      { level: 'tip', message: 'FILL IN: what the next session should know', timestamp: at },
+      { level: 'info', message: PLACEHOLDERS.did, timestamp: at },
+      { level: 'tip', message: PLACEHOLDERS.tip, timestamp: at },
     ],
     completed_at: at,
   });
@@ -128,7 +138,7 @@ function recordForm({ task, branch, head }: FormFacts): Form {
     branch,
     commit_sha: head,
     tests_run: [],
-    summary: 'FILL IN: what was done, and why so',
+    summary: PLACEHOLDERS.summary,
     blockers: [],
     files_changed: [],
     related_thought_records: task.records.slice(-1).map(({ id }) => id),

@@ -60,7 +60,8 @@ async function takePlace(branch: string, holder: Holder, world: World): Promise<
     return { ok: true, path: world.path, branch, isFenced: false };
   const found = await findPlace(branch, existing.value?.path ?? null, holder, world);
   if (!found.ok) return failure(found);
-  const fence = { stateDir: world.stateDir, project: world.projectId, taskId: task.id, epoch, branch };
+  const { into } = world.settingsFor(task);
+  const fence = { stateDir: world.stateDir, project: world.projectId, taskId: task.id, epoch, branch, into };
   const installed = await installFence(found.value, fence);
   if (!installed.ok) return failure(installed);
   // Git took its time. What the fence says is what holds now, not what held when we were asked.
@@ -72,7 +73,7 @@ async function findPlace(
   branch: string,
   earlier: string | null,
   { task, epoch, holder, supervised }: Holder,
-  { path: repository }: World,
+  { path: repository, stateDir }: World,
 ): Promise<GitResult<string>> {
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
@@ -82,11 +83,18 @@ async function findPlace(
     const main = await findMainBranch(repository);
     const base = main.ok ? main.value.name : 'HEAD';
     const owner = fence?.value ? null : { taskId: task.id, holder };
-    const made = await createWorktree(repository, { branch, base, owner, existingBranch: 'continue' });
+    const made = await createWorktree(repository, {
+      stateDir,
+      branch,
+      base,
+      owner,
+      existingBranch: 'continue',
+      hold: true,
+    });
     return made.ok ? { ok: true, value: made.value.path } : made;
   }
   if (fence.value.epoch === epoch || hasLeft(task, fence.value.epoch, supervised)) return { ok: true, value: earlier };
-  const taken = await takeOver(repository, { branch, epoch });
+  const taken = await takeOver(repository, { stateDir, branch, epoch });
   return taken.ok ? { ok: true, value: taken.value.path } : taken;
 }
 

@@ -12,6 +12,7 @@ const facts: TaskFacts = {
   constraints: [],
   prompt: null,
   leftovers: [],
+  protectedPaths: [],
   change: null,
   forms: [{ file: 'result.yaml', when: 'always', send: 'baton result submit x', text: 'a: 1\n' }],
 };

@@ -14,6 +14,8 @@ export interface TaskFacts {
   readonly prompt: { readonly path: string; readonly text: string } | null;
   /** What earlier sessions left without committing it. */
   readonly leftovers: readonly string[];
+  /** The protected paths that the change touches, for those who judge it. */
+  readonly protectedPaths: readonly string[];
   /** The whole change so far, for whoever judges it. */
   readonly change: Change | null;
   readonly forms: readonly Form[];
@@ -46,6 +48,7 @@ export function renderTaskFile(facts: TaskFacts): string {
     facts.leftovers.length === 0
       ? ''
       : section('Not committed by earlier sessions', describeLeftovers(facts.leftovers)),
+    facts.protectedPaths.length === 0 ? '' : section('Protected paths', describeProtected(facts.protectedPaths)),
     facts.change === null ? '' : section('The change so far', describeChange(facts.change)),
     section('Forms', describeForms(facts)),
   ];
@@ -103,6 +106,12 @@ function describeEnding({ epoch, how, holder, reason, at }: Task['endings'][numb
 
 function describeLeftovers(paths: readonly string[]): string {
   const words = 'Look at each: go on with it, or restore it (git restore, git clean). What you leave counts as yours.';
+  return `${words}\n\n${fenced(cut(paths.join('\n'), MOST_OF_A_SECTION))}`;
+}
+
+function describeProtected(paths: readonly string[]): string {
+  const words =
+    'The change touches files that decide how work is checked. Judge each of them: may a check have become weaker? A person is asked before the merge.';
   return `${words}\n\n${fenced(cut(paths.join('\n'), MOST_OF_A_SECTION))}`;
 }
 

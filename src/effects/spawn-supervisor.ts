@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../api/write-whole.ts';
+import { allowedEnvironment } from '../protocol/environment.ts';
 import type { Launch } from '../supervisor/contract.ts';
 import { supervisorArgs, type Programs } from '../supervisor/programs.ts';
 import type { SupervisedFiles } from './supervised.ts';
@@ -17,16 +18,21 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Writes down what is to be run, then starts the supervisor that runs it. Neither it nor its child ends with the daemon. */
+/**
+ * Writes down what is to be run, then starts the supervisor that runs it. Neither the supervisor nor its child ends with the daemon. Everything
+ * that Baton starts for others passes here: the supervisor gets no more of the daemon's environment than its child may have, since a process
+ * of the same user can read its parent's.
+ */
 export function spawnSupervisor(files: SupervisedFiles, launch: Launch, { programs, env }: SpawnOptions): Spawned {
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
-  writeWhole(files.launch(launch.start), `${JSON.stringify(launch)}\n`);
+  const { passed, dropped } = allowedEnvironment(env, launch.env_pass);
+  writeWhole(files.launch(launch.start), `${JSON.stringify({ ...launch, env_dropped: namesOf(dropped, launch) })}\n`);
   const log = openSync(wordsOf(files), 'a', 0o600);
   try {
     const child = spawn(process.execPath, supervisorArgs(programs, files.folder, launch.start), {
       // Not the project's folder: a supervisor must not keep a worktree from being removed.
       cwd: launch.state_dir,
-      env: { ...env },
+      env: passed,
       detached: true,
       stdio: ['ignore', log, log],
     });
@@ -34,6 +40,12 @@ export function spawnSupervisor(files: SupervisedFiles, launch: Launch, { progra
   } finally {
     closeSync(log);
   }
+}
+
+/** What the launch sets by itself is not missing. Bounded, whatever the environment holds. */
+function namesOf(dropped: readonly string[], { env }: Launch): readonly string[] {
+  const missing = dropped.filter((name) => !(name in env) && name !== 'BATON_STATE_DIR');
+  return missing.slice(0, 200).map((name) => name.slice(0, 100));
 }
 
 function followChild(child: ChildProcess, files: SupervisedFiles): Spawned {

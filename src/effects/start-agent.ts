@@ -4,6 +4,7 @@ import type { Effect } from '../state/runs/effect.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { standingOf } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
+import { hasReliableStopFlag } from '../agents/prepare-agent.ts';
 import { agentFiles, type Exit, type HookConfig } from '../supervisor/contract.ts';
 import { untilStarted, type Settling } from './follow-start.ts';
 import { launchAgent, type StartedAgent } from './launch-agent.ts';
@@ -52,7 +53,7 @@ export async function startAgent(
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
     writeWhole(ownerFile(files.folder), world.projectId);
-    writeWhole(files.config, `${JSON.stringify(hookConfig(wanted.run, start))}\n`);
+    writeWhole(files.config, `${JSON.stringify(hookConfig(wanted.run, start, world.times.maxBlocks))}\n`);
     const { settling } = await startSupervisor(files, made.launch, {
       programs,
       env: world.env,
@@ -91,13 +92,17 @@ function gather(
   const run = state.agents.get(agentId);
   if (run === undefined || run.start !== start) return undefined;
   const { path, usesExitSignals } = world;
+  const settings = world.settingsFor(state.tasks.get(run.task?.task_id ?? '') ?? null);
   return {
     run,
     start,
     context: contextOfAgent(state, run, world),
     workplace: session?.workspace ?? workplaceOf(state, run.owner?.pipelineId, path),
     env: session?.env ?? {},
+    fenceHooks: session?.fenceHooks ?? null,
     owes: standingOf(state, run.id, usesExitSignals()).missing,
+    prompts: run.task === null ? null : settings.prompts,
+    envPass: settings.envPass ?? [],
   };
 }
 
@@ -105,7 +110,14 @@ function startedOf({ supervisor, process }: { readonly supervisor: string; reado
   return { kind: 'started', supervisor, process };
 }
 
-function hookConfig({ onStop, plan }: AgentRun, start: number): HookConfig {
+function hookConfig({ onStop, plan, blocks }: AgentRun, start: number, maxBlocks: number): HookConfig {
   const attempts = plan.on_stop?.attempts;
-  return { on_stop: onStop, ...(attempts === undefined ? {} : { attempts }), start };
+  return {
+    on_stop: onStop,
+    ...(attempts === undefined ? {} : { attempts }),
+    max_blocks: maxBlocks,
+    blocks_before: blocks,
+    ...(hasReliableStopFlag(plan) ? {} : { ignores_flag: true as const }),
+    start,
+  };
 }

@@ -47,3 +47,23 @@ describe('a supervisor that is killed before it has taken what it was to run', (
     expect(readFileSync(join(scene.folder, 'tries'), 'utf8')).toBe('xxx');
   });
 });
+
+describe('the environment of what is started', () => {
+  it('is what may pass, for the supervisor as for its child; the names of the rest are in the launch', async () => {
+    await using scene = new Scene();
+    const look = 'tr "\\0" "\\n" < /proc/$PPID/environ > parent.txt; env > own.txt';
+    const launch: Launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', look], env_pass: ['WANTED_*'] };
+    const env = { PATH: process.env['PATH'], WANTED_A: 'wanted', AWS_KEY: 'secret-a', BATON_SECRET: 'secret-b' };
+    const options = { programs: await findPrograms(scene.stateDir), env, signal, startMs: 30_000 };
+    const { spawned } = await startSupervisor(scene.files(), launch, options);
+    await untilEnded({ files: scene.files(), start: 1, spawned, signal });
+    for (const name of ['own.txt', 'parent.txt']) {
+      const seen = readFileSync(join(scene.cwd, name), 'utf8');
+      expect(seen).toContain('WANTED_A=wanted');
+      expect(seen).not.toContain('secret-');
+    }
+    const kept = readFileSync(scene.files().launch(1), 'utf8');
+    expect(JSON.parse(kept)).toMatchObject({ env_dropped: ['AWS_KEY', 'BATON_SECRET'] });
+    expect(kept).not.toContain('secret-');
+  });
+});

@@ -16,6 +16,10 @@ export interface ShellCommand {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What passes of the daemon's environment besides the default list; left out: what the project's runbook says. */
+  readonly envPass?: readonly string[];
+  /** Its log begins with the names of the variables that did not pass. */
+  readonly namesDropped?: true;
   readonly timeoutMs: number | null;
 }
 
@@ -89,8 +93,8 @@ function endOf({ code, timed_out, output }: Exit): CommandEnd {
 
 function launchOf(
   id: string,
-  { command, cwd, env = {}, timeoutMs }: ShellCommand,
-  { stateDir, times, supervisorToken }: World,
+  { command, cwd, env = {}, envPass, namesDropped, timeoutMs }: ShellCommand,
+  { stateDir, times, supervisorToken, sessions }: World,
   programs: Programs,
 ): Launch {
   const files = commandFiles(stateDir, id);
@@ -102,6 +106,8 @@ function launchOf(
     argv: ['/bin/sh', '-c', command],
     cwd,
     env,
+    env_pass: envPass ?? sessions.envPass ?? [],
+    ...(namesDropped === true ? { names_dropped: true as const } : {}),
     output: 'text',
     input: 'none',
     prompt: null,
@@ -112,7 +118,7 @@ function launchOf(
     log_bytes: times.logBytes,
     finds_exit_signals: false,
     token: supervisorToken(id),
-    // What a person's runbook runs, it runs for them.
+    // It runs what agents wrote: it has no rights.
     agent_token: '',
     owes: [],
     state_dir: stateDir,

@@ -1,9 +1,13 @@
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
+import type { OwnCopy } from '../git/own/import-commits.ts';
 import type { SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
+import type { Prompts } from '../runbook/gate-fields.ts';
+import type { Protection } from '../runbook/protected-paths.ts';
 import type { Channel } from '../notify/channel.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Command } from '../state/decide.ts';
 import type { State } from '../state/state.ts';
+import type { Task } from '../state/task.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import type { Locks } from './locks.ts';
 import type { Spawned } from './spawn-supervisor.ts';
@@ -15,7 +19,9 @@ export interface World {
   /** The top of the project's repository. */
   readonly path: string;
   readonly stateDir: string;
-  /** The daemon's own; what it starts inherits it. */
+  /** Baton's own copy of the project's commits: what is measured, checked and merged is read from there. */
+  readonly own: OwnCopy;
+  /** The daemon's own. What it starts gets only what `allowedEnvironment` lets through. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => Date;
   readonly log: EffectLog;
@@ -29,6 +35,8 @@ export interface World {
   readonly keepLog: (text: string) => Promise<string | null>;
   /** Seals the ledger over everything so far. */
   readonly seal: () => Promise<void>;
+  /** Records a move of the main branch that Baton did not make, if there was one. */
+  readonly lookAtMain: () => Promise<void>;
   /** One merge at a time. */
   readonly merges: Turnstile;
   /** One at a time begins to work on a branch, or removes its worktree. */
@@ -47,6 +55,8 @@ export interface World {
   /** As the runbook has them now. */
   readonly times: EffectTimes;
   readonly sessions: SessionSettings;
+  /** What holds for the sessions of one task: a workflow keeps the runbook that it was started with. */
+  readonly settingsFor: (task: Pick<Task, 'flow'> | null) => SessionSettings;
 }
 
 /** What holds for every session that Baton starts. */
@@ -54,6 +64,16 @@ export interface SessionSettings {
   readonly workspace: WorkspaceSettings;
   readonly limits: SessionLimits;
   readonly workflow: Workflow;
+  /** The branch that the project merges into, if its runbook names one. */
+  readonly into?: string | undefined;
+  /** Paths that a merge asks a person about: patterns of the runbook, and prompts and scripts that agents are given. */
+  readonly protection: Protection;
+  /** The pinned prompt files; null: nothing is pinned, and they are read from the project. */
+  readonly prompts: Prompts | null;
+  /** Variables of the daemon that everything which Baton starts gets besides the default list. */
+  readonly envPass?: readonly string[];
+  /** The git filters that may run when a commit is checked out. */
+  readonly filters: readonly string[];
 }
 
 export interface EffectTimes {
@@ -65,6 +85,8 @@ export interface EffectTimes {
   readonly idleMs: number | null;
   /** What is kept of the output of an agent or a command. */
   readonly logBytes: number;
+  /** How many stops of one run are blocked before the agent is let go. */
+  readonly maxBlocks: number;
   /** How long a supervisor may take until its agent runs. */
   readonly startMs: number;
   /** How long it may take to pass on a word. */

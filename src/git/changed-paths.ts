@@ -1,7 +1,7 @@
-import { git, type GitResult } from './run-git.ts';
+import { git, type GitResult, type Place } from './run-git.ts';
 
 /** The files that differ between two commits. A rename is a file gone and a file come: content is what counts here. */
-export async function changedPaths(repository: string, from: string, to: string): Promise<GitResult<string[]>> {
+export async function changedPaths(repository: Place, from: string, to: string): Promise<GitResult<string[]>> {
   const asked = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', from, to, '--'];
   const names = await git(asked, { cwd: repository, maxBytes: 64 * 1024 * 1024 });
   return names.ok ? { ok: true, value: names.value.stdout.split('\0').filter((path) => path !== '') } : names;
@@ -13,7 +13,7 @@ export type Side = 'before' | 'after' | 'between';
  * Which side of a change (`from` → `to`) another commit has: `after` where every file is as the change left it, `before`
  * where every file is as it was without the change. A change of nothing is on no side.
  */
-export async function sideOf(repository: string, from: string, to: string, other: string): Promise<GitResult<Side>> {
+export async function sideOf(repository: Place, from: string, to: string, other: string): Promise<GitResult<Side>> {
   const changed = await changedPaths(repository, from, to);
   if (!changed.ok || changed.value.length === 0) return changed.ok ? { ok: true, value: 'between' } : changed;
   const same = async (side: string): Promise<GitResult<boolean>> => {

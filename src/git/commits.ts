@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, inflateSync } from 'node:zlib';
-import { git, gitLines, type GitResult } from './run-git.ts';
+import { git, gitLines, type GitResult, type Place } from './run-git.ts';
 
 /** Whether the repository has this commit: its full name, and a commit, not a tag or a file. */
-export async function hasCommit(repository: string, sha: string): Promise<boolean> {
-  if (!/^[0-9a-f]{40}$/i.test(sha)) return false;
+export async function hasCommit(repository: Place, sha: string): Promise<boolean> {
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(sha)) return false;
   // What is asked about was made a moment ago and lies in a file of its own: no process is needed to see it.
   if (looseType(repository, sha.toLowerCase()) === 'commit') return true;
   const type = await git(['cat-file', '-t', sha], { cwd: repository });
@@ -13,7 +13,7 @@ export async function hasCommit(repository: string, sha: string): Promise<boolea
 }
 
 /** Whether one commit is in the history of another, or is that other. */
-export async function isAncestor(repository: string, sha: string, of: string): Promise<GitResult<boolean>> {
+export async function isAncestor(repository: Place, sha: string, of: string): Promise<GitResult<boolean>> {
   const asked = ['merge-base', '--is-ancestor', '--end-of-options', sha, of];
   const answer = await git(asked, { cwd: repository, answers: [1] });
   return answer.ok ? { ok: true, value: answer.value.code === 0 } : answer;
@@ -21,7 +21,7 @@ export async function isAncestor(repository: string, sha: string, of: string): P
 
 /** The commits that are in the history of `head` and not of `base`, oldest first, at most `max` (the newest ones). */
 export function commitsSince(
-  repository: string,
+  repository: Place,
   base: string,
   head: string,
   max = 10_000,
@@ -30,8 +30,18 @@ export function commitsSince(
   return gitLines([...asked, '--'], { cwd: repository });
 }
 
+/** Whether a branch at `head` came to a commit itself, after `since`: by its first parents, and not by a merge of something else. */
+export async function isOnFirstParents(
+  repository: Place,
+  { sha, since, head }: { readonly sha: string; readonly since: string; readonly head: string },
+): Promise<GitResult<boolean>> {
+  const asked = ['rev-list', '--first-parent', '--end-of-options', head, `^${since}`, '--'];
+  const trunk = await gitLines(asked, { cwd: repository });
+  return trunk.ok ? { ok: true, value: trunk.value.includes(sha) } : trunk;
+}
+
 /** Where two histories part; null where they have nothing in common. */
-export async function findMergeBase(repository: string, one: string, other: string): Promise<GitResult<string | null>> {
+export async function findMergeBase(repository: Place, one: string, other: string): Promise<GitResult<string | null>> {
   const asked = ['merge-base', '--end-of-options', one, other];
   const base = await git(asked, { cwd: repository, answers: [1] });
   return base.ok ? { ok: true, value: base.value.stdout.trim() || null } : base;
@@ -41,7 +51,8 @@ export async function findMergeBase(repository: string, one: string, other: stri
  * The first bytes of a loose object say what it is. Anything unusual (a linked worktree, a packed object) is left to git. It is read at
  * once: a trip through the thread pool takes ten times as long as the read.
  */
-function looseType(repository: string, sha: string): string | null {
+function looseType(repository: Place, sha: string): string | null {
+  if (typeof repository !== 'string') return null;
   const path = join(repository, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
   let file: number | undefined;
   try {

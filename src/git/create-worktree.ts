@@ -4,12 +4,14 @@ import { isGitRef, isRelativePath } from '../protocol/text-format.ts';
 import { worktreeFolder } from './branch-name.ts';
 import { readFence, readLiveClaim } from './fence.ts';
 import { hideWorktrees, WORKTREES } from './hide-worktrees.ts';
+import { withCheckout } from './own/with-checkout.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 import { findRepository, findSha } from './repository.ts';
-import { failed, git, type GitFailure, type GitResult } from './run-git.ts';
-import { findWorktree, listWorktrees, type Worktree } from './worktrees.ts';
+import { failed, git, gitText, type GitFailure, type GitResult } from './run-git.ts';
+import { BEING_MADE, findWorktree, listWorktrees, releaseMade, type Worktree } from './worktrees.ts';
 
 export interface WorktreeRequest {
+  readonly stateDir: string;
   readonly branch: string;
   /** The commit, branch or tag to start from. */
   readonly base: string;
@@ -19,6 +21,8 @@ export interface WorktreeRequest {
   readonly existingBranch?: 'refuse' | 'continue';
   /** The folder below `.worktrees`, where the branch's own name is not to be used. */
   readonly folder?: string;
+  /** Whether the caller has more to do before the worktree is complete, such as to put up a fence, which ends it. */
+  readonly hold?: boolean;
   /** Whether a worktree that has the branch is left out of account: its holder has lost the task, and a fence keeps it off. */
   readonly beside?: boolean;
 }
@@ -45,6 +49,8 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
   const repository = await findRepository(folder);
   if (!repository.ok) return repository;
   const { mainTop, commonDir } = repository.value;
+  const cleared = await removeHalfMade(mainTop, branch);
+  if (!cleared.ok) return cleared;
   const path = await findFreePath(mainTop, join(mainTop, WORKTREES, place));
   const taken = await findTaken(mainTop, path, request);
   if (taken !== null) return taken;
@@ -61,16 +67,41 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
   const made = existing === null ? await git(['update-ref', ref, head, NOWHERE], { cwd: mainTop }) : null;
   if (made?.ok === false) return (await findTaken(mainTop, path, request)) ?? conflict(branch, made);
   const force = request.beside === true ? ['--force'] : [];
-  const add = ['worktree', 'add', '--quiet', ...force, '--', path, branch];
-  const added = await git(add, { cwd: mainTop, timeoutMs: 600_000, answers: HOOK_COMPLAINED });
-  if (added.ok) return { ok: true, value: { path, branch, head } };
+  const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', BEING_MADE, ...force];
+  const added = await git([...add, '--', path, branch], { cwd: mainTop, timeoutMs: 600_000 });
+  const filled = added.ok ? await checkOut(request.stateDir, path, head, commonDir) : added;
+  const ended = filled.ok && request.hold !== true ? await release(path) : filled;
+  if (ended.ok) return { ok: true, value: { path, branch, head } };
+  if (added.ok) await git([...REMOVE, path], { cwd: mainTop, timeoutMs: 600_000 });
   if (made !== null) await git(['update-ref', '-d', ref, head], { cwd: mainTop });
   // Somebody may have been faster between the look and the act: the same words then as before.
-  return (await findTaken(mainTop, path, request)) ?? added;
+  return (await findTaken(mainTop, path, request)) ?? ended;
 }
 
-/** Git itself fails with 128. Below that, the user's post-checkout hook failed in a worktree that is made and complete. */
-const HOOK_COMPLAINED = Array.from({ length: 127 }, (_, i) => i + 1);
+async function release(path: string): Promise<GitResult<null>> {
+  const gitDir = await gitText(['rev-parse', '--absolute-git-dir'], { cwd: path });
+  if (!gitDir.ok) return gitDir;
+  await releaseMade(gitDir.value);
+  return { ok: true, value: null };
+}
+
+/** What a daemon that was ended left half made: its files are missing, or it has no fence yet. Nobody has worked there. */
+async function removeHalfMade(mainTop: string, branch: string): Promise<GitResult<unknown>> {
+  const found = await findWorktree(mainTop, branch);
+  if (!found.ok || found.value === null || !found.value.isBeingMade) return found;
+  return git([...REMOVE, found.value.path], { cwd: mainTop, timeoutMs: 600_000 });
+}
+
+/** Twice: also a worktree that is locked. */
+const REMOVE = ['worktree', 'remove', '--force', '--force', '--'];
+
+/** Without what the repository is configured to do: an agent may have written a filter or a hook there. */
+async function checkOut(stateDir: string, path: string, head: string, commonDir: string): Promise<GitResult<unknown>> {
+  const format = head.length === 64 ? 'sha256' : 'sha1';
+  return withCheckout({ stateDir, path, format, objects: [join(commonDir, 'objects')] }, async (place, settings) =>
+    git([...settings, 'read-tree', '-u', '--reset', head], { cwd: place, timeoutMs: 600_000 }),
+  );
+}
 
 /** The commit of a branch that must not be there yet. */
 const NOWHERE = '0'.repeat(40);

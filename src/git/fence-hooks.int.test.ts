@@ -15,7 +15,7 @@ let seen: string;
 beforeEach(async () => {
   scratch = new Scratch();
   repo = scratch.repository();
-  worktree = valueOf(await createWorktree(repo, { branch: BRANCH, base: 'main' })).path;
+  worktree = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' })).path;
   seen = join(scratch.folder, 'seen');
 });
 afterEach(() => scratch.remove());

@@ -1,3 +1,5 @@
+import { FENCE_VERSION } from './fence.ts';
+
 /**
  * While the fence stands, git looks for hooks in Baton's folder only, so that each must be passed on to the user's own.
  * These are there always: a user's hooks may appear at any time, when dependencies are installed.
@@ -39,31 +41,55 @@ export const RARE_HOOK_NAMES = [
   'update',
 ] as const;
 
+/** Holds the fence's hooks, in the git folder of a worktree. */
+export const HOOKS_FOLDER = 'baton-hooks';
+
+/** Lists the branches that the claim has created, one a line, beside the fence. */
+export const CREATED_FILE = 'baton-branches';
+
 /** Transactions are many: only where this file is, which marks that the user has a hook for them, is it looked for. */
 export const PASS_ON = 'pass-on-transactions';
 
 /**
- * The one script behind all of them: it is called by the name of the hook. It is plain `sh` and starts no process on the
- * way to a yes, but the one that asks git where the user's hooks are, and that can change at any time.
+ * The one script behind all of them: git calls it by the name of the hook. It is plain `sh`. A commit on the task's branch starts no
+ * process here, except one that asks git for the user's own hooks. Touching another branch starts one more.
  *
- * On a transaction the fence is asked before standard input is read: only where it says no does it matter which refs
- * are in it. Git does not mind a hook that does not read.
+ * The environment of a session names this folder for every git process below it (`fence-environment.ts`), so the script also runs in
+ * the main checkout and in repositories that are none of Baton's business. The latter it recognises and leaves alone.
  */
 export const FENCE_SCRIPT = `#!/bin/sh
-# Written by Baton. Refuses to move the task's branch, and to push, for whoever does not hold the task any more.
+# Written by Baton. Refuses to move refs that are not this session's, and to push without a live claim.
 # Then it calls your own hook of the same name. docs/git.md says more.
 here=\${0%/*}
 hook=\${0##*/}
-version= task= epoch= ref= live_path= hooks= own=
+created=$here/../${CREATED_FILE}
+version= task= epoch= ref= live_path= hooks= own= main=
 [ -r "$here/../baton-fence" ] && {
   IFS= read -r version; IFS= read -r task; IFS= read -r epoch; IFS= read -r ref
-  IFS= read -r live_path; IFS= read -r hooks; IFS= read -r own
+  IFS= read -r live_path; IFS= read -r hooks; IFS= read -r own; IFS= read -r main
 } <"$here/../baton-fence"
+
+# Sets git_dir to the git folder that a path names, and common to the one that it shares with all its worktrees.
+resolve() {
+  git_dir=$1 word= link=
+  if [ -f "$git_dir" ]; then
+    read -r word link <"$git_dir"
+    case $link in /*) git_dir=$link ;; *) git_dir=\${1%.git}$link ;; esac
+  fi
+  common=$git_dir link=
+  [ -f "$git_dir/commondir" ] && IFS= read -r link <"$git_dir/commondir"
+  case $link in '') ;; /*) common=$link ;; *) common=$git_dir/$link ;; esac
+}
+
+# Whether the folder that resolve found is of the fenced repository.
+is_ours() {
+  [ "$common" -ef "$here/../../.." ]
+}
 
 holds() {
   live= session=
   [ -r "$live_path" ] && read -r live session <"$live_path"
-  if [ "$version" != 'baton-fence 1' ] || [ -z "$live" ]; then
+  if [ "$version" != '${FENCE_VERSION}' ] || [ -z "$live" ]; then
     why="no claim is known for this worktree of \${task:-an unknown task}"
   elif [ "$live" = - ]; then
     why="claim ended: nobody holds $task any more (this worktree had epoch $epoch)"
@@ -78,19 +104,6 @@ holds() {
   return 1
 }
 
-# Whether the transaction moves the task's branch; any branch, where it is not known which. Git writes the same name
-# twice where a branch stays (a reset of files only), and zeros twice where it deletes one.
-moves() {
-  while read -r old new name; do
-    [ "$name" = "$ref" ] || { [ -z "$ref" ] && [ "\${name#refs/heads/}" != "$name" ]; } || continue
-    [ "$old" = "$new" ] && [ "\${new#*[!0]}" != "$new" ] && continue
-    return 0
-  done <<EOF
-$input
-EOF
-  return 1
-}
-
 refuse() {
   printf '%s\\n' "$why" \\
     "baton: $1 refused. Your work is still here; do not force it. Take the task again (baton task claim $task --worktree)," \\
@@ -98,26 +111,105 @@ refuse() {
   exit 1
 }
 
-input= was_read=
-case $hook in
-  pre-push)
-    holds || refuse push
-    ;;
-  reference-transaction)
-    if [ "$1" = prepared ] && ! holds; then
-      input=$(cat) was_read=1
-      moves && refuse "moving $name"
+deny() {
+  printf 'baton: %s\\n' "moving $name refused: $1" "$2" >&2
+  exit 1
+}
+
+is_zero() {
+  [ "\${1#*[!0]}" = "$1" ]
+}
+
+is_created() {
+  [ -r "$created" ] || return 1
+  while IFS= read -r each; do
+    [ "$each" = "$1" ] && return 0
+  done <"$created"
+  return 1
+}
+
+exists() {
+  git --git-dir="$git_dir" show-ref --verify --quiet "$1" </dev/null
+}
+
+# A transaction that is about to be committed: each ref in it must be the task's branch, this claim's own, or free.
+judge() {
+  while read -r old new name; do
+    [ -n "$name" ] || continue
+    # Git names a branch that stays with the same commit twice (a reset of files only), and one that it deletes with zeros.
+    [ "$old" = "$new" ] && ! is_zero "$new" && continue
+    case $name in
+      "$ref") holds || refuse "moving $name" ;;
+      refs/heads/*)
+        [ "$version" = '${FENCE_VERSION}' ] || { holds; refuse "moving $name"; }
+        [ "$name" = "$main" ] &&
+          deny 'it is the main branch, and Baton merges into it.' "Commit on \${ref#refs/heads/} and hand the task on."
+        is_created "$name" || ! exists "$name" ||
+          deny "it is not the branch of $task, and this claim did not create it." \\
+            "Commit on \${ref#refs/heads/}, or make a branch of your own: git switch -c NAME"
+        ;;
+      refs/bisect/* | refs/worktree/* | refs/rewritten/* | refs/remotes/* | refs/stash) ;;
+      refs/tags/*) deny 'tags are not for sessions to change.' 'To fetch without them: git fetch --no-tags' ;;
+      */*) deny 'a session changes branches of its own, stashes and remote-tracking branches only.' \\
+        "Commit on \${ref#refs/heads/} and hand the task on." ;;
+    esac
+  done
+}
+
+# A transaction that was committed: what it created is this claim's, until it is deleted.
+note() {
+  [ "$version" = '${FENCE_VERSION}' ] || return 0
+  while read -r old new name; do
+    case $name in refs/heads/*) ;; *) continue ;; esac
+    [ "$name" = "$ref" ] && continue
+    [ "$old" = "$new" ] && ! is_zero "$new" && continue
+    if ! is_zero "$new"; then
+      is_created "$name" || printf '%s\\n' "$name" >>"$created"
+    elif is_created "$name" && ! exists "$name"; then
+      while IFS= read -r each; do
+        [ "$each" = "$name" ] || printf '%s\\n' "$each"
+      done <"$created" >"$created.$$" && mv "$created.$$" "$created"
     fi
-    [ -e "$here/${PASS_ON}" ] || exit 0
+  done
+}
+
+is_here() {
+  for each in "$1" "$1/.git" "$1.git"; do
+    [ -e "$each" ] && resolve "$each" && is_ours && return 0
+  done
+  return 1
+}
+
+resolve "\${GIT_DIR:-.git}"
+fenced=1
+[ -d "$common" ] && ! is_ours && fenced=
+
+input= was_read=
+case $fenced$hook in
+  1pre-push)
+    holds || refuse push
+    if (is_here "\${2#file://}"); then
+      name="a branch in $2" && deny 'it is this repository itself.' 'A push there would go around the fence.'
+    fi
+    ;;
+  1reference-transaction)
+    [ -e "$here/${PASS_ON}" ] && input=$(cat) was_read=1
+    case $1 in prepared) rule=judge ;; committed) rule=note ;; *) rule=: ;; esac
+    [ -z "$was_read" ] && { "$rule"; exit 0; }
+    "$rule" <<EOF
+$input
+EOF
     ;;
 esac
 
-dir=$own
-if [ -z "$dir" ]; then
-  dir=\${hooks:-$here/../../../hooks}
-  found=$(git --git-dir="$here/.." config --show-scope --type=path --get-all core.hooksPath 2>/dev/null)
-  while IFS='	' read -r scope path; do
-    [ "$scope" != worktree ] && [ -n "$path" ] && dir=$path
+dir=$common/hooks
+[ -d "$common" ] || dir=$hooks
+if [ -n "$own" ] && [ -n "$fenced" ] && ! [ "$git_dir" -ef "$common" ]; then
+  dir=$own
+else
+  found=$(git --git-dir="$git_dir" config --type=path --get-all core.hooksPath 2>/dev/null </dev/null)
+  while IFS= read -r path; do
+    case $path in '' | */${HOOKS_FOLDER}) ;; *) dir=$path ;; esac
   done <<EOF
 $found
 EOF

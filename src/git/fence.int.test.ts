@@ -23,7 +23,7 @@ beforeEach(async () => {
   scratch.git(repo, 'remote', 'add', 'origin', scratch.bare('remote.git'));
   scratch.git(repo, 'push', '--quiet', 'origin', 'main');
   stateDir = join(scratch.folder, 'state dir');
-  worktree = valueOf(await createWorktree(repo, { branch: BRANCH, base: 'main' })).path;
+  worktree = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' })).path;
 });
 afterEach(() => scratch.remove());
 
@@ -57,7 +57,9 @@ describe('the fence', () => {
     ['fetch into it', ['fetch', '.', `+other:${BRANCH}`, '--update-head-ok']],
   ])('refuses a stale %s, with packed refs too', async (_, args) => {
     scratch.git(repo, 'branch', 'other');
-    const other = valueOf(await createWorktree(repo, { branch: 'feature/other', base: 'main' })).path;
+    const other = valueOf(
+      await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/other', base: 'main' }),
+    ).path;
     scratch.commit(other, { o: '1' });
     scratch.git(repo, 'branch', '-f', 'other', 'feature/other');
     await claim(1);
@@ -114,7 +116,9 @@ describe('the fence', () => {
     let said = '';
     for (const stream of [frozen.stdout, frozen.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
     frozen.kill('SIGSTOP');
-    const next = same ? worktree : valueOf(await takeOver(repo, { branch: BRANCH, epoch: 2 })).path;
+    const next = same
+      ? worktree
+      : valueOf(await takeOver(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 })).path;
     valueOf(await installFence(next, { stateDir, project: PROJECT, taskId: 'P0.1.1', epoch: 2, branch: BRANCH }));
     writeFence(stateDir, PROJECT, 'P0.1.1', { epoch: 2, sessionId: 's2' });
     const head = scratch.commit(next, { done: '1' });
@@ -131,8 +135,12 @@ describe('the fence', () => {
   it('stands in the worktree of a worktree, of a bare repository, and goes with it', async () => {
     const bare = join(scratch.folder, 'bare.git');
     scratch.git(scratch.folder, 'clone', '--quiet', '--bare', repo, bare);
-    const made = valueOf(await createWorktree(bare, { branch: 'feature/b', base: 'main' })).path;
-    const nested = valueOf(await createWorktree(made, { branch: 'feature/c', base: 'main' })).path;
+    const made = valueOf(
+      await createWorktree(bare, { stateDir: scratch.folder, branch: 'feature/b', base: 'main' }),
+    ).path;
+    const nested = valueOf(
+      await createWorktree(made, { stateDir: scratch.folder, branch: 'feature/c', base: 'main' }),
+    ).path;
     for (const [path, branch] of [[made, 'feature/b'] as const, [nested, 'feature/c'] as const]) {
       valueOf(await installFence(path, { stateDir, project: 'p', taskId: branch.slice(-1), epoch: 1, branch }));
       expect(tryCommit({}, path).stderr).toContain('no claim is known');
@@ -163,12 +171,16 @@ describe('the fence', () => {
     const message = expect.stringMatching(
       /already exists and is checked out at .*; it belongs to P0\.1\.1, held by s3$/,
     );
-    expect(await createWorktree(repo, { branch: BRANCH, base: 'main' })).toMatchObject({ problem: { message } });
+    expect(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' })).toMatchObject({
+      problem: { message },
+    });
   });
 
   it('can be put up in many worktrees at once', async () => {
     const names = Array.from({ length: 8 }, (_, i) => `feature/n${i}`);
-    const made = await Promise.all(names.map((branch) => createWorktree(repo, { branch, base: 'main' })));
+    const made = await Promise.all(
+      names.map((branch) => createWorktree(repo, { stateDir: scratch.folder, branch, base: 'main' })),
+    );
     const fences = await Promise.all(
       made.map((one, i) =>
         installFence(valueOf(one).path, { stateDir, project: 'p', taskId: `T${i}`, epoch: 1, branch: names[i] ?? '' }),

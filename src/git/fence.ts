@@ -33,7 +33,7 @@ export function fencePath(stateDir: string, project: string, taskId: string): st
   return join(stateDir, 'fences', encodeURIComponent(project).replace(/^\./, '%2E'), taskId);
 }
 
-/** What a worktree knows of itself: the claim it was given to. One value a line, for a shell that reads them. */
+/** What a worktree knows of itself: the claim it was given to. One value per line, for a shell that reads them. */
 export interface Fence {
   readonly taskId: string;
   readonly epoch: number;
@@ -42,26 +42,33 @@ export interface Fence {
   readonly livePath: string;
   /** Where the user's hooks are, where no configuration says otherwise. */
   readonly hooksDir: string;
-  /** A hooks path that this worktree had before the fence; empty where it had none. */
+  /** A hooks path that this worktree had before the fence; empty if it had none. */
   readonly ownHooksPath: string;
+  /** The branch that work is merged into; empty if the repository has none, or an older Baton put the fence up. */
+  readonly mainBranch: string;
 }
 
 export const FENCE_FILE = 'baton-fence';
-const FIRST_LINE = 'baton-fence 1';
+/** The first line of the file. The hooks obey this version only; the daemon also reads the one before it, which names no main branch. */
+export const FENCE_VERSION = 'baton-fence 2';
+const VERSIONS: ReadonlySet<string | undefined> = new Set([FENCE_VERSION, 'baton-fence 1']);
+const HEADS = 'refs/heads/';
 
 export function renderFence(fence: Fence): string {
-  const { taskId, epoch, branch, livePath, hooksDir, ownHooksPath } = fence;
-  return [FIRST_LINE, taskId, epoch, `refs/heads/${branch}`, livePath, hooksDir, ownHooksPath, ''].join('\n');
+  const { taskId, epoch, branch, livePath, hooksDir, ownHooksPath, mainBranch } = fence;
+  const main = mainBranch === '' ? '' : `${HEADS}${mainBranch}`;
+  const values = [FENCE_VERSION, taskId, epoch, `${HEADS}${branch}`, livePath, hooksDir, ownHooksPath, main];
+  return `${values.join('\n')}\n`;
 }
 
-/** The fence of a worktree, from its git folder; null where it has none. */
+/** The fence of a worktree, from its git folder; null if it has none. */
 export function readFence(gitDir: string): Fence | null {
   const lines = readOrNull(join(gitDir, FENCE_FILE))?.split('\n') ?? [];
-  const [first, taskId, epoch, ref, livePath, hooksDir, ownHooksPath] = lines;
-  if (first !== FIRST_LINE || taskId === undefined || epoch === undefined || ref === undefined) return null;
+  const [version, taskId, epoch, ref, livePath, hooksDir, ownHooksPath, main = ''] = lines;
+  if (!VERSIONS.has(version) || taskId === undefined || epoch === undefined || ref === undefined) return null;
   if (livePath === undefined || hooksDir === undefined || ownHooksPath === undefined) return null;
-  const branch = ref.replace(/^refs\/heads\//, '');
-  return { taskId, epoch: Number(epoch), branch, livePath, hooksDir, ownHooksPath };
+  const [branch = '', mainBranch = ''] = [ref, main].map((name) => name.replace(HEADS, ''));
+  return { taskId, epoch: Number(epoch), branch, livePath, hooksDir, ownHooksPath, mainBranch };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix';
-import { git, type GitResult } from './run-git.ts';
+import { git, type GitResult, type Place } from './run-git.ts';
 
 /** One file of rules, and the folder that its rules are about; empty for the top. */
 export interface RuleFile {
@@ -8,7 +8,7 @@ export interface RuleFile {
 }
 
 /** Every `.gitignore` of a commit: what was agreed on there, whatever the files of a worktree say now. */
-export async function readRulesAt(repository: string, commit: string): Promise<GitResult<RuleFile[]>> {
+export async function readRulesAt(repository: Place, commit: string): Promise<GitResult<RuleFile[]>> {
   const listed = await git(['ls-tree', '-r', '-z', '--full-tree', commit], { cwd: repository, maxBytes: MOST_BYTES });
   if (!listed.ok) return listed;
   const found = listed.value.stdout.split('\0').flatMap((line) => {

@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { FENCE_FILE, fencePath, readFence, renderFence, writeWhole, type Fence } from './fence.ts';
-import { FENCE_SCRIPT, HOOK_NAMES, PASS_ON, RARE_HOOK_NAMES } from './fence-hooks.ts';
-import { findRepository, type Repository } from './repository.ts';
+import { CREATED_FILE, FENCE_SCRIPT, HOOK_NAMES, HOOKS_FOLDER, PASS_ON, RARE_HOOK_NAMES } from './fence-hooks.ts';
+import { setFenceConfig, unsetFenceConfig } from './fence-config.ts';
+import { findMainBranch, findRepository, type Repository } from './repository.ts';
 import { failed, gitLines, type GitResult } from './run-git.ts';
-import { changeConfig, enableWorktreeConfig, readConfig } from './worktree-config.ts';
+import { enableWorktreeConfig, readConfig } from './worktree-config.ts';
+import { releaseMade } from './worktrees.ts';
 
 export interface FenceRequest {
   readonly stateDir: string;
@@ -12,14 +14,16 @@ export interface FenceRequest {
   readonly taskId: string;
   readonly epoch: number;
   readonly branch: string;
+  /** The configured main branch; left out: see `findMainBranch`. */
+  readonly into?: string | undefined;
 }
 
-const HOOKS_FOLDER = 'baton-hooks';
 const SCRIPT = 'fence';
 
 /**
- * Gives a worktree to a claim: from now on its hooks let only that claim move the branch and push. Doing it again, for
- * the next claim, replaces what was there. The user's own hooks, wherever they are, are called as before.
+ * Gives a worktree to a claim: from now on its hooks let only that claim move the task's branch and push, and let nobody move refs
+ * that are not the claim's. Doing it again, for the next claim, replaces what was there. The user's own hooks, wherever they are,
+ * are called as before.
  */
 export async function installFence(worktree: string, request: FenceRequest): Promise<GitResult<Fence>> {
   const found = await findLinked(worktree);
@@ -30,13 +34,16 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
   if (!enabled.ok) return enabled;
   const before = await readConfig(worktree, ['--worktree', '--type=path'], 'core.hooksPath');
   if (!before.ok) return before;
+  const earlier = readFence(gitDir);
+  const main = await findMainBranch(worktree, request.into);
   const fence: Fence = {
     taskId: request.taskId,
     epoch: request.epoch,
     branch: request.branch,
     livePath: fencePath(request.stateDir, request.project, request.taskId),
     hooksDir: join(commonDir, 'hooks'),
-    ownHooksPath: before.value === hooksPath ? (readFence(gitDir)?.ownHooksPath ?? '') : (before.value ?? ''),
+    ownHooksPath: isFencePath(before.value) ? (earlier?.ownHooksPath ?? '') : (before.value ?? ''),
+    mainBranch: main.ok ? main.value.name : '',
   };
   const odd = Object.values(fence).find((value) => /[\n\r]/.test(String(value)));
   if (odd !== undefined)
@@ -45,10 +52,25 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
   if (!rare.ok) return rare;
   const passOn = rare.value.includes('reference-transaction') ? [PASS_ON] : [];
   writeHooks(hooksPath, [...HOOK_NAMES, ...rare.value, ...passOn]);
+  // What an earlier claim created was there when this one began.
+  if (earlier?.taskId !== fence.taskId || earlier.epoch !== fence.epoch)
+    rmSync(join(gitDir, CREATED_FILE), { force: true });
   writeWhole(join(gitDir, FENCE_FILE), renderFence(fence));
-  if (before.value === hooksPath) return { ok: true, value: fence };
-  const set = await changeConfig(worktree, ['--worktree', '--replace-all', 'core.hooksPath', hooksPath]);
-  return set.ok ? { ok: true, value: fence } : set;
+  const set = await setFenceConfig(worktree, hooksPath);
+  if (!set.ok) return set;
+  await releaseMade(gitDir);
+  return { ok: true, value: fence };
+}
+
+/** A worktree that was added from a fenced one has a copy of its configuration, and so the hooks path of another fence. */
+function isFencePath(path: string | null): boolean {
+  return path !== null && basename(path) === HOOKS_FOLDER;
+}
+
+/** The hooks of a fenced worktree; null if it has no fence. */
+export async function findFenceHooks(worktree: string): Promise<string | null> {
+  const found = await findRepository(worktree);
+  return found.ok && readFence(found.value.gitDir) !== null ? join(found.value.gitDir, HOOKS_FOLDER) : null;
 }
 
 /** Takes the fence out of a worktree and gives it back the hooks it had. */
@@ -56,10 +78,9 @@ export async function uninstallFence(worktree: string): Promise<GitResult<void>>
   const found = await findLinked(worktree);
   if (!found.ok) return found;
   const { gitDir } = found.value;
-  const own = readFence(gitDir)?.ownHooksPath ?? '';
-  const back = own === '' ? ['--unset-all', 'core.hooksPath'] : ['--replace-all', 'core.hooksPath', own];
-  const restored = await changeConfig(worktree, ['--worktree', ...back]);
+  const restored = await unsetFenceConfig(worktree, readFence(gitDir)?.ownHooksPath ?? '');
   if (!restored.ok) return restored;
+  rmSync(join(gitDir, CREATED_FILE), { force: true });
   rmSync(join(gitDir, HOOKS_FOLDER), { recursive: true, force: true });
   rmSync(join(gitDir, FENCE_FILE), { force: true });
   return { ok: true, value: undefined };

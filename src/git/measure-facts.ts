@@ -1,11 +1,15 @@
 import { access } from 'node:fs/promises';
 import type { Facts, TaskView } from './reconcile.ts';
-import { findMainBranch, type MainBranch } from './repository.ts';
-import { gitLines, type GitResult } from './run-git.ts';
+import { isAncestor } from './commits.ts';
+import { findMainBranch, findSha, type MainBranch } from './repository.ts';
+import type { OwnCopy } from './own/import-commits.ts';
+import { gitLines, type GitResult, type OwnPlace } from './run-git.ts';
 import { findUndisputed } from './undisputed.ts';
-import { readMainHistory, readWorkFact, type MainHistory, type WorkFact } from './work-facts.ts';
+import { readMainHistory, readWorkFact, type MainHistory, type WorkFact, type WorkPlaces } from './work-facts.ts';
 
 export interface MeasureOptions {
+  /** Baton's own copy of the commits. */
+  readonly own: Pick<OwnCopy, 'with'>;
   readonly mainBranch?: string;
   /** Sessions whose process is known to have ended: processes are not this room's business. */
   readonly deadSessions: ReadonlySet<string>;
@@ -24,7 +28,8 @@ export async function measureFacts(
 ): Promise<GitResult<Facts>> {
   const main = await findMainBranch(repository, options.mainBranch);
   if (!main.ok) return main;
-  const work = await measureWork(repository, tasks, main.value, options.thorough ?? THOROUGH);
+  const places = { repository, own: options.own };
+  const work = await measureWork(places, tasks, main.value, options.thorough ?? THOROUGH);
   if (!work.ok) return work;
   const paths = tasks.flatMap(({ worktree, status }) => (worktree === null || status === 'done' ? [] : [worktree]));
   const missing = await Promise.all(paths.map((path) => isMissing(path)));
@@ -34,13 +39,17 @@ export async function measureFacts(
 }
 
 async function measureWork(
-  repository: string,
+  places: WorkPlaces,
   tasks: readonly TaskView[],
   main: MainBranch,
   thorough: number,
 ): Promise<GitResult<Map<string, WorkFact>>> {
-  const history = await readMainHistory(repository, main.ref, main.sha);
-  const undisputed = await findUndisputed(repository, main.sha);
+  const { repository } = places;
+  const own = await places.own.with(main.sha);
+  if (!own.ok) return own;
+  const newest = await findNewest(own.value, main);
+  const history = await readMainHistory(repository, main.ref, newest);
+  const undisputed = await findUndisputed(own.value, newest);
   if (!undisputed.ok) return undisputed;
   const branches = await readBranches(repository);
   if (!branches.ok) return branches;
@@ -51,7 +60,7 @@ async function measureWork(
   const work = new Map<string, WorkFact>();
   for (let i = 0; i < open.length; i += AT_ONCE) {
     const some = open.slice(i, i + AT_ONCE);
-    const facts = await Promise.all(some.map((task) => measureTask(repository, task, branches.value, history)));
+    const facts = await Promise.all(some.map((task) => measureTask(places, task, branches.value, history)));
     for (const [j, fact] of facts.entries()) {
       if (!fact.ok) return fact;
       if (fact.value !== null) work.set(some[j]?.id ?? '', fact.value);
@@ -60,8 +69,15 @@ async function measureWork(
   return { ok: true, value: work };
 }
 
+/** What GitHub merged last is in our copy of its branch, if the main branch here could not follow. */
+async function findNewest(own: OwnPlace, { name, sha }: MainBranch): Promise<string> {
+  const there = await findSha(own, `refs/remotes/origin/${name}`);
+  const ahead = there === null ? null : await isAncestor(own, sha, there);
+  return there !== null && ahead?.ok === true && ahead.value ? there : sha;
+}
+
 async function measureTask(
-  repository: string,
+  places: WorkPlaces,
   task: TaskView,
   branches: ReadonlyMap<string, string>,
   history: MainHistory,
@@ -71,7 +87,7 @@ async function measureTask(
   // What is done is judged by its record; what is not, by where its branch stands, which may be gone after a merge.
   const sha = task.status === 'done' ? record?.commitSha : (tip ?? record?.commitSha);
   if (sha === undefined) return { ok: true, value: null };
-  const fact = await readWorkFact(repository, { sha, mergeSha }, history);
+  const fact = await readWorkFact(places, { sha, mergeSha }, history);
   if (!fact.ok) return fact;
   // A branch on which nothing was done yet is part of the main branch too; a record says that something was.
   const isUnused = record === null && fact.value.state === 'on-main' && fact.value.landing.how === 'fast-forward';

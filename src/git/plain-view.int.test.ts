@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorktree } from './create-worktree.ts';
 import { fillWorktree } from './fill-worktree.ts';
 import { measureChange } from './measures/measure-change.ts';
+import { OwnCopy } from './own/import-commits.ts';
 import { lookPlainly } from './plain-view.ts';
 import { removeWorktree } from './remove-worktree.ts';
 import { Scratch, valueOf } from './scratch.cases.ts';
@@ -31,13 +32,15 @@ beforeEach(async () => {
   base = scratch.commit(repo, BASE);
   scratch.write(repo, { '.git/info/exclude': '*.local\n' });
   stateDir = join(scratch.folder, 'state');
-  path = valueOf(await createWorktree(repo, { branch: 'feature/t1', base: 'main' })).path;
+  path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t1', base: 'main' })).path;
   valueOf(await keepOrigin(stateDir, path, NOTHING));
 });
 afterEach(() => scratch.remove());
 
 const measured = async (): Promise<string[]> =>
-  valueOf(await measureChange(path, { base, stateDir })).files.map((file) => `${file.action} ${file.path}`);
+  valueOf(
+    await measureChange(path, { base, stateDir, own: new OwnCopy({ stateDir, projectId: 'p', path: repo }) }),
+  ).files.map((file) => `${file.action} ${file.path}`);
 
 const held = async (): Promise<string> =>
   describeContent(valueOf(await readWorktreeContent(path, { stateDir }))).join(', ');
@@ -240,14 +243,14 @@ describe('what is ignored from the beginning', () => {
   it('does not count for any worktree, also a later one, where a rule came while somebody worked', async () => {
     scratch.write(repo, { '.git/info/exclude': '*.local\n*.txt\n' });
     const first = path;
-    path = valueOf(await createWorktree(repo, { branch: 'feature/t2', base: 'main' })).path;
+    path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
     valueOf(await keepOrigin(stateDir, path, NOTHING));
     scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
     expect([await measured(), await held()]).toEqual([['created new.txt'], '1 untracked']);
     valueOf(await removeWorktree(repo, first, { stateDir }));
     rmSync(join(path, 'new.txt'));
     valueOf(await removeWorktree(repo, path, { stateDir }));
-    path = valueOf(await createWorktree(repo, { branch: 'feature/t3', base: 'main' })).path;
+    path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t3', base: 'main' })).path;
     valueOf(await keepOrigin(stateDir, path, NOTHING));
     scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
     expect(await measured()).toEqual(['created new.txt']);
@@ -262,7 +265,7 @@ describe('what is ignored from the beginning', () => {
   it('is looked at anew for another worktree of the same name', async () => {
     valueOf(await removeWorktree(repo, path, { stateDir }));
     scratch.write(repo, { '.git/info/exclude': '*.mine\n' });
-    path = valueOf(await createWorktree(repo, { branch: 'feature/t1', base: 'main' })).path;
+    path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t1', base: 'main' })).path;
     valueOf(await keepOrigin(stateDir, path, NOTHING));
     scratch.write(path, { 'a.local': 'x', 'a.mine': 'x' });
     expect(await measured()).toEqual(['created a.local']);
@@ -271,10 +274,23 @@ describe('what is ignored from the beginning', () => {
 
 it('leaves a checkout alone that was sparse from the beginning, but for what is there', async () => {
   scratch.git(repo, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
-  path = valueOf(await createWorktree(repo, { branch: 'feature/t2', base: 'main' })).path;
+  path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
   scratch.git(path, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
   valueOf(await keepOrigin(stateDir, path, NOTHING));
   expect([await measured(), await held()]).toEqual([[], '']);
   scratch.write(path, { 'sub/tracked.txt': 'changed' });
   expect(await measured()).toEqual(['modified sub/tracked.txt']);
+});
+
+it('goes by what the repository said about its files before agents worked there, not by what an agent sets', async () => {
+  stateDir = join(scratch.folder, 'state-2');
+  scratch.git(repo, 'config', 'core.autocrlf', 'true');
+  valueOf(await keepOrigin(stateDir, path, NOTHING));
+  scratch.write(path, { 'tracked.txt': 'as it was\r\n' });
+  expect(await measured()).toEqual([]);
+  scratch.git(repo, 'config', 'core.fileMode', 'false');
+  path = valueOf(await createWorktree(repo, { stateDir, branch: 'feature/later', base: 'main' })).path;
+  valueOf(await keepOrigin(stateDir, path, NOTHING));
+  chmodSync(join(path, 'tracked.txt'), 0o755);
+  expect(await measured()).toEqual(['modified tracked.txt']);
 });

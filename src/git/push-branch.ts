@@ -1,6 +1,10 @@
 import { isAncestor } from './commits.ts';
 import { findSha } from './repository.ts';
-import { failed, git, gitText, type GitFailure, type GitOutput, type GitResult } from './run-git.ts';
+import { operatorEnvironment } from './operator-config.ts';
+import { ownGit } from './own/own-git.ts';
+import type { OwnRepository } from './own/own-repository.ts';
+import { findRemoteUrl } from './remote-url.ts';
+import { failed, type GitFailure, type GitOptions, type GitOutput, type GitResult } from './run-git.ts';
 
 export interface Push {
   readonly remote: string;
@@ -16,23 +20,21 @@ export interface Push {
  * Brings a branch of a remote to a commit. What somebody else has pushed there is never overwritten: the push names what it expects to find,
  * and the remote refuses where that is no longer so. Done once already, it is done.
  */
-export async function pushBranch(repository: string, push: Push): Promise<GitResult<'pushed' | 'there'>> {
-  const { remote, branch, head, last } = push;
+export async function pushBranch(own: OwnRepository, push: Push): Promise<GitResult<'pushed' | 'there'>> {
+  const { branch, head, last } = push;
   const ref = `refs/heads/${branch}`;
-  const there = await findRemoteSha(repository, push, ref);
+  const there = await findRemoteSha(own, push, ref);
   if (!there.ok) return there;
   if (there.value === head) return { ok: true, value: 'there' };
-  if (there.value !== null && there.value !== last && !(await isBefore(repository, there.value, head))) {
+  if (there.value !== null && there.value !== last && !(await isBefore(own, there.value, head))) {
     return rejected(
       push,
       `it has ${there.value.slice(0, 12)} there, which Baton did not push and which ${head.slice(0, 12)} does not follow from`,
     );
   }
   const lease = `--force-with-lease=${ref}:${there.value ?? ''}`;
-  const pushed = await git([...settings(push), 'push', '--porcelain', lease, '--', remote, `${head}:${ref}`], {
-    cwd: repository,
-    timeoutMs: PUSH_MS,
-    // The remote was reached, and it, or a hook of the user's, said no.
+  const pushed = await reach(own, push, ['push', '--porcelain', lease], [`${head}:${ref}`], {
+    // The remote was reached, and it said no.
     answers: [1],
   });
   if (!pushed.ok) return unreachable(push, pushed);
@@ -49,40 +51,29 @@ function reasonIn({ stdout, stderr }: GitOutput): string {
 
 /** Removes a branch from a remote, if it still has this commit. */
 export async function deleteRemoteBranch(
-  repository: string,
+  own: OwnRepository,
   push: Omit<Push, 'last'>,
 ): Promise<GitResult<'deleted' | 'gone' | 'kept'>> {
   const ref = `refs/heads/${push.branch}`;
-  const there = await findRemoteSha(repository, push, ref);
+  const there = await findRemoteSha(own, push, ref);
   if (!there.ok) return there;
   if (there.value === null) return { ok: true, value: 'gone' };
   if (there.value !== push.head) return { ok: true, value: 'kept' };
   const lease = `--force-with-lease=${ref}:${push.head}`;
-  const deleted = await git([...settings(push), 'push', '--quiet', lease, '--', push.remote, `:${ref}`], {
-    cwd: repository,
-    timeoutMs: PUSH_MS,
-  });
+  const deleted = await reach(own, push, ['push', '--quiet', lease], [`:${ref}`]);
   return deleted.ok ? { ok: true, value: 'deleted' } : deleted;
 }
 
-/** Where a branch of a remote stands now; our copy of it is brought up to date. */
+/** Where a branch of a remote stands now, at an address that the caller has looked at; Baton's own copy of it is brought up to date. */
 export async function fetchBranch(
-  repository: string,
-  { remote, branch, config }: Pick<Push, 'remote' | 'branch' | 'config'>,
+  own: OwnRepository,
+  { remote, branch, url, config }: Pick<Push, 'remote' | 'branch' | 'config'> & { readonly url: string },
 ): Promise<GitResult<string>> {
   const copy = `refs/remotes/${remote}/${branch}`;
-  const asked = [
-    'fetch',
-    '--quiet',
-    '--no-tags',
-    '--no-write-fetch-head',
-    '--',
-    remote,
-    `+refs/heads/${branch}:${copy}`,
-  ];
-  const fetched = await git([...settings({ config }), ...asked], { cwd: repository, timeoutMs: PUSH_MS });
+  const asked = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head'];
+  const fetched = await reachAt(own, url, { config }, asked, [`+refs/heads/${branch}:${copy}`]);
   if (!fetched.ok) return unreachable({ remote }, fetched);
-  const sha = await findSha(repository, copy);
+  const sha = await findSha(own, copy);
   return sha === null
     ? failed('git/no-main-branch', `'${remote}' has no branch '${branch}'`, 'Check `into` under [merge].')
     : { ok: true, value: sha };
@@ -91,20 +82,46 @@ export async function fetchBranch(
 const PUSH_MS = 600_000;
 
 async function findRemoteSha(
-  repository: string,
+  own: OwnRepository,
   push: Pick<Push, 'remote' | 'config'>,
   ref: string,
 ): Promise<GitResult<string | null>> {
-  const asked = [...settings(push), 'ls-remote', '--quiet', '--', push.remote, ref];
-  const listed = await gitText(asked, { cwd: repository, timeoutMs: PUSH_MS });
+  const listed = await reach(own, push, ['ls-remote', '--quiet'], [ref]);
   if (!listed.ok) return unreachable(push, listed);
-  return { ok: true, value: /^[0-9a-f]{40,64}/.exec(listed.value)?.[0] ?? null };
+  return { ok: true, value: /^[0-9a-f]{40,64}/.exec(listed.value.stdout)?.[0] ?? null };
 }
 
-async function isBefore(repository: string, sha: string, head: string): Promise<boolean> {
-  if ((await findSha(repository, sha)) === null) return false;
-  const before = await isAncestor(repository, sha, head);
+async function isBefore(own: OwnRepository, sha: string, head: string): Promise<boolean> {
+  if ((await findSha(own, sha)) === null) return false;
+  const before = await isAncestor(own, sha, head);
   return before.ok && before.value;
+}
+
+/**
+ * Git reaches a remote of the user's repository from Baton's own, with its address and the operator's own configuration: that of the
+ * repository may name programs (`core.sshCommand`, `remote.*.uploadpack`, credential helpers), and agents can write there.
+ */
+async function reach(
+  own: OwnRepository,
+  push: Pick<Push, 'remote' | 'config'>,
+  command: readonly string[],
+  refs: readonly string[],
+  options: Pick<GitOptions, 'answers'> = {},
+): Promise<GitResult<GitOutput>> {
+  const url = await findRemoteUrl(own.source.path, push.remote, 'push');
+  return url.ok ? reachAt(own, url.value, push, command, refs, options) : url;
+}
+
+async function reachAt(
+  own: OwnRepository,
+  url: string,
+  push: Pick<Push, 'config'>,
+  command: readonly string[],
+  refs: readonly string[],
+  options: Pick<GitOptions, 'answers'> = {},
+): Promise<GitResult<GitOutput>> {
+  const asked = [...settings(push), ...command, '--', url, ...refs];
+  return ownGit(own, asked, { env: operatorEnvironment(), timeoutMs: PUSH_MS, ...options });
 }
 
 function settings({ config }: Pick<Push, 'config'>): string[] {

@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createWorktree } from './create-worktree.ts';
 import { measureFacts, type MeasureOptions } from './measure-facts.ts';
+import { OwnCopy } from './own/import-commits.ts';
 import { reconcile, type TaskView } from './reconcile.ts';
 import { Scratch, valueOf } from './scratch.cases.ts';
 
@@ -71,7 +73,9 @@ it('finds branches that were merged by hand, in each way, also where the branch 
 });
 
 it('finds missing worktrees and passes dead sessions on', async () => {
-  const { path, branch } = valueOf(await createWorktree(repo, { branch: 'feature/t', base: 'main' }));
+  const { path, branch } = valueOf(
+    await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t', base: 'main' }),
+  );
   const claim = { epoch: 1, sessionId: 's1', holder: 'ada' };
   const task: TaskView = { ...open(work('t1')), record: null, branch, worktree: path, claim };
   expect(await findings([task])).toEqual([]);
@@ -80,7 +84,7 @@ it('finds missing worktrees and passes dead sessions on', async () => {
 });
 
 it('says so where there is no main branch yet', async () => {
-  expect(await measureFacts(scratch.empty('new'), [], { deadSessions: new Set() })).toMatchObject({
+  expect(await measureFacts(scratch.empty('new'), [], { own: ownOf('new'), deadSessions: new Set() })).toMatchObject({
     problem: { code: 'git/no-main-branch' },
   });
 });
@@ -105,6 +109,10 @@ function fresh(name: string): Pick<TaskView, 'record' | 'branch'> {
 }
 
 async function findings(tasks: readonly TaskView[], options: Partial<MeasureOptions> = {}): Promise<string[]> {
-  const facts = valueOf(await measureFacts(repo, tasks, { deadSessions: new Set(), ...options }));
+  const facts = valueOf(await measureFacts(repo, tasks, { own: ownOf(repo), deadSessions: new Set(), ...options }));
   return reconcile(tasks, facts).map(({ kind, task_id }) => `${kind} ${task_id}`);
+}
+
+function ownOf(path: string): OwnCopy {
+  return new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: basename(path), path });
 }

@@ -17,7 +17,7 @@ beforeEach(async () => {
   scratch = new Scratch();
   repo = scratch.repository();
   guard = { stateDir: join(scratch.folder, 'state') };
-  path = valueOf(await createWorktree(repo, { branch: BRANCH, base: 'main' })).path;
+  path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' })).path;
 });
 afterEach(() => scratch.remove());
 

@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { operatorFilters } from './own/repository-filters.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 import { findMainBranch, findRepository } from './repository.ts';
 import { failed, git, type GitResult } from './run-git.ts';
@@ -30,7 +31,8 @@ export async function removeWorktree(
   }
   const place = await findRepository(worktree.path);
   // Without --force, git looks once more itself: what came after our look is safe too.
-  const removed = await git(['worktree', 'remove', '--', worktree.path], { cwd: repository, timeoutMs: 600_000 });
+  const remove = [...(await operatorFilters(worktree.path)), 'worktree', 'remove', '--', worktree.path];
+  const removed = await git(remove, { cwd: repository, timeoutMs: 600_000 });
   if (!removed.ok) return removed;
   if (place.ok) await forgetOrigin(guard.stateDir, place.value);
   const branch = await removeBranch(repository, content.value, guard.mainBranch);

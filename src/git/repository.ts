@@ -1,5 +1,5 @@
 import { isGitRef } from '../protocol/text-format.ts';
-import { failed, git, gitText, type GitResult } from './run-git.ts';
+import { failed, git, gitText, type GitResult, type Place } from './run-git.ts';
 
 /** Where a repository is, whichever of its worktrees one asks from. */
 export interface Repository {
@@ -41,26 +41,46 @@ export async function findCurrentBranch(folder: string): Promise<GitResult<strin
 export interface MainBranch {
   readonly name: string;
   readonly sha: string;
-  /** The ref that has this commit: the remote's copy where that is ahead of ours. */
+  /** The ref that has this commit. */
   readonly ref: string;
 }
 
-/** The main branch: the configured one, else what the remote says, else `main` or `master`. */
+/**
+ * The main branch: the configured one, else what the remote says, else `main` or `master`. Its commit is the one of the branch here. The
+ * remote's copy counts only if there is no branch here: an agent may write in `refs/remotes`, and would choose what its work is compared with.
+ */
 export async function findMainBranch(folder: string, configured?: string): Promise<GitResult<MainBranch>> {
   if (configured !== undefined && !isGitRef(configured)) {
     return failed('git/bad-name', `not a branch name: '${configured}'`, 'Name a branch that git would accept.');
   }
   const names = configured === undefined ? [await remoteHead(folder), 'main', 'master'] : [configured];
   for (const name of names.filter((name) => name !== null)) {
-    const found = await newestOf(folder, name);
-    if (found !== null) return { ok: true, value: found };
+    for (const ref of [`refs/heads/${name}`, remoteCopy(name)]) {
+      const sha = await findSha(folder, ref);
+      if (sha !== null) return { ok: true, value: { name, sha, ref } };
+    }
   }
   const message = configured === undefined ? 'no main branch with a commit' : `no branch '${configured}' with a commit`;
   return failed('git/no-main-branch', message, 'Make a first commit on main, or name the main branch in baton.toml.');
 }
 
+/**
+ * The main branch, at the remote's copy if that is ahead: a pull request merged elsewhere is there first. An agent can write that copy, so
+ * that no gate and no measurement may depend on it.
+ */
+export async function findNewestMain(folder: string, configured?: string): Promise<GitResult<MainBranch>> {
+  const main = await findMainBranch(folder, configured);
+  if (!main.ok) return main;
+  const { name, sha } = main.value;
+  const theirs = await findSha(folder, remoteCopy(name));
+  if (theirs === null) return main;
+  const behind = await git(['merge-base', '--is-ancestor', sha, theirs], { cwd: folder, answers: [1] });
+  const isAhead = behind.ok && behind.value.code === 0;
+  return isAhead ? { ok: true, value: { name, sha: theirs, ref: remoteCopy(name) } } : main;
+}
+
 /** The full name of the commit that a name stands for; null where there is none. */
-export async function findSha(folder: string, name: string): Promise<string | null> {
+export async function findSha(folder: Place, name: string): Promise<string | null> {
   const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   const sha = await gitText(asked, { cwd: folder });
   return sha.ok && /^[0-9a-f]{40,64}$/.test(sha.value) ? sha.value : null;
@@ -81,15 +101,8 @@ async function remoteHead(folder: string): Promise<string | null> {
   return ref.startsWith('refs/remotes/origin/') ? ref.slice('refs/remotes/origin/'.length) : null;
 }
 
-/** A pull request merged elsewhere is on the remote's copy first; a merge made here is on our own. */
-async function newestOf(folder: string, name: string): Promise<MainBranch | null> {
-  const ours = `refs/heads/${name}`;
-  const theirs = `refs/remotes/origin/${name}`;
-  const [sha, remoteSha] = await Promise.all([findSha(folder, ours), findSha(folder, theirs)]);
-  if (remoteSha === null) return sha === null ? null : { name, sha, ref: ours };
-  if (sha === null) return { name, sha: remoteSha, ref: theirs };
-  const behind = await git(['merge-base', '--is-ancestor', sha, remoteSha], { cwd: folder, answers: [1] });
-  return behind.ok && behind.value.code === 0 ? { name, sha: remoteSha, ref: theirs } : { name, sha, ref: ours };
+function remoteCopy(name: string): string {
+  return `refs/remotes/origin/${name}`;
 }
 
 function oddPath(folder: string): GitResult<never> {

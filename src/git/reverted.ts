@@ -1,6 +1,6 @@
 import { sideOf } from './changed-paths.ts';
 import type { Landing } from './landing.ts';
-import { gitLines, type GitResult } from './run-git.ts';
+import { gitLines, type GitResult, type Place } from './run-git.ts';
 
 /** Reverts of reverts of reverts: nobody means more than this. */
 const MAX_DEPTH = 8;
@@ -15,7 +15,7 @@ export interface Revert {
  * it, or every file as it was before. In between, a commit counts that says that it reverts the work and still stands.
  */
 export async function findRevert(
-  repository: string,
+  repository: Place,
   work: { readonly sha: string; readonly landing: Landing },
   main: string,
 ): Promise<GitResult<Revert | null>> {
@@ -33,7 +33,7 @@ export async function findRevert(
 
 /** The commit on the main branch that reverts another and still stands. Git writes the full name; people shorten it. */
 async function findSaidRevert(
-  repository: string,
+  repository: Place,
   commit: string,
   main: string,
   depth: number,

@@ -77,6 +77,7 @@ it('keeps of the environment who we are, not where we were', () => {
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_LAZY_FETCH: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
     GIT_EDITOR: ':',
   });
 });

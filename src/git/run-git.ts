@@ -12,8 +12,23 @@ export interface GitFailure {
   readonly problem: Problem;
 }
 
+/**
+ * A git folder that belongs to Baton. Git runs there with the configuration in that folder alone: none of the user, the system or the
+ * measured repository, no hooks, no replace refs.
+ */
+export interface OwnPlace {
+  readonly gitDir: string;
+  /** The folder that git works on; without one, the git folder itself. */
+  readonly worktree?: string;
+  /** Where git finds the index and the objects, if not in the git folder. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Where git runs: a folder in a user's repository, or a git folder of Baton's own. */
+export type Place = string | OwnPlace;
+
 export interface GitOptions {
-  readonly cwd: string;
+  readonly cwd: Place;
   readonly input?: string;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
@@ -55,18 +70,18 @@ const TRIES = 40;
 const PAUSE_MS = 25;
 
 async function runOnce(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
+  const cwd = folderOf(options.cwd);
   // Node throws at once where the folder is a file, instead of reporting it as it does everything else.
-  if (statSync(options.cwd, { throwIfNoEntry: false })?.isFile() === true) {
-    return failed('git/cannot-run', `'${options.cwd}' is not a folder`, 'Name a folder in a git repository.');
+  if (statSync(cwd, { throwIfNoEntry: false })?.isFile() === true) {
+    return failed('git/cannot-run', `'${cwd}' is not a folder`, 'Name a folder in a git repository.');
   }
   return new Promise((resolve) => {
     const child = execFile(
       'git',
-      // A repository may name a program as its file system monitor; asking about it must not run that program.
-      ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=false', ...args],
+      [...settingsFor(args), ...args],
       {
-        cwd: options.cwd,
-        env: { ...gitEnvironment(), ...options.env },
+        cwd,
+        env: { ...environmentOf(options.cwd), ...options.env },
         encoding: 'utf8',
         timeout: options.timeoutMs ?? TIMEOUT_MS,
         // Not SIGKILL: git then leaves its lock files behind, and the repository stays locked.
@@ -87,6 +102,15 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
   });
 }
 
+/**
+ * A repository may name programs: a file system monitor, hooks. An agent can write there, so git runs without them. What is configured is
+ * still read as it is.
+ */
+function settingsFor([command]: readonly string[]): string[] {
+  const off = command === 'config' ? [] : ['-c', 'core.hooksPath=/dev/null'];
+  return ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=false', ...off];
+}
+
 /** The output of a command as text without its last line end. */
 export async function gitText(args: readonly string[], options: GitOptions): Promise<GitResult<string>> {
   const ran = await git(args, options);
@@ -99,6 +123,30 @@ export async function gitLines(args: readonly string[], options: GitOptions): Pr
   return ran.ok ? { ok: true, value: ran.value.stdout.split('\n').filter((line) => line !== '') } : ran;
 }
 
+function folderOf(place: Place): string {
+  return typeof place === 'string' ? place : (place.worktree ?? place.gitDir);
+}
+
+function environmentOf(place: Place): NodeJS.ProcessEnv {
+  if (typeof place === 'string') return gitEnvironment();
+  const { gitDir, worktree, env } = place;
+  return { ...ownEnvironment(gitDir), ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }), ...env };
+}
+
+/** The environment of git in a repository of Baton's own: its configuration is the one file in that folder. */
+export function ownEnvironment(gitDir: string, from: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const kept = Object.entries(gitEnvironment(from)).filter(([name]) => !/^GIT_(?:CONFIG|AUTHOR|COMMITTER)_/.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    HOME: gitDir,
+    XDG_CONFIG_HOME: gitDir,
+    GIT_DIR: gitDir,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+  };
+}
+
 export function gitEnvironment(from: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const kept = Object.entries(from).filter(([name]) => !/^(?:GIT|BATON)_/.test(name) || KEPT.test(name));
   return {
@@ -108,6 +156,8 @@ export function gitEnvironment(from: NodeJS.ProcessEnv = process.env): NodeJS.Pr
     // Looking must not take the index lock from the agent that works there, nor fetch objects from a promisor.
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_LAZY_FETCH: '1',
+    // `git replace` would make one commit's name stand for another commit's content.
+    GIT_NO_REPLACE_OBJECTS: '1',
     GIT_EDITOR: ':',
   };
 }
@@ -122,7 +172,7 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
   const command = `git ${args[0] ?? ''}`;
   const code: unknown = error?.code;
   if (code === 'ENOENT') {
-    const message = `cannot run git in '${options.cwd}'`;
+    const message = `cannot run git in '${folderOf(options.cwd)}'`;
     return failed(
       'git/cannot-run',
       message,
@@ -139,14 +189,14 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
   }
   const said = stderr.trim();
   if (/not a git repository/.test(said)) {
-    return failed('git/no-repository', `'${options.cwd}' is not in a git repository`, 'Make one: git init');
+    return failed('git/no-repository', `'${folderOf(options.cwd)}' is not in a git repository`, 'Make one: git init');
   }
   if (/dubious ownership/.test(said)) {
-    const hint = `If you trust it: git config --global --add safe.directory ${quoteForShell(options.cwd)}`;
-    return failed('git/not-trusted', `git does not trust the owner of '${options.cwd}'`, hint);
+    const hint = `If you trust it: git config --global --add safe.directory ${quoteForShell(folderOf(options.cwd))}`;
+    return failed('git/not-trusted', `git does not trust the owner of '${folderOf(options.cwd)}'`, hint);
   }
   const message = `${command} failed: ${lastWords(said) || (error?.signal ?? error?.message ?? 'no reason given')}`;
-  return failed('git/failed', message, `Run it by hand in ${options.cwd} to see more.`);
+  return failed('git/failed', message, `Run it by hand in ${folderOf(options.cwd)} to see more.`);
 }
 
 /** Git puts warnings and hints around the sentence that matters; the files that it speaks of stand below it, each after a tab. */

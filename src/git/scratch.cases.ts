@@ -44,8 +44,13 @@ export class Scratch {
   }
 
   /** Git as somebody would type it, who may be refused. */
-  try(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): { code: number | null; stderr: string } {
-    const ran = spawnSync('git', args, { cwd, encoding: 'utf8', env: { ...process.env, ...env } });
+  try(
+    cwd: string,
+    args: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+    input = '',
+  ): { code: number | null; stderr: string } {
+    const ran = spawnSync('git', args, { cwd, encoding: 'utf8', env: { ...process.env, ...env }, input });
     return { code: ran.status, stderr: ran.stderr };
   }
 

@@ -17,7 +17,7 @@ let path: string;
 beforeEach(async () => {
   scratch = new Scratch();
   repo = scratch.repository();
-  path = valueOf(await createWorktree(repo, { branch: BRANCH, base: 'main' })).path;
+  path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' })).path;
 });
 afterEach(() => scratch.remove());
 
@@ -26,12 +26,12 @@ describe('takeOver', () => {
     const head = scratch.commit(path, { a: '1\n' });
     scratch.write(path, { a: 'not committed\n', '.git-lock': '' });
     scratch.write(repo, { '.git/worktrees/t1/index.lock': '' });
-    const next = valueOf(await takeOver(repo, { branch: BRANCH, epoch: 2 }));
+    const next = valueOf(await takeOver(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 }));
     expect(next).toEqual({ path: join(repo, '.worktrees/t1-e2'), branch: BRANCH, head });
     expect(valueOf(await findCurrentBranch(path))).toBe(null);
     expect(scratch.git(path, 'rev-parse', 'HEAD')).toBe(head);
     expect(scratch.git(path, 'diff', '--name-only')).toBe('a');
-    const third = valueOf(await takeOver(path, { branch: BRANCH, epoch: 3 }));
+    const third = valueOf(await takeOver(path, { stateDir: scratch.folder, branch: BRANCH, epoch: 3 }));
     expect(third.path).toBe(join(repo, '.worktrees/t1-e3'));
   });
 
@@ -43,7 +43,7 @@ describe('takeOver', () => {
     scratch.commit(repo, { 'README.md': 'theirs\n' });
     expect(scratch.try(path, ['rebase', 'main']).code).toBe(1);
     expect(valueOf(await findWorktree(repo, BRANCH))?.path).toBe(path);
-    const next = valueOf(await takeOver(repo, { branch: BRANCH, epoch: 2 }));
+    const next = valueOf(await takeOver(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 }));
     writeFence(stateDir, 'p', 'T1', { epoch: 2, sessionId: 's2' });
     scratch.write(path, { 'README.md': 'both\n' });
     scratch.git(path, 'add', '--all');
@@ -55,15 +55,29 @@ describe('takeOver', () => {
   it('says so where the folder of the branch is gone', async () => {
     rmSync(path, { recursive: true });
     expect(valueOf(await findFence(path))).toBe(null);
-    expect(codeOf(await createWorktree(repo, { branch: BRANCH, base: 'main', existingBranch: 'continue' }))).toBe(
-      'git/worktree-missing',
+    expect(
+      codeOf(
+        await createWorktree(repo, {
+          stateDir: scratch.folder,
+          branch: BRANCH,
+          base: 'main',
+          existingBranch: 'continue',
+        }),
+      ),
+    ).toBe('git/worktree-missing');
+    expect(valueOf(await takeOver(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 })).path).toBe(
+      join(repo, '.worktrees/t1-e2'),
     );
-    expect(valueOf(await takeOver(repo, { branch: BRANCH, epoch: 2 })).path).toBe(join(repo, '.worktrees/t1-e2'));
   });
 });
 
 it('gives the branch another folder where its own was switched to something else', async () => {
   scratch.git(path, 'switch', '--quiet', '-c', 'mine');
-  const again = await createWorktree(repo, { branch: BRANCH, base: 'main', existingBranch: 'continue' });
+  const again = await createWorktree(repo, {
+    stateDir: scratch.folder,
+    branch: BRANCH,
+    base: 'main',
+    existingBranch: 'continue',
+  });
   expect(valueOf(again).path).toBe(`${path}-2`);
 });

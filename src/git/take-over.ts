@@ -9,7 +9,7 @@ import { findWorktree } from './worktrees.ts';
  */
 export async function takeOver(
   folder: string,
-  { branch, epoch }: { readonly branch: string; readonly epoch: number },
+  { stateDir, branch, epoch }: { readonly stateDir: string; readonly branch: string; readonly epoch: number },
 ): Promise<GitResult<NewWorktree>> {
   const earlier = await findWorktree(folder, branch);
   if (!earlier.ok) return earlier;
@@ -20,5 +20,5 @@ export async function takeOver(
     if (!detached.ok) return detached;
   }
   const beside = earlier.value === null ? {} : { folder: `${worktreeFolder(branch)}-e${epoch}`, beside: true };
-  return createWorktree(folder, { branch, base: branch, existingBranch: 'continue', ...beside });
+  return createWorktree(folder, { stateDir, branch, base: branch, existingBranch: 'continue', hold: true, ...beside });
 }

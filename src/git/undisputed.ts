@@ -1,4 +1,4 @@
-import { gitLines, gitText, type GitResult } from './run-git.ts';
+import { gitLines, gitText, type GitResult, type Place } from './run-git.ts';
 
 const MAX_BYTES = 128 * 1024 * 1024;
 
@@ -6,7 +6,7 @@ const MAX_BYTES = 128 * 1024 * 1024;
  * The commits on the main branch that no other commit there claims to revert. Two processes for the whole history: most
  * tasks need no closer look than this.
  */
-export async function findUndisputed(repository: string, main: string): Promise<GitResult<ReadonlySet<string>>> {
+export async function findUndisputed(repository: Place, main: string): Promise<GitResult<ReadonlySet<string>>> {
   const options = { cwd: repository, maxBytes: MAX_BYTES };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);
   // A history too long to hold leaves everything open to a closer look.

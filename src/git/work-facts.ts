@@ -1,7 +1,8 @@
 import { hasCommit, isAncestor } from './commits.ts';
 import { findLanding, type Landing } from './landing.ts';
 import { findRevert } from './reverted.ts';
-import { gitLines, type GitResult } from './run-git.ts';
+import type { OwnCopy } from './own/import-commits.ts';
+import { gitLines, type GitResult, type OwnPlace } from './run-git.ts';
 
 /** Where a piece of work is. */
 export type WorkFact =
@@ -17,29 +18,37 @@ export interface MainHistory {
   readonly earlier: readonly string[];
 }
 
+/** Where to look: refs and their logs are in the user's repository, commits in Baton's own. */
+export interface WorkPlaces {
+  readonly repository: string;
+  readonly own: Pick<OwnCopy, 'with'>;
+}
+
 /** Looks one piece of work up, thoroughly: some ten git processes. */
 export async function readWorkFact(
-  repository: string,
+  { repository, own: copy }: WorkPlaces,
   work: { readonly sha: string; readonly mergeSha: string | null },
   main: MainHistory,
 ): Promise<GitResult<WorkFact>> {
   const { sha, mergeSha } = work;
-  if (!(await hasCommit(repository, sha))) return { ok: true, value: { state: 'missing' } };
-  const merged = await readOwnMerge(repository, mergeSha, main.sha);
-  const landing = merged === null ? await findLanding(repository, sha, main.sha) : { ok: true as const, value: merged };
+  const own = await copy.with(main.sha);
+  if (!own.ok) return own;
+  if (!(await copy.with(sha)).ok) return { ok: true, value: { state: 'missing' } };
+  const merged = await readOwnMerge(own.value, mergeSha, main.sha);
+  const landing = merged === null ? await findLanding(own.value, sha, main.sha) : { ok: true as const, value: merged };
   if (!landing.ok) return landing;
   if (landing.value === null) return readLostFact(repository, sha, main, mergeSha !== null);
   const found = { sha, landing: landing.value };
-  const revert = await findRevert(repository, { sha: merged?.commit ?? sha, landing: found.landing }, main.sha);
+  const revert = await findRevert(own.value, { sha: merged?.commit ?? sha, landing: found.landing }, main.sha);
   if (!revert.ok) return revert;
   if (revert.value === null) return { ok: true, value: { state: 'on-main', ...found } };
   return { ok: true, value: { state: 'reverted', ...found, by: revert.value.commit } };
 }
 
 /** What Baton merged itself need not be searched for: its commit is known, whatever a conflict made of the patch. */
-async function readOwnMerge(repository: string, mergeSha: string | null, main: string): Promise<Landing | null> {
-  if (mergeSha === null || !(await hasCommit(repository, mergeSha))) return null;
-  const ancestor = await isAncestor(repository, mergeSha, main);
+async function readOwnMerge(own: OwnPlace, mergeSha: string | null, main: string): Promise<Landing | null> {
+  if (mergeSha === null) return null;
+  const ancestor = await isAncestor(own, mergeSha, main);
   return ancestor.ok && ancestor.value ? { how: 'squash', commit: mergeSha, base: `${mergeSha}^` } : null;
 }
 
@@ -56,6 +65,8 @@ async function readLostFact(
   main: MainHistory,
   wasMerged: boolean,
 ): Promise<GitResult<WorkFact>> {
+  // What is in our copy alone is on no branch any more.
+  if (!(await hasCommit(repository, sha))) return { ok: true, value: { state: 'nowhere' } };
   const asked = ['for-each-ref', '--count=1', `--contains=${sha}`, 'refs/heads', 'refs/remotes'];
   const refs = await gitLines(asked, { cwd: repository });
   if (!refs.ok) return refs;

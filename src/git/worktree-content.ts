@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findOwnFiles } from './configured-files.ts';
 import { findLanding } from './landing.ts';
 import { lookPlainly, type PlainView } from './plain-view.ts';
-import { findCurrentBranch, findMainBranch, findSha } from './repository.ts';
+import { findCurrentBranch, findMainBranch, findNewestMain, findSha } from './repository.ts';
 import { gitLines, gitText, type GitResult } from './run-git.ts';
 
 /** What would be lost, or would be hard to find again, if a worktree went away. Of files that
@@ -43,12 +43,18 @@ export async function readWorktreeContent(path: string, guard: Guard): Promise<G
   const main = head === null ? null : await findMainBranch(path, guard.mainBranch);
   if (main?.ok === false) return main;
   const rulesAt = main?.value.sha ?? null;
-  const files = await lookPlainly(path, { stateDir: guard.stateDir, rulesAt }, readFiles);
+  const { stateDir } = guard;
+  const files = await lookPlainly(path, { stateDir, rulesAt }, async (view) =>
+    readFiles(view, { path, stateDir, head }),
+  );
   if (!files.ok) return files;
   const stashes = branch.value === null ? { ok: true as const, value: 0 } : await countStashes(path, branch.value);
   if (!stashes.ok) return stashes;
-  const isEmpty = head === null || rulesAt === null;
-  const commits = isEmpty ? { ok: true as const, value: NO_COMMITS } : await countCommits(path, head, rulesAt);
+  // What was merged at the remote is not lost, even if the main branch here has not followed yet.
+  const newest = head === null ? null : await findNewestMain(path, guard.mainBranch);
+  if (newest?.ok === false) return newest;
+  const isEmpty = head === null || newest === null;
+  const commits = isEmpty ? { ok: true as const, value: NO_COMMITS } : await countCommits(path, head, newest.value.sha);
   if (!commits.ok) return commits;
   const underway = await findUnderway(path);
   if (!underway.ok) return underway;
@@ -83,15 +89,45 @@ const NO_COMMITS = { unpushed: 0, unmerged: 0 };
 
 type Files = Pick<WorktreeContent, 'staged' | 'unstaged' | 'untracked'>;
 
-async function readFiles(view: PlainView): Promise<GitResult<Files>> {
-  const asked = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=none'];
-  const staged = await view.list(...asked, '--cached');
+interface Within {
+  readonly path: string;
+  readonly stateDir: string;
+  readonly head: string | null;
+}
+
+async function readFiles(view: PlainView, { path, stateDir, head }: Within): Promise<GitResult<Files>> {
+  const asked = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=dirty'];
+  const staged = await view.list(...asked, '--cached', ...(head === null ? [] : [head]));
   if (!staged.ok) return staged;
   const unstaged = await view.list(...asked);
   if (!unstaged.ok) return unstaged;
   const untracked = await view.untracked();
   if (!untracked.ok) return untracked;
-  return { ok: true, value: { staged: staged.value, unstaged: unstaged.value, untracked: untracked.value } };
+  const changed = await findChangedSubmodules(path, stateDir, view.submodules);
+  if (!changed.ok) return changed;
+  const files = { staged: staged.value, unstaged: [...unstaged.value, ...changed.value], untracked: untracked.value };
+  return { ok: true, value: files };
+}
+
+/** Submodules with changes of their own. Each is looked at as a worktree is: git itself would run there with its configuration. */
+async function findChangedSubmodules(
+  path: string,
+  stateDir: string,
+  submodules: readonly string[],
+): Promise<GitResult<string[]>> {
+  const changed: string[] = [];
+  for (const submodule of submodules) {
+    const folder = join(path, submodule);
+    if (!(await isThere(join(folder, '.git')))) continue;
+    const head = await findSha(folder, 'HEAD');
+    const inside = await lookPlainly(folder, { stateDir, rulesAt: head }, async (view) =>
+      readFiles(view, { path: folder, stateDir, head }),
+    );
+    if (!inside.ok) return inside;
+    const { staged, unstaged, untracked } = inside.value;
+    if (staged.length + unstaged.length + untracked.length > 0) changed.push(submodule);
+  }
+  return { ok: true, value: changed };
 }
 
 /** Stashes belong to the repository; their message says on which branch they were made. */
@@ -132,11 +168,14 @@ async function findUnderway(path: string): Promise<GitResult<string | null>> {
     ['BISECT_LOG', 'bisection'],
   ];
   for (const [file, what] of marks) {
-    const there = await access(join(gitDir.value, file)).then(
-      () => true,
-      () => false,
-    );
-    if (there) return { ok: true, value: what };
+    if (await isThere(join(gitDir.value, file))) return { ok: true, value: what };
   }
   return { ok: true, value: null };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

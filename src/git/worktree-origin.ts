@@ -6,6 +6,7 @@ import type { Filled } from './fill-worktree.ts';
 import { findRepository, type Repository } from './repository.ts';
 import type { GitResult } from './run-git.ts';
 import { readOutsideRules, weigh, type Trust } from './trusted-rules.ts';
+import { readFileSettings } from './own/file-settings.ts';
 import { readConfig } from './worktree-config.ts';
 import { readNote } from './worktree-note.ts';
 
@@ -15,10 +16,12 @@ export interface WorktreeOrigin extends Filled {
   readonly excludes: string;
   /** Not all files of a commit are checked out. */
   readonly isSparse: boolean;
+  /** What the repository's configuration said about files and line ends before agents worked there; as arguments of git. */
+  readonly settings: readonly string[];
 }
 
 /** Where nothing is known, nothing is vouched for: what it would excuse counts as somebody's work. */
-export const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, copied: {}, linked: [] };
+export const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, settings: [], copied: {}, linked: [] };
 
 interface Kept extends WorktreeOrigin {
   /** The worktree it is about: names are used again. */
@@ -69,9 +72,22 @@ async function look(
 ): Promise<WorktreeOrigin | Extract<GitResult<never>, { ok: false }>> {
   const sparse = await readConfig(worktree, ['--type=bool'], 'core.sparseCheckout');
   if (!sparse.ok) return sparse;
+  const settings = await recordSettings(stateDir, worktree, commonDir);
   const excludes = await weighRules(stateDir, worktree, commonDir);
   const { copied, linked } = readNote(gitDir);
-  return { copied, linked, excludes: excludes.join('\n'), isSparse: sparse.value === 'true' };
+  return { copied, linked, excludes: excludes.join('\n'), isSparse: sparse.value === 'true', settings };
+}
+
+/** An agent could hide mode bits with these settings, so they are only read while no worktree of an agent is there. */
+async function recordSettings(stateDir: string, worktree: string, commonDir: string): Promise<readonly string[]> {
+  const path = pathOf(stateDir, `settings ${commonDir}`);
+  if (hasOrigins(stateDir, commonDir)) {
+    const known = read(path) as { readonly settings: readonly string[] } | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return known?.settings ?? [];
+  }
+  const settings = await readFileSettings(worktree);
+  write(path, { settings });
+  return settings;
 }
 
 /** Those of the rules outside of commits that count. Somebody has worked since the last look where an origin was kept since. */

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { git, type GitResult } from './run-git.ts';
 
@@ -11,9 +11,14 @@ export interface Worktree {
   readonly isMain: boolean;
   readonly isBare: boolean;
   readonly isLocked: boolean;
+  /** Baton is making it, or was when its daemon ended: nobody has worked there. */
+  readonly isBeingMade: boolean;
   /** Its folder is gone: git would forget it at the next `git worktree prune`. */
   readonly isMissing: boolean;
 }
+
+/** The reason of git's lock on a worktree that is not complete yet. Git makes the lock in the same step as the worktree. */
+export const BEING_MADE = 'baton: being made';
 
 /** All worktrees of a repository, the main one first. */
 export async function listWorktrees(repository: string): Promise<GitResult<Worktree[]>> {
@@ -28,6 +33,12 @@ export async function listWorktrees(repository: string): Promise<GitResult<Workt
 export async function findWorktree(repository: string, branch: string): Promise<GitResult<Worktree | null>> {
   const all = await listWorktrees(repository);
   return all.ok ? { ok: true, value: all.value.find((worktree) => worktree.branch === branch) ?? null } : all;
+}
+
+/** A worktree that was held while it was made is complete. The lock is one file in its git folder; a user's own stays. */
+export async function releaseMade(gitDir: string): Promise<void> {
+  const lock = join(gitDir, 'locked');
+  if ((await readOrEmpty(lock)).trim() === BEING_MADE) await rm(lock, { force: true });
 }
 
 function worktreeOf(block: string, isMain: boolean): Worktree {
@@ -45,6 +56,7 @@ function worktreeOf(block: string, isMain: boolean): Worktree {
     isMain,
     isBare: fields.has('bare'),
     isLocked: fields.has('locked'),
+    isBeingMade: fields.get('locked') === BEING_MADE,
     isMissing: fields.has('prunable'),
   };
 }

@@ -1,15 +1,25 @@
 import { rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { OwnCopy } from '../own/import-commits.ts';
 import { Scratch, valueOf } from '../scratch.cases.ts';
 import { findViolations } from './find-violations.ts';
-import { measureChange, type MeasuredFile } from './measure-change.ts';
+import { measureChange, type MeasuredFile, type Measuring } from './measure-change.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
 
 type Action = MeasuredFile['action'];
 const RESULT = { version: '1', task_id: 'T001', status: 'completed', log: [], completed_at: '' } as const;
+
+function textsOf(...args: Parameters<typeof findViolations>): string[] {
+  return findViolations(...args).map(({ text }) => text);
+}
+
+const at = (path: string): Pick<Measuring, 'stateDir' | 'own'> => ({
+  stateDir: scratch.folder,
+  own: new OwnCopy({ stateDir: scratch.folder, projectId: basename(path), path }),
+});
 
 describe('what a session has really done', () => {
   it('counts what is committed, staged, changed, new and deleted, each file once', async () => {
@@ -20,7 +30,7 @@ describe('what a session has really done', () => {
     scratch.git(repo, 'rm', '--quiet', 'c');
     scratch.write(repo, { staged: '1' });
     scratch.git(repo, 'add', 'staged');
-    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
+    const measured = valueOf(await measureChange(repo, { base, ...at(repo) }));
     expect(Object.fromEntries(measured.files.map(({ path, action }) => [path, action]))).toEqual({
       a: 'modified',
       b: 'modified',
@@ -38,10 +48,10 @@ describe('what a session has really done', () => {
     const base = scratch.git(repo, 'rev-parse', 'HEAD');
     scratch.commit(repo, { a: '1' });
     scratch.git(repo, 'revert', '--no-edit', 'HEAD');
-    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
+    const measured = valueOf(await measureChange(repo, { base, ...at(repo) }));
     expect(measured.files).toEqual([]);
-    expect(findViolations({ max_files: 0 }, measured, null)).toEqual([]);
-    expect(findViolations({ no_git_commit: true }, measured, null)).toEqual([
+    expect(textsOf({ max_files: 0 }, measured, null)).toEqual([]);
+    expect(textsOf({ no_git_commit: true }, measured, null)).toEqual([
       'no_git_commit: HEAD is 2 commits ahead of the base',
     ]);
   });
@@ -54,7 +64,7 @@ describe('what a session has really done', () => {
     });
     const files = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`f${i}`, 'x']));
     scratch.commit(repo, { ...files, 'package.json': '{"dependencies":{"a":"1","b":"1","left-pad":"1"}}' });
-    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
+    const measured = valueOf(await measureChange(repo, { base, ...at(repo) }));
     const claimed = {
       ...RESULT,
       files_modified: [
@@ -62,7 +72,7 @@ describe('what a session has really done', () => {
         { path: 'f99', action: 'created' },
       ],
     } as const;
-    expect(findViolations({ max_files: 10, no_git_commit: true, no_new_deps: true }, measured, claimed)).toEqual([
+    expect(textsOf({ max_files: 10, no_git_commit: true, no_new_deps: true }, measured, claimed)).toEqual([
       'max_files: 11 files differ from the base, 10 allowed',
       'no_git_commit: HEAD is 1 commit ahead of the base',
       'no_new_deps: npm left-pad (package.json)',
@@ -78,10 +88,10 @@ describe('what a result says of each file', () => {
     const base = scratch.commit(repo, { kept: '1', gone: '1' });
     scratch.write(repo, { kept: '2', new: '1' });
     rmSync(join(repo, 'gone'));
-    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
+    const measured = valueOf(await measureChange(repo, { base, ...at(repo) }));
     const says = (kept: Action, gone: Action, made: Action): string[] => {
       const files_modified = Object.entries({ kept, gone, new: made }).map(([path, action]) => ({ path, action }));
-      return findViolations({}, measured, { ...RESULT, files_modified });
+      return textsOf({}, measured, { ...RESULT, files_modified });
     };
     expect(says('modified', 'deleted', 'created')).toEqual([]);
     expect(says('created', 'deleted', 'modified')).toEqual([]);
@@ -148,15 +158,15 @@ describe('what a session puts where nobody would look', () => {
     const base = scratch.commit(repo, MANIFEST);
     scratch.git(repo, 'switch', '--quiet', '--create', branch);
     put(repo);
-    const measured = valueOf(await measureChange(repo, { base, branch, stateDir: scratch.folder }));
-    expect(findViolations(STRICT, measured, null)).toEqual(found);
+    const measured = valueOf(await measureChange(repo, { base, branch, ...at(repo) }));
+    expect(textsOf(STRICT, measured, null)).toEqual(found);
   });
 
   it('is no dependency where another manifest of the base named it, also one with an odd name', async () => {
     const repo = scratch.repository('odd');
     const base = scratch.commit(repo, { ...MANIFEST, 'pä "ck"\tage/package.json': '{"dependencies":{"fresh":"1"}}' });
     scratch.write(repo, WITH_FRESH);
-    const measured = valueOf(await measureChange(repo, { base, stateDir: scratch.folder }));
+    const measured = valueOf(await measureChange(repo, { base, ...at(repo) }));
     expect(measured.dependencies.added).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { lookPlainly, type PlainView } from '../plain-view.ts';
 import { findSha } from '../repository.ts';
-import { gitText, type GitResult } from '../run-git.ts';
+import type { OwnCopy } from '../own/import-commits.ts';
+import { git, gitText, type GitResult, type OwnPlace } from '../run-git.ts';
 import type { DependencyFindings } from './find-new-dependencies.ts';
 import { measureDependencies, type ChangedFile } from './measure-dependencies.ts';
 
@@ -23,26 +24,34 @@ export interface MeasuredFile {
 
 export interface Measuring {
   readonly stateDir: string;
+  /** Baton's own copy of the commits. */
+  readonly own: Pick<OwnCopy, 'with'>;
   /** The commit that the session began at. */
   readonly base: string;
   /** The branch of its task: whoever comes next goes on from there, wherever this session has left its HEAD. */
   readonly branch?: string;
 }
 
-/** Measures a worktree against the commit that the session began at. It only reads, and nothing in the worktree hides anything from it. */
-export async function measureChange(
-  worktree: string,
-  { stateDir, base, branch }: Measuring,
-): Promise<GitResult<Measured>> {
+/**
+ * Measures a worktree against the commit that the session began at. Commits are read from Baton's own repository, after they were copied
+ * there; files that are not committed are read from the worktree. It only reads, and nothing in the worktree hides anything from it.
+ */
+export async function measureChange(worktree: string, measuring: Measuring): Promise<GitResult<Measured>> {
+  const { stateDir, base, branch } = measuring;
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: worktree });
   if (!head.ok) return head;
   const onBranch = branch === undefined ? null : await findSha(worktree, `refs/heads/${branch}`);
   const tips = [...new Set([head.value, onBranch ?? head.value])];
-  const found = await lookPlainly(worktree, { stateDir, rulesAt: base }, async (view) => readFiles(view, base, tips));
+  const copied = await measuring.own.with(base, ...tips);
+  if (!copied.ok) return copied;
+  const own = copied.value;
+  const found = await lookPlainly(worktree, { stateDir, rulesAt: base, own }, async (view) =>
+    readFiles(view, own, base, tips),
+  );
   if (!found.ok) return found;
-  const commits = await gitText(['rev-list', '--count', ...tips, '--not', base, '--'], { cwd: worktree });
+  const commits = await gitText(['rev-list', '--count', ...tips, '--not', base, '--'], { cwd: own });
   if (!commits.ok) return commits;
-  const dependencies = await measureDependencies(worktree, base, found.value);
+  const dependencies = await measureDependencies({ worktree, own }, base, found.value);
   if (!dependencies.ok) return dependencies;
   const files = found.value.map(({ path, action }) => ({ path, action }));
   return {
@@ -54,13 +63,22 @@ export async function measureChange(
 /** The worktree against the base: what is not committed counts as well. So does what is only staged, or only in a commit: it can be merged. */
 async function readFiles(
   view: PlainView,
+  own: OwnPlace,
   base: string,
   tips: readonly string[],
 ): Promise<GitResult<(MeasuredFile & ChangedFile)[]>> {
-  const options = ['--raw', '--no-abbrev', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=none'];
+  const options = ['--raw', '--no-abbrev', '-z', '--no-renames', '--no-ext-diff'];
   const files = new Map<string, { action: MeasuredFile['action']; blobs: Set<string> }>();
-  for (const compared of [...tips.map((tip) => [tip]), ['--cached'], []]) {
-    const words = await view.list('diff', ...options, base, ...compared, '--');
+  const looks = [
+    ...tips
+      .filter((tip) => tip !== base)
+      .map((tip) => async () => listIn(own, ['diff-tree', '-r', ...options, base, tip, '--'])),
+    async () => view.list('diff', ...options, '--cached', base, '--'),
+    // Not into submodules: git would run there with their configuration.
+    async () => view.list('diff', ...options, '--ignore-submodules=dirty', base, '--'),
+  ];
+  for (const look of looks) {
+    const words = await look();
     if (!words.ok) return words;
     for (let i = 0; i + 1 < words.value.length; i += 2) {
       const path = words.value[i + 1] ?? '';
@@ -83,5 +101,12 @@ async function readFiles(
   }
   return { ok: true, value: [...files].map(([path, file]) => ({ path, ...file })) };
 }
+
+async function listIn(cwd: OwnPlace, args: readonly string[]): Promise<GitResult<string[]>> {
+  const listed = await git(args, { cwd, maxBytes: MOST_BYTES });
+  return listed.ok ? { ok: true, value: listed.value.stdout.split('\0').filter((field) => field !== '') } : listed;
+}
+
+const MOST_BYTES = 128 * 1024 * 1024;
 
 const ACTIONS: Readonly<Record<string, MeasuredFile['action']>> = { A: 'created', D: 'deleted' };

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { git, type GitResult } from '../run-git.ts';
+import { git, type GitResult, type OwnPlace, type Place } from '../run-git.ts';
 import { findDependencyFile } from './dependency-files.ts';
 import { findNewDependencies, type ChangedText, type DependencyFindings } from './find-new-dependencies.ts';
 
@@ -10,23 +10,29 @@ export interface ChangedFile {
   readonly blobs: ReadonlySet<string>;
 }
 
+export interface Places {
+  readonly worktree: string;
+  /** Baton's own repository, which has the commits. */
+  readonly own: OwnPlace;
+}
+
 /** What the changed manifests and lock files bring in, in any state that git or the worktree has of them: each of these can be merged. */
 export async function measureDependencies(
-  worktree: string,
+  places: Places,
   base: string,
   files: readonly ChangedFile[],
 ): Promise<GitResult<DependencyFindings>> {
   const changed = files.filter(({ path }) => findDependencyFile(path));
-  const texts = (await Promise.all(changed.map(async (file) => readTexts(worktree, base, file)))).flat();
+  const texts = (await Promise.all(changed.map(async (file) => readTexts(places, base, file)))).flat();
   const found = findNewDependencies(texts);
   if (found.added.length === 0) return { ok: true, value: found };
   // What any other file of the base named is not new.
-  const tree = await git(['ls-tree', '-r', '-z', '--name-only', base], { cwd: worktree, maxBytes: MOST_BYTES });
+  const tree = await git(['ls-tree', '-r', '-z', '--name-only', base], { cwd: places.own, maxBytes: MOST_BYTES });
   if (!tree.ok) return tree;
   const known = new Set(changed.map(({ path }) => path));
   const others = tree.value.stdout.split('\0').filter((path) => !known.has(path) && findDependencyFile(path));
   for (const path of others.slice(0, MOST_FILES)) {
-    texts.push({ path, before: await readBlob(worktree, `${base}:${path}`), after: undefined });
+    texts.push({ path, before: await readBlob(places.own, `${base}:${path}`), after: undefined });
   }
   return { ok: true, value: findNewDependencies(texts) };
 }
@@ -34,9 +40,16 @@ export async function measureDependencies(
 const MOST_FILES = 2000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-async function readTexts(worktree: string, base: string, { path, blobs }: ChangedFile): Promise<ChangedText[]> {
-  const before = await readBlob(worktree, `${base}:${path}`);
-  const kept = await Promise.all([...blobs].map(async (sha) => readBlob(worktree, sha)));
+async function readTexts(
+  { worktree, own }: Places,
+  base: string,
+  { path, blobs }: ChangedFile,
+): Promise<ChangedText[]> {
+  const before = await readBlob(own, `${base}:${path}`);
+  // What is only staged is in the worktree's repository alone.
+  const kept = await Promise.all(
+    [...blobs].map(async (sha) => (await readBlob(own, sha)) ?? (await readBlob(worktree, sha))),
+  );
   const here = await readHere(join(worktree, path));
   return [...new Set([here, ...kept])].map((after) => ({ path, before, after }));
 }
@@ -48,7 +61,7 @@ async function readHere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
 }
 
-async function readBlob(worktree: string, name: string): Promise<string | undefined> {
-  const text = await git(['cat-file', 'blob', name], { cwd: worktree, maxBytes: MOST_BYTES });
+async function readBlob(cwd: Place, name: string): Promise<string | undefined> {
+  const text = await git(['cat-file', 'blob', name], { cwd, maxBytes: MOST_BYTES });
   return text.ok ? text.value.stdout : undefined;
 }

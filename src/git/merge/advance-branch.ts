@@ -1,12 +1,16 @@
+import { exportCommit } from '../own/export-commit.ts';
+import type { OwnRepository } from '../own/own-repository.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { findSha } from '../repository.ts';
-import { failed, git, type GitResult } from '../run-git.ts';
+import { failed, git, type GitFailure, type GitResult } from '../run-git.ts';
 import { findWorktree } from '../worktrees.ts';
+import { moveCheckout } from './move-checkout.ts';
 
 export interface Advance {
   readonly branch: string;
   /** Where it must still stand: what was checked was made from there. */
   readonly from: string;
+  /** A commit of Baton's own repository. */
   readonly to: string;
 }
 
@@ -14,27 +18,42 @@ export interface Advance {
 export type Advanced = 'advanced' | 'moved';
 
 /**
- * Moves a branch on, if it is where it was. Where somebody has it checked out, their files move with it, and what they have not committed
- * stays: git refuses where the two touch the same file, and so do we. Done once already, it is done.
+ * Moves a branch of the user's repository on, if it is where it was. It changes three things there: the objects of the merge are added,
+ * the files of a checkout of the branch are updated, and the branch moves by compare-and-swap. The files come first: if they cannot be
+ * written, or the branch has moved meanwhile, they are put back and nothing has changed. Uncommitted work in other files stays; in the
+ * same files it is in the way. Done once already, it is done.
  */
-export async function advanceBranch(repository: string, { branch, from, to }: Advance): Promise<GitResult<Advanced>> {
+export async function advanceBranch(own: OwnRepository, advance: Advance): Promise<GitResult<Advanced>> {
+  const { branch, from, to } = advance;
+  const { path: repository } = own.source;
   const ref = `refs/heads/${branch}`;
   const now = await findSha(repository, ref);
   if (now === to) return { ok: true, value: 'advanced' };
   if (now !== from) return { ok: true, value: 'moved' };
+  const exported = await exportCommit(own, { sha: to, onto: from });
+  if (!exported.ok) return exported;
   const worktree = await findWorktree(repository, branch);
   if (!worktree.ok) return worktree;
-  if (worktree.value === null || worktree.value.isBare || worktree.value.isMissing) {
-    const moved = await git(['update-ref', '-m', 'baton: merge', ref, to, from], { cwd: repository });
-    if (moved.ok) return { ok: true, value: 'advanced' };
-    return (await findSha(repository, ref)) === from ? moved : { ok: true, value: 'moved' };
-  }
+  if (worktree.value === null || worktree.value.isBare || worktree.value.isMissing)
+    return moveRef(repository, ref, advance);
   const { path } = worktree.value;
-  const merged = await git(['merge', '--ff-only', '--quiet', to], { cwd: path, timeoutMs: 600_000 });
-  if (merged.ok) return { ok: true, value: 'advanced' };
-  const after = await findSha(repository, ref);
-  if (after === to) return { ok: true, value: 'advanced' };
-  if (after !== from) return { ok: true, value: 'moved' };
-  const message = `'${branch}' is checked out at '${path}', and what is not committed there is in the way: ${merged.problem.message}`;
+  const moved = await moveCheckout(own, path, advance);
+  if (!moved.ok) return inTheWay(branch, path, moved);
+  const swapped = await moveRef(path, ref, advance);
+  if (swapped.ok && swapped.value === 'advanced') return swapped;
+  const back = await moveCheckout(own, path, { ...advance, from: to, to: from });
+  return back.ok ? swapped : back;
+}
+
+async function moveRef(folder: string, ref: string, { from, to }: Advance): Promise<GitResult<Advanced>> {
+  const asked = ['update-ref', '-m', 'baton: merge', ref, to, from];
+  const moved = await git(asked, { cwd: folder });
+  if (moved.ok) return { ok: true, value: 'advanced' };
+  return (await findSha(folder, ref)) === from ? moved : { ok: true, value: 'moved' };
+}
+
+function inTheWay(branch: string, path: string, { problem }: GitFailure): GitFailure {
+  if (problem.code !== 'git/failed') return { ok: false, problem };
+  const message = `'${branch}' is checked out at '${path}', and what is not committed there is in the way: ${problem.message}`;
   return failed('git/checkout-in-the-way', message, `Commit or stash it: git -C ${quoteForShell(path)} status`);
 }

@@ -1,5 +1,6 @@
 import { findSha } from '../repository.ts';
-import { failed, git, gitText, type GitResult } from '../run-git.ts';
+import { committerOf, readOperatorConfig, signingOf } from '../operator-config.ts';
+import { failed, git, gitText, type GitResult, type Place } from '../run-git.ts';
 import { findMergeBase } from '../commits.ts';
 
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
@@ -22,10 +23,10 @@ export type Combined =
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
 /**
- * Makes the commit that a merge would leave, beside everything: no branch moves, no worktree is touched. The same request made again,
- * after a crash, makes a commit that nobody refers to; git collects it.
+ * Makes the commit that a merge would leave: no branch moves, no worktree is touched. In Baton's own repository it reads raw blobs: no
+ * attribute of a file changes how it is merged.
  */
-export async function combine(repository: string, request: CombineRequest): Promise<GitResult<Combined>> {
+export async function combine(repository: Place, request: CombineRequest): Promise<GitResult<Combined>> {
   const { head, onto, method } = request;
   const base = await findMergeBase(repository, head, onto);
   if (!base.ok) return base;
@@ -36,7 +37,7 @@ export async function combine(repository: string, request: CombineRequest): Prom
   return method === 'rebase' ? replay(repository, request, base.value) : join(repository, request);
 }
 
-async function join(repository: string, request: CombineRequest): Promise<GitResult<Combined>> {
+async function join(repository: Place, request: CombineRequest): Promise<GitResult<Combined>> {
   const { head, onto, method, message } = request;
   const tree = await mergeTrees(repository, onto, head);
   if (!tree.ok) return tree;
@@ -49,7 +50,7 @@ async function join(repository: string, request: CombineRequest): Promise<GitRes
 }
 
 /** One commit after the other on top of the main branch; merges inside the branch are left out, as `git rebase` does. */
-async function replay(repository: string, { head, onto }: CombineRequest, base: string): Promise<GitResult<Combined>> {
+async function replay(repository: Place, { head, onto }: CombineRequest, base: string): Promise<GitResult<Combined>> {
   const asked = ['rev-list', '--reverse', '--topo-order', '--no-merges', '--end-of-options', head, `^${onto}`, '--'];
   const commits = await gitText(asked, { cwd: repository });
   if (!commits.ok) return commits;
@@ -77,13 +78,13 @@ async function replay(repository: string, { head, onto }: CombineRequest, base: 
 type Trees = { readonly kind: 'merged'; readonly tree: string } | Extract<Combined, { kind: 'conflict' }>;
 
 /** What one commit did, done to the tip: a merge of the two that have the commit's own parent in common. */
-async function applyTo(repository: string, tip: string, commit: string, parent: string): Promise<GitResult<Trees>> {
+async function applyTo(repository: Place, tip: string, commit: string, parent: string): Promise<GitResult<Trees>> {
   const tree = await treeOf(repository, tip);
   const stand = await commitTree(repository, { tree: tree ?? tip, parents: [parent], message: 'tip', like: tip });
   return stand.ok ? mergeTrees(repository, stand.value.sha, commit) : stand;
 }
 
-async function mergeTrees(repository: string, ours: string, theirs: string): Promise<GitResult<Trees>> {
+async function mergeTrees(repository: Place, ours: string, theirs: string): Promise<GitResult<Trees>> {
   const asked = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
   const merged = await git(asked, { cwd: repository, answers: [1] });
   if (!merged.ok) return merged;
@@ -94,7 +95,7 @@ async function mergeTrees(repository: string, ours: string, theirs: string): Pro
   };
 }
 
-export async function treeOf(repository: string, commit: string): Promise<string | null> {
+export async function treeOf(repository: Place, commit: string): Promise<string | null> {
   const tree = await gitText(['rev-parse', '--verify', `${commit}^{tree}`], { cwd: repository });
   return tree.ok ? tree.value : null;
 }
@@ -107,23 +108,35 @@ interface NewCommit {
   readonly like: string;
 }
 
-/** The author is who did the work. Who commits is the user, or Baton where git knows no user. */
-async function commitTree(
-  repository: string,
-  commit: NewCommit,
-): Promise<GitResult<{ kind: 'combined'; sha: string }>> {
+/**
+ * The author is who did the work. Who commits, and whether and how the commit is signed, comes from the operator's own configuration:
+ * agents can write in that of a repository.
+ */
+async function commitTree(repository: Place, commit: NewCommit): Promise<GitResult<{ kind: 'combined'; sha: string }>> {
   const author = await gitText(['log', '-1', '--format=%an%x00%ae%x00%aI', commit.like, '--'], { cwd: repository });
   if (!author.ok) return author;
   const [name = '', email = '', date = ''] = author.value.split('\0');
-  const known = await git(['var', 'GIT_COMMITTER_IDENT'], { cwd: repository, answers: [128] });
-  const committer =
-    known.ok && known.value.code === 0 ? [] : ['-c', 'user.name=Baton', '-c', 'user.email=baton@localhost'];
+  const config = await readOperatorConfig();
+  const committer = committerOf(config);
+  const signing = signingOf(config);
   const parents = commit.parents.flatMap((parent) => ['-p', parent]);
-  const asked = [...committer, 'commit-tree', ...parents, '-F', '-', commit.tree];
-  const sha = await git(asked, {
+  const sign = signing === undefined ? [] : ['-S'];
+  const sha = await git([...(signing ?? []), 'commit-tree', ...sign, ...parents, '-F', '-', commit.tree], {
     cwd: repository,
     input: commit.message,
-    env: { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+    env: {
+      GIT_AUTHOR_NAME: name,
+      GIT_AUTHOR_EMAIL: email,
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_NAME: committer.name,
+      GIT_COMMITTER_EMAIL: committer.email,
+      // The keys of the operator are in their home folder.
+      ...(signing === undefined || process.env['HOME'] === undefined ? {} : { HOME: process.env['HOME'] }),
+    },
   });
-  return sha.ok ? { ok: true, value: { kind: 'combined', sha: sha.value.stdout.trim() } } : sha;
+  if (sha.ok) return { ok: true, value: { kind: 'combined', sha: sha.value.stdout.trim() } };
+  if (signing === undefined) return sha;
+  const hint =
+    'Commits are signed because of commit.gpgSign in your git configuration. Check that the key works without a prompt.';
+  return failed('git/cannot-sign', `the merge commit cannot be signed: ${sha.problem.message}`, hint);
 }

@@ -1,9 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { importCommits } from '../own/import-commits.ts';
+import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { advanceBranch } from './advance-branch.ts';
-import { makeCleanCheckout, removeCleanCheckout } from './clean-checkout.ts';
+import { moveCheckout } from './move-checkout.ts';
 import { combine, MERGE_METHODS, type MergeMethod } from './combine.ts';
 
 const scratch = new Scratch();
@@ -74,58 +76,148 @@ describe('a merge, made beside everything', () => {
   });
 });
 
+/** Baton's own copy of a repository, with both sides of what is merged. */
+async function ownOf(repo: string, ...commits: string[]): Promise<OwnRepository> {
+  const own = valueOf(await openOwnRepository(join(scratch.folder, 'state'), basename(repo), repo));
+  valueOf(await importCommits(own, commits));
+  return own;
+}
+
+async function combinedIn(own: OwnRepository, head: string, onto: string): Promise<string> {
+  const done = valueOf(await combine(own, { head, onto, method: 'squash', message: 'task: T1 — do it\n' }));
+  if (done.kind !== 'combined') throw new Error(done.kind);
+  return done.sha;
+}
+
 describe('moving main on', () => {
   it('takes the files of whoever has it checked out along, and keeps what they have not committed', async () => {
     const { repo, main, head } = parted('along');
+    const own = await ownOf(repo, main, head);
     scratch.write(repo, { b: 'mine\n' });
-    const to = await combined(repo, head, main, 'squash');
-    expect(valueOf(await advanceBranch(repo, { branch: 'main', from: main, to }))).toBe('advanced');
+    const to = await combinedIn(own, head, main);
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
     expect(scratch.git(repo, 'rev-parse', 'HEAD')).toBe(to);
     expect(readFileSync(join(repo, 'c'), 'utf8')).toBe('1\n');
     expect(readFileSync(join(repo, 'b'), 'utf8')).toBe('mine\n');
-    expect(valueOf(await advanceBranch(repo, { branch: 'main', from: main, to })), 'once more').toBe('advanced');
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to })), 'once more').toBe('advanced');
   });
 
   it('does nothing where their work is in the way', async () => {
     const { repo, main, head } = parted('in-the-way');
+    const own = await ownOf(repo, main, head);
     scratch.write(repo, { a: 'mine\n' });
-    const to = await combined(repo, head, main, 'squash');
-    expect(codeOf(await advanceBranch(repo, { branch: 'main', from: main, to }))).toBe('git/checkout-in-the-way');
+    const to = await combinedIn(own, head, main);
+    expect(codeOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('git/checkout-in-the-way');
     expect(scratch.git(repo, 'rev-parse', 'main')).toBe(main);
     expect(readFileSync(join(repo, 'a'), 'utf8')).toBe('mine\n');
   });
 
+  it.each([
+    ['core.fileMode', 'false', (repo: string) => chmodSync(join(repo, 'a'), 0o755)],
+    ['core.autocrlf', 'true', (repo: string) => writeFileSync(join(repo, 'a'), '1\r\n')],
+    ['core.eol', 'crlf', (repo: string) => writeFileSync(join(repo, 'a'), '1\r\n')],
+  ] as const)('goes by %s of the repository', async (name, value, touch) => {
+    const { repo, main, head } = parted(`goes-by-${name}`);
+    scratch.git(repo, 'config', name, value);
+    touch(repo);
+    // Git takes another size for a change until the file is added.
+    if (name === 'core.autocrlf') scratch.git(repo, 'add', 'a');
+    if (name === 'core.eol') {
+      scratch.git(repo, 'config', 'core.autocrlf', 'false');
+      scratch.commit(repo, { '.gitattributes': '* text\n' });
+    }
+    expect(scratch.git(repo, 'status', '--porcelain')).toBe('');
+    const from = scratch.git(repo, 'rev-parse', 'main');
+    const own = await ownOf(repo, main, head, from);
+    const to = await combinedIn(own, head, from);
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from, to }))).toBe('advanced');
+    expect(scratch.git(repo, 'status', '--porcelain')).toBe('');
+    expect(readFileSync(join(repo, 'a'), 'utf8')).toBe(name === 'core.fileMode' ? '2\n' : '2\r\n');
+  });
+
+  it.each([
+    ['the file itself', '.env', '.env'],
+    ['a file in the place of a folder', '.env', '.env/secret'],
+    ['a folder in the place of a file', '.env/secret', '.env'],
+  ])('does not overwrite what git ignores: %s', async (name, mine, theirs) => {
+    const { repo } = parted(`ignored ${name}`);
+    const main = scratch.commit(repo, { '.gitignore': '.env\n' });
+    scratch.git(repo, 'switch', '--quiet', '--create', 'adds');
+    scratch.write(repo, { [theirs]: 'theirs\n' });
+    scratch.git(repo, 'add', '--force', theirs);
+    const head = scratch.commit(repo, { e: '1\n' });
+    scratch.git(repo, 'switch', '--quiet', 'main');
+    scratch.write(repo, { [mine]: 'mine\n' });
+    const own = await ownOf(repo, main, head);
+    const to = await combinedIn(own, head, main);
+    const done = await advanceBranch(own, { branch: 'main', from: main, to });
+    expect(codeOf(done)).toBe('git/checkout-in-the-way');
+    expect(JSON.stringify(done)).toContain(mine);
+    expect(readFileSync(join(repo, mine), 'utf8')).toBe('mine\n');
+    expect(scratch.git(repo, 'rev-parse', 'main')).toBe(main);
+  });
+
+  it('puts a file in the place of a folder, and a folder in the place of a file, if both are committed', async () => {
+    const { repo } = parted('swapped');
+    const main = scratch.commit(repo, { 'x/y': '1\n', z: '1\n' });
+    scratch.git(repo, 'switch', '--quiet', '--create', 'swaps');
+    scratch.git(repo, 'rm', '--quiet', '-r', 'x', 'z');
+    const head = scratch.commit(repo, { x: '2\n', 'z/w': '2\n' });
+    scratch.git(repo, 'switch', '--quiet', 'main');
+    const own = await ownOf(repo, main, head);
+    const to = await combinedIn(own, head, main);
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
+    expect(readFileSync(join(repo, 'x'), 'utf8') + readFileSync(join(repo, 'z/w'), 'utf8')).toBe('2\n2\n');
+  });
+
   it('does nothing where main has moved meanwhile, checked out or not', async () => {
     const { repo, main, head } = parted('moved');
-    const to = await combined(repo, head, main, 'squash');
+    const own = await ownOf(repo, main, head);
+    const to = await combinedIn(own, head, main);
     const newer = scratch.commit(repo, { d: '1' });
-    expect(valueOf(await advanceBranch(repo, { branch: 'main', from: main, to }))).toBe('moved');
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('moved');
     scratch.git(repo, 'switch', '--quiet', 'work');
-    expect(valueOf(await advanceBranch(repo, { branch: 'main', from: main, to }))).toBe('moved');
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('moved');
     expect(scratch.git(repo, 'rev-parse', 'main')).toBe(newer);
+  });
+
+  it('leaves the files as they were where one cannot be written', async () => {
+    const { repo, main } = parted('unwritable');
+    scratch.git(repo, 'switch', '--quiet', 'work');
+    const head = scratch.commit(repo, { '.gitattributes': 'z* filter=broken\n', 'd/new': '1\n', z: '1\n', a: '4\n' });
+    scratch.git(repo, 'switch', '--quiet', 'main');
+    const own = await ownOf(repo, main, head);
+    const to = await combinedIn(own, head, main);
+    const config = join(scratch.folder, 'broken-filter');
+    writeFileSync(config, '[filter "broken"]\n\tsmudge = false\n\trequired = true\n');
+    process.env['GIT_CONFIG_GLOBAL'] = config;
+    const done = await advanceBranch(own, { branch: 'main', from: main, to });
+    process.env['GIT_CONFIG_GLOBAL'] = '/dev/null';
+    expect(codeOf(done)).toBe('git/checkout-failed');
+    expect(scratch.git(repo, 'status', '--porcelain', '--untracked-files=all')).toBe('');
+    expect(scratch.git(repo, 'rev-parse', 'HEAD')).toBe(main);
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to })), 'without the filter').toBe(
+      'advanced',
+    );
+  });
+
+  it('goes on where a daemon ended between the files and the branch', async () => {
+    const { repo, main, head } = parted('between');
+    const own = await ownOf(repo, main, head);
+    const to = await combinedIn(own, head, main);
+    valueOf(await moveCheckout(own, repo, { from: main, to }));
+    expect(scratch.git(repo, 'rev-parse', 'main')).toBe(main);
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
+    expect(scratch.git(repo, 'status', '--porcelain')).toBe('');
+    expect(readFileSync(join(repo, 'c'), 'utf8')).toBe('1\n');
   });
 
   it('moves a branch that nobody has checked out', async () => {
     const { repo, main, head } = parted('bare');
+    const own = await ownOf(repo, main, head);
     scratch.git(repo, 'switch', '--quiet', 'work');
-    const to = await combined(repo, head, main, 'squash');
-    expect(valueOf(await advanceBranch(repo, { branch: 'main', from: main, to }))).toBe('advanced');
+    const to = await combinedIn(own, head, main);
+    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
     expect(scratch.git(repo, 'rev-parse', 'main')).toBe(to);
-  });
-});
-
-describe('a clean checkout', () => {
-  it('has one commit and nothing else, is made anew over what was left, and goes without a trace', async () => {
-    const { repo, head } = parted('clean');
-    const folder = join(scratch.folder, 'checks', 'T1');
-    valueOf(await makeCleanCheckout(repo, head, folder));
-    scratch.write(folder, { left: 'behind', a: 'changed' });
-    valueOf(await makeCleanCheckout(repo, head, folder));
-    expect(scratch.git(folder, 'status', '--porcelain')).toBe('');
-    expect(scratch.git(folder, 'rev-parse', 'HEAD')).toBe(head);
-    valueOf(await removeCleanCheckout(repo, folder));
-    valueOf(await removeCleanCheckout(repo, folder));
-    expect(existsSync(folder)).toBe(false);
-    expect(scratch.git(repo, 'worktree', 'list')).not.toContain('checks');
   });
 });

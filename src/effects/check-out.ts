@@ -1,0 +1,40 @@
+import { makeCheckout } from '../git/checkout/make-checkout.ts';
+import { findMergeBase } from '../git/commits.ts';
+import type { OwnRepository } from '../git/own/own-repository.ts';
+import { failed, type GitResult } from '../git/run-git.ts';
+import { findMainCommit } from './main-commit.ts';
+import type { World } from './world.ts';
+
+/**
+ * Makes the folder in which the checks of a commit run, from Baton's own repository: the commit has been copied there and hashed again.
+ * What its files look like is decided by the main branch, at the commit where the task's work began.
+ */
+export async function checkOut(
+  { sha, taskId }: { readonly sha: string; readonly taskId: string },
+  folder: string,
+  world: World,
+): Promise<GitResult<string>> {
+  const began = await world.read((state) => {
+    const task = state.tasks.get(taskId);
+    return { mainAt: task?.flow.mainAt ?? null, ...world.settingsFor(task ?? null) };
+  });
+  if (began === undefined)
+    return failed('git/failed', 'the ledger does not answer', 'See what the daemon says: baton up --foreground');
+  const main = await findMainCommit(world.path, began.into);
+  if (main === undefined)
+    return failed('git/no-main-branch', 'this repository has no main branch', 'Name it in baton.toml: merge.into');
+  const own = await world.own.with(sha, main.sha);
+  if (!own.ok) return own;
+  const base = (await hasCommit(began.mainAt, world)) ?? (await findCommon(own.value, sha, main.sha));
+  return makeCheckout(own.value, { sha, base, filters: began.filters, main, stateDir: world.stateDir }, folder);
+}
+
+async function hasCommit(sha: string | null, world: World): Promise<string | undefined> {
+  return sha !== null && (await world.own.with(sha)).ok ? sha : undefined;
+}
+
+/** Work by hand has no recorded beginning: the last commit that it has in common with the main branch counts. */
+async function findCommon(own: OwnRepository, sha: string, main: string): Promise<string> {
+  const common = await findMergeBase(own, sha, main);
+  return common.ok ? (common.value ?? main) : main;
+}

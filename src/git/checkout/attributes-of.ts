@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { failed, git, type GitResult, type OwnPlace } from '../run-git.ts';
+
+export interface TwoCommits {
+  readonly sha: string;
+  /** The commit whose `.gitattributes` files count. */
+  readonly base: string;
+}
+
+/** A `.gitattributes` file that the two commits do not have in common. */
+export interface AttributeFile {
+  readonly path: string;
+  /** As the commit has it, and as the base has it; null: not at all. */
+  readonly head: Blob | null;
+  readonly base: Blob | null;
+}
+
+export interface Blob {
+  readonly mode: string;
+  readonly sha: string;
+}
+
+/** Gives `use` an index with the files of a commit, but with the `.gitattributes` files of the base. */
+export async function withAttributesOf<T>(
+  place: OwnPlace,
+  commits: TwoCommits,
+  use: (indexed: OwnPlace, differing: readonly AttributeFile[]) => Promise<GitResult<T>>,
+): Promise<GitResult<T>> {
+  const folder = await mkdtemp(join(place.gitDir, 'attributes-'));
+  try {
+    const indexed = { ...place, env: { ...place.env, GIT_INDEX_FILE: join(folder, 'index') } };
+    const read = await git(['read-tree', commits.sha], { cwd: indexed, timeoutMs: 600_000 });
+    if (!read.ok) return read;
+    const differing = await findDiffering(place, commits);
+    if (!differing.ok) return differing;
+    const changed = await setEntries(
+      indexed,
+      differing.value.map(({ path, base }) => ({ path, blob: base })),
+    );
+    return changed.ok ? await use(indexed, differing.value) : changed;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Puts blobs into an index, or removes paths from it. */
+export async function setEntries(
+  indexed: OwnPlace,
+  entries: readonly { readonly path: string; readonly blob: Blob | null }[],
+): Promise<GitResult<null>> {
+  if (entries.length === 0) return { ok: true, value: null };
+  const lines = entries.map(({ path, blob }) =>
+    blob === null ? `0 ${'0'.repeat(40)}\t${path}\0` : `${blob.mode} ${blob.sha}\t${path}\0`,
+  );
+  const set = await git(['update-index', '-z', '--index-info'], { cwd: indexed, input: lines.join('') });
+  return set.ok ? { ok: true, value: null } : set;
+}
+
+/** A file of the base in a folder that the commit does not have says nothing about its files, and a file may stand in its place. */
+async function findDiffering(place: OwnPlace, { sha, base }: TwoCommits): Promise<GitResult<readonly AttributeFile[]>> {
+  const asked = ['diff-tree', '-r', '-z', '--no-renames', '--no-commit-id', sha, base, '--', ATTRIBUTE_FILES];
+  const compared = await git(asked, { cwd: place });
+  if (!compared.ok) return compared;
+  const fields = compared.value.stdout.split('\0');
+  const files: AttributeFile[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const [headMode = '', baseMode = '', head = '', inBase = ''] = (fields[i] ?? '').slice(1).split(' ');
+    const path = fields[i + 1] ?? '';
+    if (path.includes('\uFFFD')) return oddName(path);
+    const file = { path, head: blobOf(headMode, head), base: blobOf(baseMode, inBase) };
+    if (file.head !== null || (await isFolder(place, sha, path))) files.push(file);
+  }
+  return { ok: true, value: files };
+}
+
+export const ATTRIBUTE_FILES = ':(glob)**/.gitattributes';
+
+/** What cannot be named cannot be taken out of the index, and would then count. */
+function oddName(path: string): GitResult<never> {
+  const hint = 'Rename the folder, or remove its .gitattributes file.';
+  return failed('git/odd-path', `the name of '${path}' is not UTF-8 text`, hint);
+}
+
+function blobOf(mode: string, sha: string): Blob | null {
+  return mode === '000000' ? null : { mode, sha };
+}
+
+async function isFolder(place: OwnPlace, sha: string, path: string): Promise<boolean> {
+  const end = path.lastIndexOf('/');
+  if (end === -1) return true;
+  const type = await git(['cat-file', '-t', `${sha}:${path.slice(0, end)}`], { cwd: place, answers: [128] });
+  return type.ok && type.value.stdout === 'tree\n';
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { cp, lstat, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { failed, type GitResult } from '../run-git.ts';
+import { removeCheckout } from './make-checkout.ts';
+
+/** What a checkout has at each path, folders before what is in them. Paths of git folders are not among them. */
+export type FileMarks = ReadonlyMap<string, string>;
+
+/**
+ * Marks every file of a checkout that was just made: all of them are files of the commit, or of its submodules. The marks are Baton's own
+ * memory, because a check can write everything in the folder, its `.git` too. Undefined if a file cannot be marked.
+ */
+export async function markFiles(folder: string): Promise<FileMarks | undefined> {
+  const marks = new Map<string, string>();
+  try {
+    const walk = async (inside: string): Promise<void> => {
+      const names = (await readdir(join(folder, inside))).filter((name) => name !== '.git');
+      for (const name of names) {
+        if (name.includes('\uFFFD')) throw new Error('the name is not UTF-8 text');
+        const path = join(inside, name);
+        const mark = await markOf(join(folder, path));
+        marks.set(path, mark);
+        if (mark === FOLDER) await walk(path);
+      }
+    };
+    await walk('');
+    return marks;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Gives every marked file its bytes again, if a check has changed some: they are copied from a checkout that is made anew beside it. Files
+ * that the checks added stay, such as installed packages. Without marks the whole folder is made anew.
+ */
+export async function restoreFiles(
+  folder: string,
+  marks: FileMarks | undefined,
+  make: (folder: string) => Promise<GitResult<string>>,
+): Promise<GitResult<string>> {
+  if (marks === undefined) return make(folder);
+  if ((await findChanged(folder, marks)) === undefined) return { ok: true, value: folder };
+  const fresh = freshOf(folder);
+  try {
+    const made = await make(fresh);
+    if (!made.ok) return made;
+    // Folders come before their files: what a link led to elsewhere is a folder again before anything is written in it.
+    for (const [path, mark] of marks) {
+      const [from, to] = [join(fresh, path), join(folder, path)];
+      if ((await markOf(to).catch(() => GONE)) === mark) continue;
+      await rm(to, { recursive: true, force: true });
+      await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+    }
+    const still = await findChanged(folder, marks);
+    return still === undefined ? { ok: true, value: folder } : cannotRestore(`'${still}' has other bytes again`);
+  } catch (error) {
+    return cannotRestore(error instanceof Error ? error.message : String(error));
+  } finally {
+    await removeCheckout(fresh);
+  }
+}
+
+/** Where the second checkout is while files are restored. */
+export function freshOf(folder: string): string {
+  return `${folder}.fresh`;
+}
+
+const FOLDER = 'folder';
+const GONE = 'gone';
+
+async function findChanged(folder: string, marks: FileMarks): Promise<string | undefined> {
+  for (const [path, mark] of marks) if ((await markOf(join(folder, path)).catch(() => GONE)) !== mark) return path;
+  return undefined;
+}
+
+/** Only what is a plain file is opened: a pipe in its place would never end. */
+async function markOf(path: string): Promise<string> {
+  const stat = await lstat(path);
+  if (stat.isDirectory()) return FOLDER;
+  if (stat.isSymbolicLink()) return `link ${await readlink(path)}`;
+  if (!stat.isFile()) return 'other';
+  const digest = createHash('sha256').update(await readFile(path));
+  return `file ${(stat.mode & 0o777).toString(8)} ${digest.digest('hex')}`;
+}
+
+function cannotRestore(why: string): GitResult<never> {
+  const message = `an earlier check changed files of the commit, and they cannot be restored: ${why}`;
+  return failed('git/failed', message, 'Look at what the earlier checks write in the folder that they run in.');
+}

@@ -1,0 +1,70 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { conversionSettings, readOperatorConfig } from '../operator-config.ts';
+import { filterReach, type FilterReach } from '../own/filter-reach.ts';
+import { platformConfig } from '../own/look-folder.ts';
+import { ownConfig, type ObjectFormat } from '../own/own-git.ts';
+import type { GitResult } from '../run-git.ts';
+import { withAttributesOf } from './attributes-of.ts';
+import type { CheckoutRequest, CheckoutSource } from './checkout-request.ts';
+import { copyObjects } from './copy-objects.ts';
+import { findForeignFilter } from './foreign-filter.ts';
+import { checkOutSubmodules } from './submodules.ts';
+import { writeFiles } from './write-files.ts';
+
+/**
+ * Makes a folder with exactly one commit, for commands that must see nothing else. It is a repository of its own: the commands are code of
+ * agents, and nothing in its `.git` leads to Baton's own repository. Files are written with git's built-in conversions as the main branch
+ * asks for them, so that a branch cannot change what its checks see. An earlier folder is replaced.
+ */
+export async function makeCheckout(
+  own: CheckoutSource,
+  request: CheckoutRequest,
+  folder: string,
+): Promise<GitResult<string>> {
+  await removeCheckout(folder);
+  const gitDir = join(folder, '.git');
+  makeGitFolder(gitDir, own.format, request.sha);
+  const copied = await copyObjects(own, gitDir, [{ name: 'HEAD', sha: request.sha }, request.main], [request.base]);
+  if (!copied.ok) return copied;
+  const config = await readOperatorConfig();
+  const place = { gitDir, worktree: folder, env: homeOf(request.filters) };
+  const written = await withAttributesOf(place, request, async (indexed, differing) => {
+    const foreign = await findForeignFilter(indexed, request.filters, config);
+    if (!foreign.ok) return foreign;
+    const conversion = conversionSettings(config, request.filters);
+    const reach = own.source === undefined ? NO_REACH : await filterReach(topOf(own.source.commonDir), conversion);
+    const settings = [...conversion, ...reach.settings];
+    return writeFiles({ place, indexed, sha: request.sha, differing }, { ...reach, settings });
+  });
+  if (!written.ok) return written;
+  const submodules = await checkOutSubmodules(own, request, place, makeCheckout);
+  return submodules.ok ? { ok: true, value: folder } : submodules;
+}
+
+/** A submodule has an `origin` of its own, which is not known here. */
+const NO_REACH: FilterReach = { settings: [], env: {} };
+
+/** The address of a remote may be relative to the main worktree. */
+function topOf(commonDir: string): string {
+  return basename(commonDir) === '.git' ? dirname(commonDir) : commonDir;
+}
+
+/** Removes it; one that is not there is removed already. */
+export async function removeCheckout(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+function makeGitFolder(gitDir: string, format: ObjectFormat, sha: string): void {
+  for (const name of ['objects/pack', 'objects/info', 'refs/heads', 'info'])
+    mkdirSync(join(gitDir, name), { recursive: true });
+  writeFileSync(join(gitDir, 'HEAD'), `${sha}\n`);
+  writeFileSync(join(gitDir, 'config'), ownConfig(format, { bare: false }) + platformConfig);
+}
+
+/** A filter is the operator's program, and finds its settings and logins in the operator's home. */
+function homeOf(filters: readonly string[]): Readonly<Record<string, string>> {
+  const { HOME: home } = process.env;
+  return filters.length === 0 || home === undefined ? {} : { HOME: home };
+}

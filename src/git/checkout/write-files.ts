@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { failed, git, gitText, ownEnvironment, type GitResult, type OwnPlace } from '../run-git.ts';
+import type { FilterReach } from '../own/filter-reach.ts';
+import { setEntries, type AttributeFile, type Blob } from './attributes-of.ts';
+
+export interface Written {
+  /** The checkout. */
+  readonly place: OwnPlace;
+  /** The same with an index whose `.gitattributes` files are those of the base. */
+  readonly indexed: OwnPlace;
+  readonly sha: string;
+  readonly differing: readonly AttributeFile[];
+}
+
+/**
+ * Writes the files of a commit into the worktree, converted as the `.gitattributes` files of the base say. Git reads those from the index
+ * while it checks out, so the index has the base's ones until all other files are there. The commit's own are written last, unconverted.
+ */
+export async function writeFiles(
+  { place, indexed, sha, differing }: Written,
+  { settings, env }: FilterReach,
+): Promise<GitResult<null>> {
+  const mixed = differing.length === 0 ? ({ ok: true, value: sha } as const) : await writeTree(indexed);
+  if (!mixed.ok) return mixed;
+  const asked = [...settings, 'read-tree', '--reset', '-u', mixed.value];
+  const read = await git(asked, { cwd: place, env, timeoutMs: 1_800_000 });
+  if (!read.ok) return read;
+  return differing.length === 0 ? { ok: true, value: null } : putBack(place, differing);
+}
+
+async function writeTree(indexed: OwnPlace): Promise<GitResult<string>> {
+  return gitText(['write-tree'], { cwd: indexed });
+}
+
+async function putBack(place: OwnPlace, differing: readonly AttributeFile[]): Promise<GitResult<null>> {
+  try {
+    for (const { path, head } of differing) await writeRaw(place, path, head);
+  } catch (error) {
+    const message = `a .gitattributes file cannot be written: ${error instanceof Error ? error.message : String(error)}`;
+    return failed('git/failed', message, 'Look at the .gitattributes files of the commit: git ls-tree -r HEAD');
+  }
+  const entries = differing.map(({ path, head }) => ({ path, blob: head }));
+  const set = await setEntries(place, entries);
+  if (!set.ok) return set;
+  const refreshed = await git(['update-index', '-q', '--refresh'], { cwd: place, answers: [1], timeoutMs: 600_000 });
+  return refreshed.ok ? { ok: true, value: null } : refreshed;
+}
+
+/** Its folder is a folder of the commit, so no link of the commit leads elsewhere on the way to it. */
+async function writeRaw({ gitDir, worktree = gitDir }: OwnPlace, path: string, blob: Blob | null): Promise<void> {
+  const file = join(worktree, path);
+  await rm(file, { force: true });
+  if (blob === null) return;
+  await mkdir(dirname(file), { recursive: true });
+  const options = { env: ownEnvironment(gitDir), encoding: 'buffer' as const, maxBuffer: MOST_BYTES };
+  const { stdout } = await promisify(execFile)('git', ['cat-file', 'blob', blob.sha], options);
+  if (blob.mode === '120000') await symlink(stdout, file);
+  else await writeFile(file, stdout, { mode: blob.mode === '100755' ? 0o755 : 0o644, flag: 'wx' });
+}
+
+const MOST_BYTES = 256 * 1024 * 1024;

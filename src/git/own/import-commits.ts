@@ -1,0 +1,124 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { failed, type GitFailure, type GitResult } from '../run-git.ts';
+import { ownGit } from './own-git.ts';
+import { hasWhole, openOwnRepository, pinCommits, type OwnRepository } from './own-repository.ts';
+import { DAMAGED, transferPack } from './transfer-pack.ts';
+
+/**
+ * Brings commits of the user's repository into Baton's own, with all that they need. Only what is not here yet is copied, and every byte
+ * of it is hashed again. Commits that are here already cost nothing.
+ */
+export async function importCommits(
+  own: OwnRepository,
+  wants: readonly string[],
+  onProgress?: (line: string) => void,
+): Promise<GitResult<null>> {
+  const odd = wants.find((sha) => !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha));
+  if (odd !== undefined) return failed('git/bad-name', `not the full name of a commit: '${odd}'`, 'Give all digits.');
+  const missing = [...new Set(wants)].filter((sha) => !hasWhole(own, sha));
+  if (missing.length === 0) return { ok: true, value: null };
+  const copied = await transferPack(own, {
+    // What both have is read from ours: in the user's repository it may have been pruned or changed since.
+    from: { objects: own.source.objects, also: [own.objects] },
+    to: { objects: own.objects },
+    wants: missing,
+    haves: own.recent,
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
+  if (!copied.ok) return incomplete(own, copied);
+  const pinned = await pinCommits(own, missing);
+  if (!pinned.ok) return notPinned(pinned, missing);
+  await joinPacks(own);
+  return { ok: true, value: null };
+}
+
+/** Opens a project's own repository when it is first needed, and brings commits into it, one import at a time. */
+export class OwnCopy {
+  readonly #open: () => Promise<GitResult<OwnRepository>>;
+  readonly #onProgress: ((line: string) => void) | undefined;
+  #opened: Promise<GitResult<OwnRepository>> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #progress: string | null = null;
+
+  constructor(
+    place: { readonly stateDir: string; readonly projectId: string; readonly path: string },
+    onProgress?: (line: string) => void,
+  ) {
+    this.#open = async () => openOwnRepository(place.stateDir, place.projectId, place.path);
+    this.#onProgress = onProgress;
+  }
+
+  /** How far the first import is; null while there is none. */
+  get progress(): string | null {
+    return this.#progress;
+  }
+
+  /** Baton's own repository, with these commits in it. */
+  async with(...wants: readonly string[]): Promise<GitResult<OwnRepository>> {
+    const own = await this.#openOnce();
+    if (!own.ok || wants.every((sha) => hasWhole(own.value, sha))) return own;
+    const imported = this.#last.then(async () => this.#import(own.value, wants));
+    this.#last = imported.catch(() => undefined);
+    const done = await imported;
+    return done.ok ? own : done;
+  }
+
+  /** Only the first import takes long enough to be watched. */
+  async #import(own: OwnRepository, wants: readonly string[]): Promise<GitResult<null>> {
+    if (own.recent.length > 0) return importCommits(own, wants);
+    try {
+      return await importCommits(own, wants, (line) => {
+        this.#progress = line;
+        this.#onProgress?.(line);
+      });
+    } finally {
+      this.#progress = null;
+    }
+  }
+
+  async #openOnce(): Promise<GitResult<OwnRepository>> {
+    this.#opened ??= this.#open();
+    const opened = await this.#opened;
+    // One that failed is tried again by the next call.
+    if (!opened.ok) this.#opened = undefined;
+    return opened;
+  }
+}
+
+/** What arrived has other names than those that were asked for, or is no commit. */
+function notPinned({ problem }: GitFailure, wants: readonly string[]): GitFailure {
+  const sha = wants.find((each) => problem.message.includes(each)) ?? wants.join(', ');
+  if (problem.message.includes('non-commit'))
+    return failed('git/no-commit', `${sha} is not a commit`, 'Name a commit: git rev-parse HEAD');
+  const message = `commit ${sha} is missing or damaged in the repository: its content has another name`;
+  return failed('git/damaged-object', message, DAMAGED);
+}
+
+/** A clone that never had all objects cannot give them: that is not damage, and has a remedy of its own. */
+function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure {
+  if (failure.problem.code !== 'git/damaged-object') return failure;
+  const { path, commonDir, objects } = source;
+  if (existsSync(join(commonDir, 'shallow'))) {
+    const message = `'${path}' is a shallow clone: ${failure.problem.message}`;
+    return failed('git/shallow-repository', message, 'Fetch its whole history: git fetch --unshallow');
+  }
+  const packs = existsSync(join(objects, 'pack')) ? readdirSync(join(objects, 'pack')) : [];
+  if (packs.some((name) => name.endsWith('.promisor'))) {
+    const message = `'${path}' is a partial clone: ${failure.problem.message}`;
+    const hint =
+      'Fetch what it left out: git fetch --refetch --no-filter; then git config --unset remote.origin.promisor';
+    return failed('git/partial-repository', message, hint);
+  }
+  return failure;
+}
+
+/** Each import leaves a pack. Many small ones are joined; nothing is removed. */
+export async function joinPacks(own: OwnRepository, most = MOST_PACKS): Promise<void> {
+  const packs = readdirSync(join(own.objects, 'pack')).filter((name) => name.endsWith('.pack'));
+  if (packs.length < most) return;
+  await ownGit(own, ['repack', '-d', '-q', '--geometric=2'], { timeoutMs: 3_600_000 });
+  await ownGit(own, ['pack-refs', '--all'], { timeoutMs: 600_000 });
+}
+
+const MOST_PACKS = 60;

@@ -1,0 +1,184 @@
+import { existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, it } from 'vitest';
+import { diffOf } from '../diff-of.ts';
+import { advanceBranch } from '../merge/advance-branch.ts';
+import { combine } from '../merge/combine.ts';
+import { makeCheckout } from '../checkout/make-checkout.ts';
+import { measureChange } from '../measures/measure-change.ts';
+import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
+import { OwnCopy } from './import-commits.ts';
+import { ownGit } from './own-git.ts';
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const ran = join(scratch.folder, 'ran');
+const program = join(scratch.folder, 'program');
+writeFileSync(program, `#!/bin/sh\necho "$0 $*" >>'${ran}'\ncat >/dev/null 2>&1\necho other bytes\n`, { mode: 0o755 });
+
+const PATHS = ['a.txt', 'b.bin', 'd/c.js', 'd/ü x'] as const;
+const bytes = fc.oneof(
+  fc.string({ maxLength: 40 }).map((text) => Buffer.from(text)),
+  fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array)),
+  fc.constantFrom('one\r\ntwo\r\n', '$Id$\n', 'line\nline\n', '').map((text) => Buffer.from(text)),
+);
+const files = fc.dictionary(fc.constantFrom(...PATHS), bytes, { minKeys: 1, maxKeys: 4 });
+// Conversions that git itself does are applied in checkouts; all others must change nothing anywhere.
+const attribute = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('filter=evil') },
+  { weight: 2, arbitrary: fc.constantFrom('diff=evil', '-diff', 'binary') },
+  { weight: 2, arbitrary: fc.constantFrom('merge=evil', '-merge', 'merge=union', 'export-ignore') },
+);
+const attributes = fc.array(fc.tuple(fc.constantFrom('*', '*.txt', '*.bin', 'd/*'), attribute), {
+  minLength: 1,
+  maxLength: 4,
+});
+const setting = fc.constantFrom(
+  'filter.evil.smudge',
+  'filter.evil.clean',
+  'filter.evil.process',
+  'diff.evil.textconv',
+  'diff.evil.command',
+  'diff.external',
+  'merge.evil.driver',
+  'core.fsmonitor',
+  'core.editor',
+  'core.pager',
+  'uploadpack.packObjectsHook',
+  'core.alternateRefsCommand',
+);
+const repository = fc.record({
+  before: files,
+  after: files,
+  theirs: files,
+  attributes,
+  place: fc.constantFrom('main', 'branch', 'info'),
+  settings: fc.uniqueArray(setting, { minLength: 5, maxLength: 12 }),
+  replaces: fc.boolean(),
+  worktreeConfig: fc.boolean(),
+});
+
+let count = 0;
+
+it(
+  'the checkout, the diff, the measurement and the merge of a commit read the same bytes, and run nothing',
+  { timeout: 60_000 },
+  async () => {
+    await fc.assert(fc.asyncProperty(repository, check), { numRuns: RUNS, interruptAfterTimeLimit: LIMIT_MS });
+  },
+);
+
+const RUNS = 12;
+const LIMIT_MS = 20_000;
+
+async function check(drawn: Drawn): Promise<void> {
+  count += 1;
+  const repo = scratch.repository(`r${count}`);
+  const write = (of: Record<string, Buffer>): void => {
+    for (const [path, content] of Object.entries(of)) {
+      scratch.write(repo, { [path]: '' });
+      writeFileSync(join(repo, path), content);
+    }
+  };
+  const commit = (): string => {
+    scratch.git(repo, 'add', '--all');
+    scratch.git(repo, 'commit', '--quiet', '--allow-empty', '--message=change');
+    return scratch.git(repo, 'rev-parse', 'HEAD');
+  };
+  const rules = drawn.attributes.map(([pattern, value]) => `${pattern} ${value}\n`).join('');
+  write(drawn.before);
+  if (drawn.place === 'main') write({ '.gitattributes': Buffer.from(rules) });
+  const base = commit();
+  scratch.git(repo, 'switch', '--quiet', '--create', 'work');
+  write(drawn.after);
+  if (drawn.place === 'branch') write({ '.gitattributes': Buffer.from(rules) });
+  const head = commit();
+  scratch.git(repo, 'switch', '--quiet', 'main');
+  write(drawn.theirs);
+  const main = commit();
+  const truth = new Map(treeOf(repo, head));
+  // From here on the repository lies.
+  if (drawn.replaces) scratch.git(repo, 'replace', '--force', head, base);
+  if (drawn.place === 'info') writeFileSync(join(repo, '.git', 'info', 'attributes'), rules);
+  for (const name of drawn.settings) {
+    if (drawn.worktreeConfig)
+      scratch.git(repo, '-c', 'core.fsmonitor=false', 'config', 'extensions.worktreeConfig', 'true');
+    scratch.git(
+      repo,
+      '-c',
+      'core.fsmonitor=false',
+      'config',
+      ...(drawn.worktreeConfig ? ['--worktree'] : []),
+      name,
+      program,
+    );
+  }
+
+  const stateDir = join(scratch.folder, 'state');
+  const copy = new OwnCopy({ stateDir, projectId: `r${count}`, path: repo });
+  const own = valueOf(await copy.with(head, main, base));
+  const read = (sha: string): Promise<Map<string, string>> => blobsOf(own, sha);
+  expect(await read(head)).toEqual(truth);
+
+  const folder = join(scratch.folder, `checkout${count}`);
+  const request = { sha: head, base, filters: [], main: { name: 'main', sha: main }, stateDir };
+  const made = await makeCheckout(own, request, folder);
+  // Without its filter a file of main is not what people work with: it is not checked then. What a branch asks for changes nothing.
+  const refused = made.ok ? null : codeOf(made);
+  expect([null, drawn.place === 'main' ? 'git/filter-not-allowed' : null]).toContain(refused);
+  for (const [path, sha] of made.ok ? truth : []) expect(hashOf(folder, path), `${path} of the checkout`).toBe(sha);
+
+  const before = await read(base);
+  const changed = [...new Set([...before.keys(), ...truth.keys()])].filter(
+    (path) => before.get(path) !== truth.get(path),
+  );
+  const { diff, stat } = await diffOf(own, base, head);
+  for (const path of changed) expect(`${diff ?? ''}${stat}`).toContain(path);
+  scratch.git(
+    repo,
+    '-c',
+    'core.fsmonitor=false',
+    '-c',
+    'core.hooksPath=/dev/null',
+    'symbolic-ref',
+    'HEAD',
+    'refs/heads/main',
+  );
+  const measured = valueOf(await measureChange(repo, { base, branch: 'work', stateDir, own: copy }));
+  expect(measured.files.map(({ path }) => path)).toEqual(expect.arrayContaining(changed));
+
+  const combined = valueOf(await combine(own, { head, onto: main, method: 'merge', message: 'm' }));
+  // With a conflict, or nothing to merge, main stays as it is.
+  const to = combined.kind === 'combined' ? combined.sha : main;
+  const [merged, onMain] = [await read(to), await read(main)];
+  const untouched =
+    combined.kind === 'combined' ? [...truth].filter(([path]) => onMain.get(path) === before.get(path)) : [];
+  for (const [path, sha] of untouched) expect(merged.get(path)).toBe(sha);
+  expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
+  for (const [path, sha] of merged) expect(hashOf(repo, path), `${path} of the main checkout`).toBe(sha);
+  expect(existsSync(ran) ? readFileSync(ran, 'utf8') : '').toBe('');
+}
+
+type Drawn = typeof repository extends fc.Arbitrary<infer T> ? T : never;
+
+function treeOf(repo: string, sha: string): [string, string][] {
+  return parse(scratch.git(repo, 'ls-tree', '-r', '-z', sha));
+}
+
+async function blobsOf(own: Parameters<typeof ownGit>[0], sha: string): Promise<Map<string, string>> {
+  return new Map(parse(valueOf(await ownGit(own, ['ls-tree', '-r', '-z', sha])).stdout));
+}
+
+function parse(listed: string): [string, string][] {
+  const lines = listed.split('\0').filter((line) => line !== '');
+  return lines.map((line) => [line.slice(line.indexOf('\t') + 1), line.split(/[ \t]/)[2] ?? '']);
+}
+
+/** The name of the raw bytes that are in a file. */
+function hashOf(folder: string, path: string): string {
+  const full = join(folder, path);
+  if (lstatSync(full).isSymbolicLink()) return readlinkSync(full);
+  return scratch.git('/', 'hash-object', '--no-filters', full);
+}

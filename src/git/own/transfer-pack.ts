@@ -1,0 +1,155 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { failed, ownEnvironment, type GitResult, type OwnPlace } from '../run-git.ts';
+
+/** One side of a transfer: where objects are read from or written to. */
+export interface ObjectStore {
+  /** An `objects` folder. */
+  readonly objects: string;
+  /** Further `objects` folders to read from. */
+  readonly also?: readonly string[];
+}
+
+export interface Transfer {
+  readonly from: ObjectStore;
+  readonly to: ObjectStore;
+  /** Commits to send with all that they need. */
+  readonly wants: readonly string[];
+  /** Commits that the receiver has whole. */
+  readonly haves: readonly string[];
+  /** Called with lines such as "Receiving objects: 45% (9/20)". */
+  readonly onProgress?: (line: string) => void;
+}
+
+/**
+ * Copies commits from one object store to the other as one pack. Both processes run with Baton's own configuration, so that nothing the
+ * measured repository is configured to do happens. `index-pack --strict` hashes every byte that arrives and requires each object that
+ * another one names: a damaged or replaced object ends the transfer with an error that names it.
+ */
+export async function transferPack(own: OwnPlace, transfer: Transfer): Promise<GitResult<null>> {
+  const { from, to, wants, haves, onProgress } = transfer;
+  const progress = onProgress === undefined ? ['-q'] : ['--progress'];
+  // No new deltas: a handful of objects is sent faster without, and a later repack makes them.
+  const pack = ['pack-objects', '--revs', '--stdout', '--window=0', '--delta-base-offset', ...progress];
+  const index = ['index-pack', '--stdin', STRICT, ...(onProgress === undefined ? [] : ['-v'])];
+  const sender = start(own, pack, from);
+  const receiver = start(own, index, to);
+  const stall = new Stall([sender, receiver]);
+  const ends = Promise.all([endOf(sender, stall, onProgress), endOf(receiver, stall, onProgress)]);
+  sender.stdout?.on('data', () => stall.moved());
+  if (receiver.stdin !== null) sender.stdout?.pipe(receiver.stdin);
+  // A process that ends early has its reason in its exit code and in what it printed.
+  for (const stream of [sender.stdin, receiver.stdin]) stream?.on('error', () => undefined);
+  receiver.stdin?.on('close', () => sender.stdout?.resume());
+  receiver.stdout?.resume();
+  sender.stdin?.end(`${[...wants, ...haves.map((sha) => `^${sha}`)].join('\n')}\n`);
+  const [sent, received] = await ends;
+  stall.end();
+  if (sent.code === 0 && received.code === 0) return { ok: true, value: null };
+  if (stall.isOver)
+    return failed('git/timeout', `copying ${wants[0] ?? ''} made no progress for ${STALL_MS} ms`, DAMAGED);
+  // The receiver fails as well where the sender does, for want of a pack: the sender's reason is the real one.
+  return failureOf(sent.code === 0 ? received.stderr : sent.stderr, wants);
+}
+
+/**
+ * Old histories have commits and trees that are odd in harmless ways; these are let in. What could reach a file system or a submodule in
+ * an unexpected way (`hasDotgit`, `gitmodulesUrl` and the like) stays an error.
+ */
+const STRICT = `--strict=${[
+  'badDate',
+  'badDateOverflow',
+  'badEmail',
+  'badTimezone',
+  'emptyName',
+  'extraHeaderEntry',
+  'missingAuthor',
+  'missingEmail',
+  'missingNameBeforeEmail',
+  'missingSpaceBeforeDate',
+  'missingSpaceBeforeEmail',
+  'missingTagEntry',
+  'missingTaggerEntry',
+  'multipleAuthors',
+  'zeroPaddedDate',
+  'zeroPaddedFilemode',
+]
+  .map((id) => `${id}=ignore`)
+  .join(',')}`;
+
+/** A pipe in place of an object would be waited for without end. */
+const STALL_MS = 120_000;
+
+export const DAMAGED = 'Look for damaged objects: git fsck. Then fetch them again from a remote, or restore a backup.';
+
+function start(own: OwnPlace, args: readonly string[], { objects, also = [] }: ObjectStore): ChildProcess {
+  const env = {
+    ...ownEnvironment(own.gitDir),
+    GIT_OBJECT_DIRECTORY: objects,
+    ...(also.length === 0 ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: also.map(quotedPath).join(':') }),
+  };
+  return spawn('git', [...args], { cwd: own.gitDir, env, windowsHide: true });
+}
+
+/** As git reads this variable: a colon or a quote in a path would end it. */
+export function quotedPath(path: string): string {
+  return `"${path.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
+
+async function endOf(
+  child: ChildProcess,
+  stall: Stall,
+  onProgress?: (line: string) => void,
+): Promise<{ readonly code: number | null; readonly stderr: string }> {
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stall.moved();
+    stderr = (stderr + text).slice(-MOST_WORDS);
+    const line = text.split(/[\r\n]/).findLast((each) => each.includes('%'));
+    if (line !== undefined) onProgress?.(line.trim());
+  });
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ code: null, stderr: `fatal: cannot run git: ${error.message}` }));
+    child.on('close', (code) => resolve({ code, stderr }));
+  });
+}
+
+const MOST_WORDS = 20_000;
+
+/** Ends the processes if none of them has moved for long. */
+class Stall {
+  readonly #children: readonly ChildProcess[];
+  readonly #timer: NodeJS.Timeout;
+  isOver = false;
+
+  constructor(children: readonly ChildProcess[]) {
+    this.#children = children;
+    this.#timer = this.#start();
+  }
+
+  moved(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #start(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.isOver = true;
+      for (const child of this.#children) child.kill('SIGTERM');
+    }, STALL_MS);
+  }
+}
+
+function failureOf(stderr: string, wants: readonly string[]): GitResult<never> {
+  const lines = stderr.split(/[\r\n]/).filter((line) => /^(?:fatal|error): /.test(line));
+  const why = lines.join('; ').replaceAll(/(?:fatal|error): /g, '');
+  const named = lines.flatMap((line) => /\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/.exec(line)?.[0] ?? []);
+  const object = named[0];
+  if (object === undefined) {
+    return failed('git/failed', `copying ${wants.join(', ')} failed: ${why || stderr.trim().slice(-1000)}`, DAMAGED);
+  }
+  const about = wants.includes(object) ? `commit ${object}` : `object ${object} (part of ${wants.join(', ')})`;
+  return failed('git/damaged-object', `${about} is missing or damaged in the repository: ${why}`, DAMAGED);
+}
