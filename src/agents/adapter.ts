@@ -1,3 +1,4 @@
+import type { Environment } from '../protocol/environment.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { agentFiles, Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
@@ -5,7 +6,7 @@ import type { Programs } from '../supervisor/programs.ts';
 /** What an agent is started with, apart from its plan: everything is settled, no template is left. */
 export interface AgentContext {
   readonly agentId: string;
-  /** The how-manieth process, from 1. */
+  /** Process number, starting at 1. */
   readonly start: number;
   /** What it is told: the prompt at the first start; later what the conversation goes on with, or null. */
   readonly prompt: string | null;
@@ -32,6 +33,8 @@ export interface UserSetup {
   readonly entries: readonly string[];
   /** What its `settings.json` says. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Variables that those settings tell the client to read. */
+  readonly variables?: readonly string[];
 }
 
 /** The part of a launch that depends on the client; who starts it fills in the rest. */
@@ -51,4 +54,10 @@ export interface Adapter {
   readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => Prepared;
   /** The same in its own interactive mode, for a person's terminal; left out where it has none. */
   readonly attach?: Adapter['prepare'];
+  /** Variables of its model's API and its own settings, which pass to its sessions and to nothing else: names, or prefixes with `*`. */
+  readonly variables?: (env: Environment, user: UserSetup | undefined) => readonly string[];
+  /** Without a first message it waits for one on standard input, for ever. */
+  readonly needsPrompt?: true;
+  /** Its `stop_hook_active` is false again after a tool call: the supervisor counts blocks by itself. */
+  readonly hasUnreliableStopFlag?: true;
 }

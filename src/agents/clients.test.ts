@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { allowedEnvironment } from '../protocol/environment.ts';
 import { agentFiles } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, LaunchParts } from './adapter.ts';
 import { claude } from './claude/adapter.ts';
 import { codex } from './codex/adapter.ts';
 import { stopHookFlags } from './codex/stop-hook.ts';
 import { gemini } from './gemini/adapter.ts';
-import { isInteractive } from './prepare-agent.ts';
+import { clientVariables, isInteractive, prepareAgent } from './prepare-agent.ts';
 
 const CONTEXT: AgentContext = {
   agentId: 'agent-1',
@@ -33,6 +34,15 @@ describe.each(Object.entries(ADAPTERS))('how %s is started', (run, adapter) => {
   it('keeps the prompt out of the command line, where everybody on the machine can read it', () => {
     expect(prepare(adapter).argv.join(' ')).not.toContain('secret');
     expect(prepare(adapter).prompt).toBe('a secret plan');
+  });
+
+  it('is refused without a prompt: it would wait on its standard input for ever', () => {
+    for (const prompt of [null, '', ' \n'])
+      expect(prepareAgent({ name: 'coder', run }, { ...CONTEXT, prompt })).toEqual({
+        ok: false,
+        reason: 'the agent coder has no prompt: set its `prompt` or `prompt_file`',
+      });
+    expect(prepareAgent({ name: 'coder', run }, { ...CONTEXT, prompt: null, isAttached: true }).ok).toBe(true);
   });
 
   it('names a model where the plan does', () => {
@@ -147,3 +157,44 @@ function prepare(adapter: Adapter, context: AgentContext = CONTEXT, model?: stri
   if (!prepared.ok) throw new Error(prepared.reason);
   return prepared.launch;
 }
+
+describe('the variables that a client gets', () => {
+  const ENV = {
+    ANTHROPIC_API_KEY: 'x',
+    CLAUDE_CODE_OAUTH_TOKEN: 'x',
+    OPENAI_API_KEY: 'x',
+    CODEX_HOME: 'x',
+    GEMINI_API_KEY: 'x',
+    GOOGLE_GEMINI_BASE_URL: 'x',
+    AWS_SECRET_ACCESS_KEY: 'x',
+    MY_PROVIDER_KEY: 'x',
+    BATON_GITHUB_WEBHOOK_SECRET: 'x',
+  };
+  const passed = (run: string, more: Record<string, string> = {}, variables: string[] = []): string[] => {
+    const env = { ...ENV, ...more };
+    const user = { folder: '', entries: [], settings: {}, variables };
+    return Object.keys(allowedEnvironment(env, clientVariables({ run }, env, user)).passed);
+  };
+
+  it('are those of its own API, and of no other client', () => {
+    expect(passed('claude')).toEqual(['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN']);
+    expect(passed('codex')).toEqual(['OPENAI_API_KEY', 'CODEX_HOME']);
+    expect(passed('gemini')).toEqual(['GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL']);
+  });
+
+  it('include those of a cloud only if the client is configured to use it', () => {
+    expect(passed('claude', { CLAUDE_CODE_USE_BEDROCK: '1' })).toContain('AWS_SECRET_ACCESS_KEY');
+    expect(passed('claude', { CLAUDE_CODE_USE_VERTEX: '1' })).toContain('GOOGLE_GEMINI_BASE_URL');
+  });
+
+  it("are those that the user's own Codex settings name as keys, but never the daemon's", () => {
+    expect(passed('codex', {}, ['MY_PROVIDER_KEY', 'BATON_GITHUB_WEBHOOK_SECRET'])).toContain('MY_PROVIDER_KEY');
+    expect(passed('codex', {}, ['BATON_GITHUB_WEBHOOK_SECRET'])).not.toContain('BATON_GITHUB_WEBHOOK_SECRET');
+  });
+
+  it('are none for scripts, built-in roles and commands, unless the command is a client', () => {
+    for (const run of ['scripted a.yaml', 'builtin:prep', 'node agent.mjs', './claude.sh'])
+      expect(passed(run)).toEqual([]);
+    expect(passed('/usr/bin/claude -p "Do it."')).toEqual(['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN']);
+  });
+});

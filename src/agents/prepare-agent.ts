@@ -1,8 +1,9 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import type { Environment } from '../protocol/environment.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import { agentFiles, type LaunchFile } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
-import type { Adapter, AgentContext, Prepared } from './adapter.ts';
+import type { Adapter, AgentContext, Prepared, UserSetup } from './adapter.ts';
 import { builtin } from './builtin/adapter.ts';
 import { claude } from './claude/adapter.ts';
 import { codex } from './codex/adapter.ts';
@@ -21,6 +22,8 @@ export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {
   const files = agentFiles(context.stateDir, context.agentId);
   const prepare = context.isAttached === true ? adapter.attach : adapter.prepare;
   if (prepare === undefined) return { ok: false, reason: `\`${plan.run}\` has no interactive mode` };
+  if (adapter.needsPrompt === true && context.isAttached !== true && !context.prompt?.trim())
+    return { ok: false, reason: `the agent ${plan.name} has no prompt: set its \`prompt\` or \`prompt_file\`` };
   const prepared = prepare(plan, context, files);
   if (!prepared.ok) return prepared;
   const { launch } = prepared;
@@ -32,6 +35,26 @@ export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {
       files: [...launch.files, batonShim(files.bin, context.programs)],
     },
   };
+}
+
+/**
+ * The variables that pass to this client because it is the client: those of its model's API. A command for the shell gets those of the
+ * client that its first word names.
+ */
+export function clientVariables(
+  { run }: Pick<AgentPlan, 'run'>,
+  env: Environment,
+  user: UserSetup | undefined,
+): readonly string[] {
+  const program = basename(run.trim().split(/\s/, 1)[0] ?? '');
+  const adapter = ADAPTERS.find(({ runs }) => runs(run));
+  const client = adapter === command ? ADAPTERS.find((each) => each !== command && each.runs(program)) : adapter;
+  return client?.variables?.(env, user) ?? [];
+}
+
+/** Whether the client's `stop_hook_active` can be relied on. */
+export function hasReliableStopFlag({ run }: Pick<AgentPlan, 'run'>): boolean {
+  return ADAPTERS.find(({ runs }) => runs(run))?.hasUnreliableStopFlag !== true;
 }
 
 /** Whether a person can take the conversation over, in the client's own interactive mode. */

@@ -7,8 +7,18 @@ export function readUserSetup(run: string, env: Readonly<Record<string, string |
   const home = env['HOME'] ?? '';
   if (run === 'claude') return readFolder(env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'));
   if (run === 'gemini') return readFolder(join(env['GEMINI_CLI_HOME'] ?? home, '.gemini'));
+  if (run === 'codex') return readCodex(env['CODEX_HOME'] ?? join(home, '.codex'));
   return undefined;
 }
+
+/** Of Codex only the names of the variables count from which its providers and servers take their keys. */
+function readCodex(folder: string): UserSetup {
+  const text = read(() => readFileSync(join(folder, 'config.toml'), 'utf8')) ?? '';
+  const variables = [...text.matchAll(KEY_OF)].map(([, name = '']) => name);
+  return { folder, entries: [], settings: {}, variables: [...new Set(variables)].slice(0, 20) };
+}
+
+const KEY_OF = /^\s*(?:env_key|bearer_token_env_var)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]{0,127})["']/gm;
 
 /** Somebody who never used the client has no such folder, and a broken file is the client's to complain about. */
 function readFolder(folder: string): UserSetup {

@@ -11,6 +11,8 @@ export interface ApiError {
   readonly hint: string;
   /** Where several things are wrong with a file: each with its place and its hint. The message has them too, a line each. */
   readonly problems?: readonly FileProblem[];
+  /** A runbook that loosens the rules in force: its hash, which an operator has to name, and how it differs. */
+  readonly rules?: { readonly sha256: string; readonly differences: readonly object[] };
 }
 
 export interface FileProblem extends Problem {
@@ -27,6 +29,9 @@ export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'bad-host': 403,
   'bad-origin': 403,
   'bad-signature': 403,
+  'below-session': 403,
+  'no-pass': 403,
+  'bad-pass': 403,
   'webhook-off': 404,
   'no-such-handoff': 404,
   'bad-runbook': 400,

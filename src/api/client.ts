@@ -2,6 +2,7 @@ import type { Answer, ApiError } from './answer.ts';
 import { CallChannel, type ChannelCall } from './call-channel.ts';
 import { pause, type HttpRequest } from './http-connection.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from './outbox.ts';
+import { makePass, needsPass, PASS_HEADER } from './operator-pass.ts';
 import { notHeard, parseAnswer } from './parse-answer.ts';
 import { findDaemon, reachDaemon, type Reached } from './reach.ts';
 import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
@@ -11,8 +12,11 @@ import { VERSION } from './version.ts';
 export interface ClientOptions {
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Who asks: a token, or the one that lies in the state folder for an operator or a worker. */
-  readonly token: { readonly given: string } | { readonly ofFolder: 'operator' | 'worker' };
+  /** Who asks: a token, or the one that lies in the state folder for an operator or a worker; or why every call is refused. */
+  readonly token:
+    | { readonly given: string }
+    | { readonly ofFolder: 'operator' | 'worker'; readonly principal?: string | undefined }
+    | Refused;
   /** A folder in the repository that calls are about. Sessions need none: their token names it. */
   readonly projectPath?: string;
   readonly autostart: boolean;
@@ -20,6 +24,10 @@ export interface ClientOptions {
   readonly reachMs: number;
   /** Who stands between: the supervisor of the agent that calls. It speaks plain HTTP. */
   readonly url?: string;
+}
+
+interface Refused {
+  readonly refused: ApiError;
 }
 
 export interface CallOptions {
@@ -50,6 +58,7 @@ export class Client {
    * again and the call repeated with the same key; a call that says something and reaches nobody is kept in the outbox.
    */
   async call(operation: string, input: unknown, given: CallOptions = {}): Promise<Answer> {
+    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
     const key = given.key ?? crypto.randomUUID();
     const options = await this.#asHolder(operation, body, given);
@@ -77,6 +86,7 @@ export class Client {
 
   /** Ends the daemon, and waits until it has ended. `wasRunning` is false where there was none; `agents` is how many go on without it. */
   async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean; readonly agents: number }>> {
+    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const connection = await findDaemon(this.#options.stateDir);
     if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
     const request = { method: 'POST', path: '/v1/stop', headers: this.#headers(options), body: '{}' } as const;
@@ -86,6 +96,17 @@ export class Client {
     if (answer?.ok === false) return answer;
     await connection.closed();
     return { ok: true, result: { wasRunning: true, agents: agentsIn(answer?.result) } };
+  }
+
+  /** A worker token for a named principal; only an operator gets one. */
+  async issueWorkerToken(principal: string): Promise<Answer<{ readonly token: string }>> {
+    const answer = await this.#request(
+      { method: 'POST', path: '/v1/worker-token', body: JSON.stringify({ principal }) },
+      {},
+    );
+    if (!answer.ok) return answer;
+    const token: unknown = Reflect.get(Object(answer.result), 'token');
+    return typeof token === 'string' ? { ok: true, result: { token } } : { ok: false, error: notHeard('closed') };
   }
 
   /** Asks the daemon to deliver what is kept, where something is, so that it comes before what is said next. */
@@ -112,7 +133,7 @@ export class Client {
   /** Whoever has no token of their own speaks, in a session with Baton's hooks, for what was claimed in it. */
   async #asHolder(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
     const { stateDir, env, token: own } = this.#options;
-    if (options.token !== undefined || 'given' in own || !hasOwnSessions(stateDir)) return options;
+    if (options.token !== undefined || !('ofFolder' in own) || !hasOwnSessions(stateDir)) return options;
     const { findOwnToken } = await import('./own-claims.ts');
     const token = findOwnToken({ stateDir, env, conversation: options.conversation }, operation, body);
     return token === undefined ? options : { ...options, token };
@@ -167,6 +188,7 @@ export class Client {
   }
 
   async #open(until: number): Promise<Opened> {
+    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     for (let losses = 0; ;) {
       const reached = await reachDaemon({ ...this.#options, until });
       if (!reached.ok) return reached;
@@ -217,12 +239,20 @@ export class Client {
   }
 
   async #reach(): Promise<Reached> {
+    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     return reachDaemon({ ...this.#options, until: performance.now() + this.#options.reachMs });
   }
 
+  get #refusal(): ApiError | undefined {
+    return 'refused' in this.#options.token ? this.#options.token.refused : undefined;
+  }
+
+  /** For one connection: a pass is good once. */
   #headers({ token = this.#token(), projectPath = this.#options.projectPath }: CallOptions): Record<string, string> {
+    const pass = this.#options.url === undefined && needsPass(token) ? makePass(this.#options.stateDir) : undefined;
     return {
       'baton-version': VERSION,
+      ...(pass === undefined ? {} : { [PASS_HEADER]: pass }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       // Headers are ASCII, and paths are not.
       ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
@@ -231,9 +261,10 @@ export class Client {
 
   #token(): string | undefined {
     const { token, stateDir } = this.#options;
+    if ('refused' in token) return undefined;
     if ('given' in token) return token.given;
     // Read late: the first daemon of a folder makes it.
-    this.#foldersToken ??= readToken(stateDir, token.ofFolder);
+    this.#foldersToken ??= readToken(stateDir, token.ofFolder, token.principal);
     return this.#foldersToken;
   }
 }

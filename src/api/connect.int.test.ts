@@ -108,11 +108,12 @@ describe('a client', () => {
       const { VERSION } = await import('${import.meta.dirname}/version.ts');
       const { request } = await import('node:http');
       const { readDaemonRecord, readToken } = await import('${import.meta.dirname}/state-folder.ts');
+      const { makePass } = await import('${import.meta.dirname}/operator-pass.ts');
       const stateDir = process.env.BATON_STATE_DIR;
       const headers = { authorization: 'Bearer ' + readToken(stateDir, 'operator'), 'baton-version': VERSION + '-other' };
       const { socket } = readDaemonRecord(stateDir);
       for (const path of ['/v1/task_list', '/v1/stop']) {
-        await new Promise((done) => request({ socketPath: socket, path, method: 'POST', headers }, async (response) => {
+        await new Promise((done) => request({ socketPath: socket, path, method: 'POST', headers: { ...headers, 'baton-pass': makePass(stateDir) } }, async (response) => {
           console.log(response.statusCode, (await response.toArray()).join(''));
           done();
         }).end('{}'));

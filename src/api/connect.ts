@@ -1,4 +1,7 @@
+import { belowSession } from './below-session.ts';
 import { Client, type ClientOptions } from './client.ts';
+import { findSessionAbove } from './find-session-above.ts';
+import { needsPass } from './operator-pass.ts';
 import { findStateDir } from './state-folder.ts';
 
 export interface ConnectOptions extends Partial<Omit<ClientOptions, 'token'>> {
@@ -6,6 +9,8 @@ export interface ConnectOptions extends Partial<Omit<ClientOptions, 'token'>> {
   readonly token?: string;
   /** Which token of the state folder to use where neither an option nor the environment names one. */
   readonly as?: 'operator' | 'worker';
+  /** Of workers: whose token; the one that all unnamed workers share if left out. */
+  readonly principal?: string;
 }
 
 /**
@@ -19,19 +24,37 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
 }
 
 /** The same without connecting yet. */
-export function createClient({ token, as = 'operator', ...options }: ConnectOptions = {}): Client {
+export function createClient({ token, as = 'operator', principal, ...options }: ConnectOptions = {}): Client {
   const env = options.env ?? process.env;
+  const stateDir = options.stateDir ?? findStateDir(env);
   const { BATON_TOKEN: ofEnvironment, BATON_URL: url } = env;
   // A session never falls back to the operator's token: where there is a token in the environment, no other is read.
   const given = token ?? (ofEnvironment === '' ? undefined : ofEnvironment);
   return new Client({
-    stateDir: findStateDir(env),
     env,
     autostart: true,
     reachMs: 15_000,
     // The supervisor knows its own agent; everybody else goes to the daemon.
     ...(token === undefined && ofEnvironment && url ? { url } : {}),
     ...options,
-    token: given === undefined ? { ofFolder: as } : { given },
+    stateDir,
+    ...rightsOf(given, { ofFolder: as, principal }, stateDir, env),
   });
+}
+
+/**
+ * Under which token this process calls. A process inside a session acts for the session, also if it has lost or removed its variables; if the
+ * session's own token cannot be read, its calls are refused.
+ */
+function rightsOf(
+  given: string | undefined,
+  own: { readonly ofFolder: 'operator' | 'worker'; readonly principal: string | undefined },
+  stateDir: string,
+  env: ClientOptions['env'],
+): Pick<ClientOptions, 'token' | 'url'> {
+  if (given !== undefined && !needsPass(given)) return { token: { given } };
+  const above = findSessionAbove(stateDir, env);
+  if (above === undefined) return { token: given === undefined ? own : { given } };
+  if (given !== undefined || above.token === undefined) return { token: { refused: belowSession(above) } };
+  return { token: { given: above.token }, ...(above.url === undefined ? {} : { url: above.url }) };
 }

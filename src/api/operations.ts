@@ -5,13 +5,27 @@ import * as exchange from './exchange-operations.ts';
 import type { Operation } from './operation.ts';
 import * as project from './project-operations.ts';
 import * as run from './run-operations.ts';
+import * as runbook from './runbook-operations.ts';
 import * as supervisor from './supervisor-operations.ts';
 import * as task from './task-operations.ts';
 import * as workflow from './workflow-operations.ts';
 import * as worktree from './worktree-operations.ts';
 import * as writeback from './writeback-operations.ts';
 
-const ROOMS = [{ costsGet }, task, exchange, writeback, agent, run, project, decision, supervisor, workflow, worktree];
+const ROOMS = [
+  { costsGet },
+  task,
+  exchange,
+  writeback,
+  agent,
+  run,
+  runbook,
+  project,
+  decision,
+  supervisor,
+  workflow,
+  worktree,
+];
 
 /** Every operation, by its name. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(

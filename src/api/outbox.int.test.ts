@@ -54,7 +54,7 @@ describe('the outbox', () => {
     await scene.spawnDaemon();
     expect(listKept(outbox)).toEqual([]);
     expect(readdirSync(outbox)).toEqual([]);
-    expect(await client().call('ledger_head', {})).toMatchObject({ result: { size: 2 } });
+    expect(await client().call('ledger_head', {})).toMatchObject({ result: { size: 3 } });
   });
 
   it('is delivered by a daemon that runs when the next client comes, before what that one says', async () => {

@@ -8,6 +8,8 @@ export interface ProcStat {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
+  /** The number of the process that leads its session. */
+  readonly session: number;
   /** When it was started, in ticks since the machine was: with its number that tells it from all others until the next boot. */
   readonly started: string;
 }
@@ -19,9 +21,17 @@ export function readProcStat(pid: number): ProcStat | undefined {
   const end = stat.lastIndexOf(')');
   if (end < 0) return undefined;
   const fields = stat.slice(end + 2).split(' ', 20);
-  const [state = '', parent, group] = fields;
+  const [state = '', parent, group, session] = fields;
   const program = stat.slice(stat.indexOf('(') + 1, end);
-  return { pid, program, state, parent: Number(parent), group: Number(group), started: fields[19] ?? '' };
+  return {
+    pid,
+    program,
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    started: fields[19] ?? '',
+  };
 }
 
 /** A zombie answers signals, but it is dead: nobody has collected it yet. */
@@ -40,15 +50,18 @@ export function readProcFile(pid: number, file: 'environ' | 'cmdline' | 'stat'):
 
 /** Everything that lives, of all users. */
 export function listLiving(): readonly ProcStat[] {
-  return listNames().flatMap((name) => {
-    const stat = readProcStat(Number(name));
+  return listProcesses().flatMap((pid) => {
+    const stat = readProcStat(pid);
     return stat !== undefined && isLiving(stat) ? [stat] : [];
   });
 }
 
-function listNames(): readonly string[] {
+/** The numbers of all processes, also of those that have ended and are not collected yet. */
+export function listProcesses(): readonly number[] {
   try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
   } catch {
     return [];
   }

@@ -1,3 +1,4 @@
+import { acceptRules } from './accept-rules.ts';
 import { operation } from './operation.ts';
 
 const PEOPLE = ['operator'] as const;
@@ -34,7 +35,7 @@ export const runStart = operation({
   access: PEOPLE,
   kind: 'write',
   tool: false,
-  shape: named,
+  shape: { kind: 'object', fields: { ...named.fields, accept_rules: acceptRules } },
 });
 
 export const runPlan = operation({

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Writable, type Readable } from 'node:stream';
 import type { ApiError } from './answer.ts';
+import { ENVIRONMENT_FD, splitEnvironment } from './environment-pipe.ts';
 import { makeFolder, stateFiles } from './state-folder.ts';
 
 export type Start =
@@ -46,27 +47,38 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartOptions): Promise
   const entry = ENTRY.find((path) => existsSync(path));
   if (entry === undefined) return { kind: 'failed', error: cannotStart('its program is missing') };
   const log = openSync(stateFiles(stateDir).log, 'a', 0o600);
+  const { shown, piped } = splitEnvironment(daemonEnvironment(env));
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
     cwd: stateDir,
     env: {
       // What was compiled once starts in half the time. In our own folder: nobody else may put code there.
       NODE_COMPILE_CACHE: join(stateDir, 'cache'),
-      ...daemonEnvironment(env),
+      ...shown,
       BATON_STATE_DIR: stateDir,
       BATON_READY_FD: String(READY_FD),
+      BATON_ENVIRONMENT_FD: String(ENVIRONMENT_FD),
     },
     detached: true,
-    stdio: ['ignore', log, log, 'pipe'],
+    stdio: ['ignore', log, log, 'pipe', 'pipe'],
   });
   closeSync(log);
+  const pipe = pipeInto(child.stdio[ENVIRONMENT_FD], piped);
   const report = child.stdio[READY_FD];
   if (!isReadable(report)) return { kind: 'failed', error: cannotStart('no pipe') };
   try {
     return await waitForReport(child, report, deadlineMs);
   } finally {
     report.destroy();
+    pipe?.destroy();
     child.unref();
   }
+}
+
+/** A daemon that ends before it has read everything says why on the other pipe. */
+function pipeInto(stream: unknown, text: string): Writable | undefined {
+  if (!(stream instanceof Writable)) return undefined;
+  stream.on('error', () => undefined);
+  return stream.end(text);
 }
 
 /** What belongs to one session, or to one git command, must not reach a daemon that serves all of them, nor what it starts. */

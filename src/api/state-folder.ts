@@ -39,12 +39,19 @@ export function stateFiles(stateDir: string) {
     starting: file('daemon.starting'),
     operatorToken: file('operator.token'),
     workerToken: file('worker.token'),
+    /** The worker tokens of named principals. */
+    workers: file('workers'),
     sessionSecret: file('session.secret'),
     signingKey: file('key.pem'),
     projectList: file('projects.json'),
     projects: file('projects'),
     outbox: file('outbox'),
     ownSessions: file('own-sessions'),
+    /** A folder for each agent, and for each shell step, check and gate, that a supervisor runs. */
+    agents: file('agents'),
+    commands: file('commands'),
+    /** One-use files by which clients show that they run outside of every session. */
+    passes: file('passes'),
   } as const;
 }
 
@@ -97,11 +104,12 @@ function isDaemonRecord(value: unknown): value is DaemonRecord {
   return numbers && [socket, version, started].every((text) => typeof text === 'string');
 }
 
-/** The token of the operator or of workers, for those who may read the state folder. */
-export function readToken(stateDir: string, kind: 'operator' | 'worker'): string | undefined {
-  const { operatorToken, workerToken } = stateFiles(stateDir);
+/** The token of the operator or of workers, for those who may read the state folder; of workers the shared one, or a principal's own. */
+export function readToken(stateDir: string, kind: 'operator' | 'worker', principal?: string): string | undefined {
+  const { operatorToken, workerToken, workers } = stateFiles(stateDir);
+  const ofWorkers = principal === undefined ? workerToken : join(workers, `${principal}.token`);
   try {
-    return readFileSync(kind === 'operator' ? operatorToken : workerToken, 'utf8').trim();
+    return readFileSync(kind === 'operator' ? operatorToken : ofWorkers, 'utf8').trim();
   } catch {
     return undefined;
   }

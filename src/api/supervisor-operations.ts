@@ -20,7 +20,7 @@ export const agentReport = operation({
     fields: {
       kind: {
         kind: 'choice',
-        values: ['started', 'exited', 'attached', 'detached', 'idle', 'stop', 'prompted', 'errored', 'used'],
+        values: ['started', 'exited', 'attached', 'detached', 'idle', 'stop', 'blocked', 'prompted', 'errored', 'used'],
       },
       start,
       supervisor: optionalText,
@@ -29,6 +29,7 @@ export const agentReport = operation({
       signal: optionalText,
       timed_out: flag,
       blocks_used: flag,
+      blocks: tokens,
       output: optionalText,
       why: { kind: 'choice', values: ['stop', 'waiting', 'quiet'], optional: true },
       prompt: optionalText,
@@ -76,8 +77,13 @@ export const commandReport = operation({
 export const agentStanding = operation({
   name: 'agent_standing',
   about: 'Whether the agent has signalled, whether anybody waits for it, and what it still owes.',
-  access: ['supervisor', 'session'],
+  access: ['supervisor', 'session', 'worker'],
   kind: 'read',
   tool: false,
-  shape: { kind: 'object', fields: {} },
+  shape: {
+    kind: 'object',
+    fields: {
+      agent_id: { ...optionalText, about: "Only with a worker's token: which agent; the others ask about themselves." },
+    },
+  },
 });

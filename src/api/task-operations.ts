@@ -185,6 +185,12 @@ export const taskReinstate = operation({
   about: 'The task is to be done again: back to IMPLEMENTATION, whoever holds it.',
   ...operatorsOnly,
 });
+export const taskSelfApprove = operation({
+  name: 'task_self_approve',
+  about:
+    'A person approves a change of their own, at the commit that it has now. The reason is recorded, and shown with the task and in its proof.',
+  ...operatorsOnly,
+});
 export const taskCancel = operation({ name: 'task_cancel', about: 'Stop work on a task for good.', ...operatorsOnly });
 export const taskWaive = operation({
   name: 'task_waive',

@@ -19,6 +19,8 @@ export const emitExit = operationCommand({
   },
   show: (result) => {
     const { next_phase, exit_reason } = fieldsOf(result);
+    if (next_phase === 'null')
+      return `Accepted (${exit_reason}); your session has ended, and the task keeps its phase.\n`;
     return `Accepted (${exit_reason}); the task is now ${next_phase}.\n`;
   },
 });

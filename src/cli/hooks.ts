@@ -1,3 +1,6 @@
+import { userInfo } from 'node:os';
+import { isPrincipalName, PRINCIPAL_EXPECTED } from '../api/principal-name.ts';
+import { ensureWorkerToken } from '../api/worker-token.ts';
 import { CLIENTS, type Client, type ClientName, type Machine, type Scope, type Wanted } from '../hooks/client.ts';
 import { HOOKED_CLIENTS } from '../hooks/clients.ts';
 import { describeVersion, findVersion } from '../hooks/find-version.ts';
@@ -28,6 +31,7 @@ export const hooksInstall: Command = {
       value: 'ACTION',
       about: 'signal: a session that holds a task says how it stands before it stops; allow: it need not',
     },
+    { name: 'principal', value: 'NAME', about: 'Who answers for what its sessions do; left out: CLIENT.USER' },
   ],
   async run(given, io) {
     const asked = wantedOf(given, io);
@@ -44,6 +48,7 @@ export const hooksInstall: Command = {
       io.err(`  hint: First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind}\n`);
       return EXIT.failed;
     }
+    const { principal } = asked.wanted.options;
     const done = installHooks(hooked, asked.wanted);
     if (!done.ok) return refuse(done, io);
     const version = await findVersion(hooked, io.env);
@@ -53,6 +58,9 @@ export const hooksInstall: Command = {
     );
     for (const note of done.notes) io.out(`Note: ${printable(note)}\n`);
     io.out(`${hooked.title}: ${describeVersion(hooked, version)}.\n`);
+    // While no daemon runs, the first session has the token issued.
+    if (principal !== undefined) await ensureWorkerToken(principal, io.env, false);
+    io.out(`Its sessions work as the principal worker:${principal}.\n`);
     if (scope.kind === 'project') io.out('Note: these files name programs of this machine; keep them out of git.\n');
     return EXIT.ok;
   },
@@ -82,12 +90,17 @@ export const hooksRun: Command = {
   summary: 'What a client runs at its hooks; JSON on standard input',
   examples: ['baton hooks run claude stop'],
   args: [client, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
-  options: [{ name: 'claim', about: 'At the start: claim the next task' }],
+  options: [
+    { name: 'claim', about: 'At the start: claim the next task' },
+    { name: 'principal', value: 'NAME', about: 'Whose worker token to use' },
+  ],
   exitCodes: { 0: 'always: an empty answer changes nothing' },
   async run({ args, options }, io) {
     // Usually this is not reached: the bin starts that program before anything else is loaded.
     const { runHook } = await import('../hooks/session/main.ts');
-    return runHook([...args, ...(options.has('claim') ? ['--claim'] : [])], io.env, io.cwd);
+    const principal = options.get('principal');
+    const who = principal === undefined ? [] : ['--principal', principal];
+    return runHook([...args, ...(options.has('claim') ? ['--claim'] : []), ...who], io.env, io.cwd);
   },
 };
 
@@ -97,9 +110,21 @@ function wantedOf({ args, options }: Given, io: Io): { name: ClientName; wanted:
   if (options.has('user') && options.has('project')) return { usage: 'either --user or --project' };
   const onStop = options.get('on-stop') ?? 'signal';
   if (onStop !== 'signal' && onStop !== 'allow') return { usage: `--on-stop is signal or allow, not ${onStop}` };
+  const principal = options.get('principal') ?? defaultPrincipal(name);
+  if (!isPrincipalName(principal)) return { usage: `--principal: ${PRINCIPAL_EXPECTED}` };
   const scope = scopeOf(options.has('project'), io.cwd);
   if (scope === undefined) return { usage: '--project needs a git repository, and there is none around this folder' };
-  return { name, wanted: { scope, options: { onStop, claim: options.has('claim') }, machine: findMachine(io.env) } };
+  const wanted = { onStop, claim: options.has('claim'), principal } as const;
+  return { name, wanted: { scope, options: wanted, machine: findMachine(io.env) } };
+}
+
+/** A client and a person: the reviewer of what was made with one client may use another. */
+function defaultPrincipal(name: ClientName): string {
+  try {
+    return `${name}.${userInfo().username}`.replaceAll(/[^\w.@-]/g, '-').slice(0, 64);
+  } catch {
+    return name;
+  }
 }
 
 function scopeOf(isProject: boolean, cwd: string): Scope | undefined {

@@ -1,11 +1,14 @@
 import { operationCommand } from './operation-command.ts';
 import { printable } from './printable.ts';
+import { SELF_APPROVE, selfApproval } from './self-approve.ts';
 import { fieldsIn, textIn } from './run/read-fields.ts';
 
 export const merge = operationCommand({
   name: 'merge',
   summary: 'Have Baton merge a task that is ready for it',
   examples: ['baton merge W-00001'],
+  options: [SELF_APPROVE],
+  before: (given) => selfApproval(given.args[0], given),
   args: [{ name: 'TASK', about: 'The task; left out: that of your claim', optional: true }],
   operation: 'merge_request',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),

@@ -2,7 +2,7 @@ import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
 import type { Argument, Command, Given, Io, Option } from './command.ts';
 import { EXIT } from './command.ts';
 import { describeProblem } from './describe-problem.ts';
-import { printable } from './printable.ts';
+import { printable, printableLines } from './printable.ts';
 
 /** What a command that asks one operation of the daemon consists of. */
 export interface OperationCommand {
@@ -14,6 +14,8 @@ export interface OperationCommand {
   readonly operation: string | ((given: Given) => string);
   /** What was typed, as the operation's input; a text is an error of usage. */
   readonly input: (given: Given, io: Io) => Input | Promise<Input>;
+  /** What must be accepted first. */
+  readonly before?: (given: Given) => Before | undefined;
   /** A second question that follows from the first answer; what comes back is added to the result. */
   readonly also?: (result: unknown, given: Given) => Also | undefined;
   /** What happens beside it for as long as the answer is awaited. */
@@ -24,6 +26,8 @@ export interface OperationCommand {
   readonly exitCode?: (result: unknown) => number;
   readonly exitCodes?: Command['exitCodes'];
 }
+
+export type Before = { readonly operation: string; readonly input: object } | { readonly usage: string };
 
 export interface Also {
   readonly operation: string;
@@ -52,10 +56,9 @@ export function operationCommand(options: OperationCommand): Command {
     ...(options.exitCodes === undefined ? {} : { exitCodes: options.exitCodes }),
     async run(given, io) {
       const input = await options.input(given, io);
-      if ('usage' in input) {
-        io.err(`Error: ${printable(input.usage)}\nTry: baton ${options.name} --help\n`);
-        return EXIT.usage;
-      }
+      const first = options.before?.(given);
+      if ('usage' in input) return misused(input.usage, options.name, io);
+      if (first !== undefined && 'usage' in first) return misused(first.usage, options.name, io);
       if ('invalid' in input) {
         io.err(input.invalid);
         return EXIT.failed;
@@ -67,6 +70,10 @@ export function operationCommand(options: OperationCommand): Command {
       }
       const operation = typeof options.operation === 'string' ? options.operation : options.operation(given);
       const { ask } = await import('./ask.ts');
+      if (first !== undefined) {
+        const accepted = await ask(first.operation, first.input, given, io);
+        if (!accepted.ok) return reportError(accepted.error, given, io);
+      }
       const answer = await askBeside(options.meanwhile?.(given, io), async () =>
         ask(operation, input.value, given, io),
       );
@@ -77,6 +84,11 @@ export function operationCommand(options: OperationCommand): Command {
       return report(joined(answer, second), given, io, options);
     },
   };
+}
+
+function misused(problem: string, name: string, io: Io): number {
+  io.err(`Error: ${printable(problem)}\nTry: baton ${name} --help\n`);
+  return EXIT.usage;
 }
 
 async function askBeside(beside: Disposable | undefined, question: () => Promise<Answer>): Promise<Answer> {
@@ -103,11 +115,14 @@ function report(answer: Answer, given: Given, io: Io, { show, exitCode }: Operat
 export function reportError(error: ApiError, given: Given, io: Io): number {
   const { code, message, hint } = error;
   const isOver = OVER.has(code) && !given.options.has('token') && isClaimToken(io.env['BATON_TOKEN']);
-  const hints = [hint, isOver ? 'BATON_TOKEN is that of a claim that has ended: unset BATON_TOKEN' : ''];
+  const hints = [
+    hint,
+    isOver ? 'The claim of this BATON_TOKEN has ended; a person goes on in a terminal outside the session' : '',
+  ];
   const lines = hints.filter((text) => text !== '').map((text) => `  hint: ${printable(text)}\n`);
   if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
   else if (error.problems !== undefined && error.problems.length > 0) io.err(describeProblems(error.problems));
-  else io.err(`Error: ${printable(message)}\n${lines.join('')}`);
+  else io.err(`Error: ${printableLines(message)}\n${lines.join('')}`);
   return code === 'runbook/usage' ? EXIT.usage : EXIT.failed;
 }
 
@@ -126,7 +141,7 @@ const OVER: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-act
 /** The token of a claim names its repository; another one beside it would not be heard. */
 function findConflict({ options }: Given, { env }: Io): string | undefined {
   if (!options.has('project') || !isClaimToken(options.get('token') ?? env['BATON_TOKEN'])) return undefined;
-  const leave = options.has('token') ? 'leave --token or --project out' : 'unset BATON_TOKEN, or leave --project out';
+  const leave = options.has('token') ? 'leave --token or --project out' : 'leave --project out';
   return `the token of a claim names its own repository: ${leave}`;
 }
 

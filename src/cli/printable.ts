@@ -8,3 +8,8 @@ export function printable(text: string): string {
     return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
   });
 }
+
+/** The same for text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}

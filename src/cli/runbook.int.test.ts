@@ -24,7 +24,7 @@ describe('baton runbook check', () => {
     const folder = repository({
       'baton.toml': GOOD,
       'a.md': 'Do it.',
-      '.baton/runbooks/b.yaml': 'agents: { b: { run: codex } }',
+      '.baton/runbooks/b.yaml': 'agents: { b: { run: ./agent } }',
     });
     expect(await runCli(['runbook', 'check', '--project', folder])).toEqual({
       code: 0,
@@ -69,7 +69,7 @@ describe('baton runbook check', () => {
 
   it('checks the files it is given, as one runbook', async () => {
     const folder = repository({
-      'x.toml': '[agents.a]\nrun = "claude"\n',
+      'x.toml': '[agents.a]\nrun = "./agent"\n',
       'y.json': '{"workers": {"w": {"run": {"agent": "a"}}}}',
     });
     const files = ['x.toml', 'y.json'].map((name) => join(folder, name));
@@ -160,7 +160,7 @@ describe('baton runbook list', () => {
 
 describe('baton validate runbook', () => {
   it('reads a file by its ending, and standard input by how it begins', async () => {
-    const folder = repository({ 'x.yaml': 'agents: { a: { run: claude } }\n' });
+    const folder = repository({ 'x.yaml': 'agents: { a: { run: ./agent } }\n' });
     expect(await runCli(['validate', 'runbook', join(folder, 'x.yaml')])).toMatchObject({ code: 0 });
     for (const text of ['[agents.a]\nrun = "x"\n', 'agents: {a: {run: x}}\n', '{"agents": {"a": {"run": "x"}}}', '']) {
       expect(await runCli(['validate', 'runbook', '-'], text)).toEqual({

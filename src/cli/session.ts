@@ -3,6 +3,7 @@ import { operationCommand } from './operation-command.ts';
 import { printable } from './printable.ts';
 import { readArgument, readDocumentArgument } from './read-argument.ts';
 import type { Io } from './command.ts';
+import { SELF_APPROVE, selfApproval } from './self-approve.ts';
 
 /** What a session sends before it ends, from a file. The daemon reads it, strictly, as its own dialect. */
 export const resultSubmit = operationCommand({
@@ -20,7 +21,8 @@ export const handoffSend = operationCommand({
   summary: 'Hand your task on; it takes effect when your session ends',
   examples: ['baton handoff send .baton/session/handoff-to-reviewer-agent.xml'],
   args: [{ name: 'FILE|-', about: 'The handoff, XML' }],
-  options: [{ name: 'task', value: 'ID', about: 'Operators: the task it is about' }],
+  options: [{ name: 'task', value: 'ID', about: 'Operators: the task it is about' }, SELF_APPROVE],
+  before: (given) => selfApproval(given.options.get('task'), given),
   operation: 'handoff_send',
   input: async ({ args: [file = '-'], options }, io) => {
     const read = await readText(file, io);

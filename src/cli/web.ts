@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { findStateDir, readDaemonRecord, readToken } from '../api/state-folder.ts';
+import type { ApiError } from '../api/answer.ts';
+import { belowSession } from '../api/below-session.ts';
+import { findSessionAbove } from '../api/find-session-above.ts';
 import { withClient } from './ask.ts';
-import { EXIT, type Command } from './command.ts';
+import { EXIT, type Command, type Io } from './command.ts';
 import { COMMON, reportError } from './operation-command.ts';
 import { projectDir } from './runbook.ts';
 
@@ -16,7 +19,10 @@ export const web: Command = {
     if (!health.ok) return reportError(health.error, given, io);
     const stateDir = findStateDir(io.env);
     const record = readDaemonRecord(stateDir);
-    const token = given.options.has('no-token') ? undefined : readToken(stateDir, 'operator');
+    const wantsToken = !given.options.has('no-token');
+    const refusal = wantsToken ? findRefusal(stateDir, io) : undefined;
+    if (refusal !== undefined) return reportError(refusal, given, io);
+    const token = wantsToken ? readToken(stateDir, 'operator') : undefined;
     const project = await projectDir(given, io);
     // Behind the #: what stands there never leaves the browser, and gets into no log.
     const known = { project: existsSync(project) ? project : '', ...(token === undefined ? {} : { token }) };
@@ -24,4 +30,17 @@ export const web: Command = {
     io.out(given.options.has('json') ? `${JSON.stringify({ url })}\n` : `${url}\n`);
     return EXIT.ok;
   },
+};
+
+/** The address holds the operator's token: only an operator gets it. */
+function findRefusal(stateDir: string, { env }: Io): ApiError | undefined {
+  const above = findSessionAbove(stateDir, env);
+  if (above !== undefined) return belowSession(above);
+  return /^[saw]\./.test(env['BATON_TOKEN'] ?? '') ? NOT_AN_OPERATOR : undefined;
+}
+
+const NOT_AN_OPERATOR: ApiError = {
+  code: 'forbidden',
+  message: "the address holds the operator's token, and BATON_TOKEN is not an operator's",
+  hint: 'Run it in a terminal outside the session, or leave the token out: baton web --no-token',
 };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiError } from '../api/answer.ts';
+import type { SessionGuard } from './session-guard.ts';
 import type { Identity, Tokens } from './tokens.ts';
 
 /** Through which of the two doors a request came: a Unix socket has no port. */
@@ -11,17 +12,25 @@ export type Admitted =
   | { readonly ok: true; readonly identity: Identity }
   | { readonly ok: false; readonly error: ApiError };
 
+export interface Gatekeepers {
+  readonly tokens: Tokens;
+  readonly guard: SessionGuard;
+}
+
 /**
  * Who asks, or why they may not. Host and Origin come before the token: a page in a browser, led here by a name that
  * resolves to this machine, must not even learn whether its token is right.
  */
-export function admit({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Door, tokens: Tokens): Admitted {
+export function admit(request: IncomingMessage, { port }: Door, { tokens, guard }: Gatekeepers): Admitted {
+  const { headers, socket } = request;
   if (port !== undefined && !isLocal(headers.host)) return { ok: false, error: BAD_HOST };
   if (headers.origin !== undefined && !isOwnOrigin(headers.origin, port)) return { ok: false, error: BAD_ORIGIN };
   const { authorization } = headers;
   if (authorization === undefined) return { ok: false, error: NO_TOKEN };
   const identity = authorization.startsWith('Bearer ') ? tokens.identify(authorization.slice(7).trim()) : undefined;
-  return identity === undefined ? { ok: false, error: BAD_TOKEN } : { ok: true, identity };
+  if (identity === undefined) return { ok: false, error: BAD_TOKEN };
+  const error = guard.refuse(identity, socket, headers);
+  return error === undefined ? { ok: true, identity } : { ok: false, error };
 }
 
 /** Whether a request for what needs no token came to the right door under a name of this machine. */
@@ -53,7 +62,7 @@ const BAD_ORIGIN: ApiError = {
 const NO_TOKEN: ApiError = {
   code: 'no-token',
   message: 'a token is needed',
-  hint: 'Send the header `Authorization: Bearer TOKEN`; the operator’s is in operator.token in the state folder.',
+  hint: 'Send the header `Authorization: Bearer TOKEN`. See docs/api.md.',
 };
 const BAD_TOKEN: ApiError = {
   code: 'bad-token',

@@ -23,7 +23,7 @@ export const AGENT_REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
   agent_stop: handle(agents.agentStop, async (call) => report(call, call.input.agent_id, { kind: 'stop' })),
 
   agent_standing: handle(operations.agentStanding, async (call) => {
-    const id = ownAgent(call);
+    const id = call.caller.kind === 'worker' ? (call.input.agent_id ?? '') : ownAgent(call);
     return { ok: true, result: await readStanding(call, id) };
   }),
 

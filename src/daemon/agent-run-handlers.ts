@@ -6,6 +6,7 @@ import type { Killed } from '../state/runs/steer-agent.ts';
 import { refusal } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
 import { agentFiles } from '../supervisor/contract.ts';
+import { requireLaunch } from '../supervisor/read-launch.ts';
 import type { Call } from './call.ts';
 import { findRun, type FoundRun } from './find-run.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
@@ -29,7 +30,10 @@ export const AGENT_RUN_HANDLERS: Readonly<Record<string, Handler>> = {
       if (!found.ok) return found;
       return {
         ok: true,
-        view: agentView(found.run, call.project.stateDir),
+        view: {
+          ...agentView(found.run, call.project.stateDir),
+          env_dropped: droppedOf(found.run, call.project.stateDir),
+        },
         isSettled: !AT_WORK.has(statusOf(found.run)),
       };
     }),
@@ -77,4 +81,13 @@ async function steer(call: Call<{ readonly id: string }>, command: (run: AgentRu
     id,
     ...(outcome === undefined ? {} : { outcome }),
   }));
+}
+
+/** The names of the daemon's variables that its newest process did not get; null if another host started it, or its folder is gone. */
+function droppedOf({ id, start }: AgentRun, stateDir: string): readonly string[] | null {
+  try {
+    return requireLaunch(agentFiles(stateDir, id).launch(start)).env_dropped ?? null;
+  } catch {
+    return null;
+  }
 }

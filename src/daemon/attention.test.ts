@@ -37,7 +37,9 @@ describe('a blocked task', () => {
   });
 
   it('that a decision asks about is there once the decision is settled, and it is still blocked', () => {
-    const play = new WorkflowPlay(CI).turn('issue-manager').turn('prep').turn('implementer');
+    const play = new WorkflowPlay(CI).turn('issue-manager').turn('prep');
+    const caller = play.claim('implementer');
+    play.say(say.exit('IMPLEMENTATION', 'blocked', { notes: 'no disk' }), caller);
     expect(play.openDecisions()).toHaveLength(1);
     expect(blockedAttention(play.state)).toEqual([]);
     play.order(runs.resolve(play.decision().id, 2));

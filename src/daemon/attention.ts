@@ -1,12 +1,14 @@
 import { shellWord } from '../agents/shell-quote.ts';
+import { loosens, type RuleDifference } from '../runbook/compare-rules.ts';
 import { dependantsOf } from '../state/dependants.ts';
+import { findMain } from '../state/main/main-branch.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
 
 /** Something that waits for a person without asking them a question, in the words that every surface shows. */
 export interface Attention {
-  readonly kind: 'runbook' | 'blocked';
+  readonly kind: 'runbook' | 'blocked' | 'main';
   /** How many things this stands for. */
   readonly count: number;
   readonly task_id: string | null;
@@ -17,20 +19,54 @@ export interface Attention {
   readonly next: string;
 }
 
-/** A runbook with mistakes: work goes on, by rules that nobody can read any more. */
+/** A runbook with mistakes: work goes on by the last version without any. */
 export function runbookAttention(runbook: RunbookWatch): Attention[] {
   const { checked } = runbook.read();
   if (checked.ok) return [];
   const [first, ...rest] = checked.problems;
-  const counts = runbook.good === undefined ? 'nothing in it counts' : 'the rules from before it count';
+  const counts = runbook.good === undefined ? 'nothing in it counts' : 'the last valid version stays in force';
   return [
     {
       kind: 'runbook',
       count: 1,
       task_id: null,
-      title: `${first.file} is broken, and ${counts}`,
+      title: `${first.file} has errors; ${counts}`,
       context: `${describeProblem(first)}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
       next: 'baton runbook check',
+    },
+  ];
+}
+
+/** A working file whose gates are not those in force: work goes on by the adopted ones. */
+export function rulesAttention(differences: readonly RuleDifference[]): Attention[] {
+  if (differences.length === 0) return [];
+  const fields = differences.map(({ field }) => field);
+  const shown = fields.slice(0, MOST).join(', ');
+  return [
+    {
+      kind: 'runbook',
+      count: 1,
+      task_id: null,
+      title: 'baton.toml differs from the rules in force; the rules in force count',
+      context: `${loosens(differences) ? 'It loosens them' : 'It tightens them'}: ${shown}${fields.length > MOST ? ` and ${fields.length - MOST} more` : ''}`,
+      next: 'baton runbook adopt',
+    },
+  ];
+}
+
+/** Commits on the main branch that a person did not want: merges wait until it is back. */
+export function mainAttention(state: State): Attention[] {
+  const main = findMain(state);
+  if (main === undefined || main.trusted === null || main.decisionId !== null) return [];
+  const { branch, sha } = main.trusted;
+  return [
+    {
+      kind: 'main',
+      count: 1,
+      task_id: null,
+      title: `Merges wait until ${branch} is back at ${sha.slice(0, 12)}`,
+      context: `${main.branch} is at ${main.sha.slice(0, 12)}, with commits that were not accepted.`,
+      next: `git branch -f ${shellWord(branch)} ${sha.slice(0, 12)} (or, where it is checked out: git reset --keep ${sha.slice(0, 12)})`,
     },
   ];
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../state/caller.ts';
 import type { GitPort } from './git-port.ts';
 import type { Log } from './log.ts';
 import type { Project } from './project.ts';
+import type { Rulebook } from './rulebook.ts';
 import type { RunbookWatch } from './runbook-watch.ts';
 
 /** One call of one operation, with everything that it may look at. */
@@ -21,7 +22,10 @@ export interface Services {
   readonly newId: () => string;
   readonly issueToken: (session: { sessionId: string; taskId: string; epoch: number; project: string }) => string;
   readonly git: GitPort;
+  /** The working file: what operators start, and what has no part in a gate. */
   readonly runbook: RunbookWatch;
+  /** The adopted runbooks: what gates, merges and workers go by. */
+  readonly rulebook: Rulebook;
   /** Whether exit signals count in this project: see `exitProtocolEnabled`. */
   readonly exitProtocol: boolean;
   readonly log: Log;

@@ -80,6 +80,7 @@ describe('a channel', () => {
       token: scene.token(),
       projectPath: repository,
       tokens,
+      refuse: () => undefined,
       underWay: new UnderWay(),
       isStopping: () => false,
       dispatch: async ({ operation, token, body, signal }) => {
@@ -225,7 +226,8 @@ async function openChannel(
   const { token = place.scene.token(), headers = '', upgrade = 'baton-calls' } = options;
   const socket = connect(place.daemon.record.socket);
   const path = encodeURI(place.repository);
-  const head = `host: x\r\nauthorization: Bearer ${token}\r\nbaton-project-path: ${path}\r\n${headers}`;
+  const who = `authorization: Bearer ${token}\r\nbaton-pass: ${place.scene.pass()}\r\n`;
+  const head = `host: x\r\n${who}baton-project-path: ${path}\r\n${headers}`;
   socket.write(`GET /v1/calls HTTP/1.1\r\n${head}connection: upgrade\r\nupgrade: ${upgrade}\r\n\r\n`);
   const answer = await new Promise<string>((resolve) => {
     socket.once('data', (chunk) => resolve(String(chunk)));

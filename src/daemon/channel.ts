@@ -15,6 +15,8 @@ export interface ChannelOptions {
   readonly token: string;
   readonly projectPath: string | undefined;
   readonly tokens: Tokens;
+  /** Why this connection may not act under the identity of a token that a call brings. */
+  readonly refuse: (identity: Identity) => ApiError | undefined;
   readonly underWay: UnderWay;
   readonly isStopping: () => boolean;
   readonly dispatch: (said: Said) => Promise<Answer>;
@@ -73,6 +75,11 @@ export class Channel {
     const projectPath = path === '' ? this.#options.projectPath : decodePath(path);
     if (refusal !== undefined || identity === undefined || projectPath === null || body === undefined) {
       this.#answer(id, refusal ?? (identity === undefined ? BAD_TOKEN : BAD_PATH));
+      return;
+    }
+    const error = token === '' ? undefined : this.#options.refuse(identity);
+    if (error !== undefined) {
+      this.#answer(id, { ok: false, error });
       return;
     }
     const controller = underWay.enter();

@@ -1,11 +1,10 @@
 import { deleteRemoteBranch } from '../git/push-branch.ts';
-import { git, gitLines } from '../git/run-git.ts';
+import { gitLines } from '../git/run-git.ts';
 import { removeWorktree } from '../git/remove-worktree.ts';
 import { loginConfig, parseRepository } from '../github/remote-url.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
 import { commentOnPull, type Measured } from './closing-comment.ts';
-import { sessionSettingsOf } from './project-world.ts';
 
 export interface Closed extends Measured {
   /** What was done, in words; also what was left as it is, and why. */
@@ -25,7 +24,7 @@ export async function closeWorkflow(
     cycle_ms: Number.isNaN(began) ? 0 : services.now().getTime() - began,
     review_iterations: flow.reviews,
     commits: flow.commits,
-    tests_added: flow.mergeSha === null ? 0 : await countTests(project.path, flow.mergeSha, flow.mergeBase),
+    tests_added: flow.mergeSha === null ? 0 : await countTests(project, flow.mergeSha, flow.mergeBase),
   };
   return {
     ...measured,
@@ -33,7 +32,7 @@ export async function closeWorkflow(
       describeMerge(flow),
       ...(await commentOnPull(task, measured, call)),
       await clearAway(task, project, services),
-      ...(await clearAwayThere(task, project.path)),
+      ...(await clearAwayThere(task, project)),
       ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),
       'Issue closed',
     ],
@@ -46,16 +45,17 @@ function describeMerge({ mergeSha, mergeBase }: Task['flow']): string {
 }
 
 async function clearAway(
-  { id, flow }: Task,
-  { path, stateDir }: Call['project'],
+  task: Task,
+  { path, stateDir, own }: Call['project'],
   services: Call['services'],
 ): Promise<string> {
+  const { flow } = task;
   const { place } = flow;
   if (place === null) return 'There was no worktree';
-  // A squash leaves the branch's own commits with no name, and git would collect them: the record still speaks of them.
-  if (flow.head !== null) await git(['update-ref', `refs/baton/tasks/${id}`, flow.head], { cwd: path });
-  const { copy, link } = sessionSettingsOf(services).workspace;
-  const guard = { stateDir, mainBranch: services.runbook.good?.merge?.into, configured: [...copy, ...link] };
+  // A squash leaves the branch's own commits with no name, and git would collect them: the record still names them.
+  if (flow.head !== null) await own.with(flow.head);
+  const { workspace, merge } = services.rulebook.runbookFor(task);
+  const guard = { stateDir, mainBranch: merge?.into, configured: [...workspace.copy, ...workspace.link] };
   const removed = await removeWorktree(path, place.workspace, guard);
   if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
   // It may have been cleared away before: whoever closes a second time finds nothing.
@@ -63,13 +63,15 @@ async function clearAway(
 }
 
 /** The branch at GitHub, which may also remove it by itself. */
-async function clearAwayThere({ flow }: Task, path: string): Promise<readonly string[]> {
+async function clearAwayThere({ flow }: Task, { own: copy }: Call['project']): Promise<readonly string[]> {
   const { place, pull } = flow;
   const repository = parseRepository(pull?.repository ?? '');
   if (place === null || !pull?.published || repository === undefined || flow.mergeSha === null) return [];
   const { remote, published: head } = pull;
   const { branch } = place;
-  const gone = await deleteRemoteBranch(path, { remote, branch, head, config: loginConfig(repository) });
+  const own = await copy.with();
+  if (!own.ok) return [`Branch ${branch} stays at ${remote}: ${own.problem.message}`];
+  const gone = await deleteRemoteBranch(own.value, { remote, branch, head, config: loginConfig(repository) });
   if (!gone.ok) return [`Branch ${branch} stays at ${remote}: ${gone.problem.message}`];
   return [
     gone.value === 'kept'
@@ -79,10 +81,12 @@ async function clearAwayThere({ flow }: Task, path: string): Promise<readonly st
 }
 
 /** Tests that the merge added, by how tests begin in the common languages: in all of its commits, where it was a rebase. */
-async function countTests(path: string, sha: string, base: string | null): Promise<number> {
+async function countTests({ own: copy }: Call['project'], sha: string, base: string | null): Promise<number> {
+  const own = await copy.with(sha);
+  if (!own.ok) return 0;
   const range = [base ?? `${sha}^1`, sha];
-  const asked = ['diff', '--unified=0', '--no-color', '--no-ext-diff', '--end-of-options', ...range, '--'];
-  const shown = await gitLines(asked, { cwd: path });
+  const asked = ['diff', '--unified=0', '--no-color', '--no-ext-diff', '--no-textconv', '--end-of-options', ...range];
+  const shown = await gitLines([...asked, '--'], { cwd: own.value });
   if (!shown.ok) return 0;
   const count = (sign: string): number => shown.value.filter((line) => line.startsWith(sign) && TEST.test(line)).length;
   return Math.max(0, count('+') - count('-'));

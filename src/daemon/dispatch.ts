@@ -1,11 +1,12 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import { OPERATIONS } from '../api/operations.ts';
-import { keepCall } from '../api/outbox.ts';
+import { KEEPABLE, keepCall } from '../api/outbox.ts';
+import type { Caller } from '../state/caller.ts';
 import { causeOf, type Log } from './log.ts';
 import { perform } from './perform.ts';
 import type { FoundProject, Projects } from './projects.ts';
 import { INTERNAL } from './respond.ts';
-import type { Identity } from './tokens.ts';
+import { SHARED_WORKER, type Identity } from './tokens.ts';
 
 /** A call as it came in, over HTTP or from the outbox, after its token was found good. */
 export interface Said {
@@ -17,14 +18,16 @@ export interface Said {
   readonly body: Uint8Array;
   readonly key: string | undefined;
   readonly signal?: AbortSignal;
-  /** It lies in the outbox already. */
-  readonly isKept?: true;
+  /** It waited in the outbox, and since when. */
+  readonly keptAt?: string;
 }
 
 export interface DispatchOptions {
   readonly projects: Projects;
   readonly outbox: string;
   readonly log: Log;
+  /** Delivers the kept calls of a project; returns whether none is left. */
+  readonly drain: (projectId: string) => Promise<boolean>;
   /** A call was put into the outbox by the daemon itself. */
   readonly onKept?: () => void;
 }
@@ -36,12 +39,16 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
   try {
     const found = await findProject(said, options.projects);
     if (!found.ok) return found;
+    // What a session sent earlier comes first, whichever way it comes.
+    const { project: own } = said.identity;
+    const isInOrder = said.keptAt !== undefined || own === undefined || !KEEPABLE.has(said.operation);
+    if (!isInOrder && !(await options.drain(own))) return { ok: false, error: BEHIND_OTHERS };
     const { project, services } = found.open;
     const { identity, body, key, signal } = said;
     const answer = await perform(operation, {
       project,
       services,
-      caller: identity.caller,
+      caller: callerOf(said),
       input: body.length === 0 ? '{}' : body,
       // Keys of one caller mean nothing to another: nobody gets an answer that was meant for somebody else.
       ...(key === undefined || operation.kind === 'read'
@@ -56,6 +63,11 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
   }
 }
 
+/** A message that waited is judged by the claim that lived when it was put into the outbox. */
+function callerOf({ identity: { caller }, keptAt }: Said): Caller {
+  return caller.kind === 'session' && keptAt !== undefined ? { ...caller, keptAt } : caller;
+}
+
 export async function findProject(
   { identity, projectPath }: Pick<Said, 'identity' | 'projectPath'>,
   projects: Projects,
@@ -67,13 +79,14 @@ export async function findProject(
 
 function scopeOf({ caller }: Identity): string {
   if (caller.kind === 'session') return `session/${caller.sessionId}`;
+  if (caller.kind === 'worker' && caller.name !== SHARED_WORKER) return `worker/${caller.name}`;
   return 'agentId' in caller ? `${caller.kind}/${caller.agentId}` : caller.kind;
 }
 
 /** A record that the store refuses is work that would be forgotten: it is kept, and delivered when the store is back. */
 function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
   const { operation, token, key, projectPath = null } = said;
-  if (key === undefined || said.isKept === true) return { ok: false, error };
+  if (key === undefined || said.keptAt !== undefined) return { ok: false, error };
   const input = new TextDecoder().decode(said.body);
   const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
   if (kept) onKept?.();
@@ -82,6 +95,12 @@ function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOpt
     : error.hint;
   return { ok: false, error: { ...error, hint } };
 }
+
+const BEHIND_OTHERS: ApiError = {
+  code: 'store-unavailable',
+  message: 'earlier messages of this project wait for its store',
+  hint: 'They are kept. Send this again in a moment.',
+};
 
 const NO_PROJECT: ApiError = {
   code: 'no-such-project',

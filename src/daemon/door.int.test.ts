@@ -40,7 +40,7 @@ describe('the door of the daemon', () => {
 
   it('answers the same on both sides', async () => {
     const { socket, port } = daemon.record;
-    const headers = { authorization: `Bearer ${scene.token()}` };
+    const headers = { authorization: `Bearer ${scene.token()}`, 'baton-pass': scene.pass() };
     for (const where of [{ socketPath: socket }, { host: '127.0.0.1', port }]) {
       const heard = await ask({ ...where, path: '/v1/health', headers });
       expect(heard).toMatchObject({ status: 200, answer: { ok: true, result: { pid: process.pid } } });
@@ -169,7 +169,8 @@ describe('the door of the daemon', () => {
 
   it('answers at most so many requests of one connection at once', async () => {
     const socket = connect(daemon.record.socket);
-    const headers = `host: x\r\nauthorization: Bearer ${scene.token()}\r\nbaton-project-path: ${repository}\r\n`;
+    const who = `authorization: Bearer ${scene.token()}\r\nbaton-pass: ${scene.pass()}\r\n`;
+    const headers = `host: x\r\n${who}baton-project-path: ${repository}\r\n`;
     const body = JSON.stringify({ as: 'ada', wait_ms: 300, role: 'nobody' });
     const one = `POST /v1/task_claim HTTP/1.1\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
     socket.write(one.repeat(DOOR_LIMITS.requestsPerConnection + 10));
@@ -186,7 +187,8 @@ function bearer(headers: Record<string, string> = {}) {
 }
 
 async function post(operation: string, body: unknown, headers: Record<string, string | undefined> = {}) {
-  const all = { authorization: `Bearer ${scene.token()}`, 'baton-project-path': repository, ...headers };
+  const who = { authorization: `Bearer ${scene.token()}`, 'baton-pass': scene.pass() };
+  const all = { ...who, 'baton-project-path': repository, ...headers };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   return ask({ socketPath: daemon.record.socket, method: 'POST', path: `/v1/${operation}`, headers: given }, text);

@@ -13,7 +13,8 @@ import { ask, Scene } from './running.cases.ts';
 let scene: Scene;
 let daemon: Daemon;
 let client: Client;
-let made = 0;
+/** Entries after the first: the position of the main branch, then tasks. */
+let made = 1;
 
 beforeAll(async () => {
   scene = new Scene();
@@ -31,8 +32,14 @@ afterAll(async () => {
 describe('the stream of events', () => {
   it('begins with what is there, and goes on with what comes', async () => {
     const stream = client.events();
-    const seen = await take(stream, 4);
-    expect(seen.map(({ type }) => type)).toEqual(['KeyAdded', 'TaskCreated', 'TaskCreated', 'TaskCreated']);
+    const seen = await take(stream, 5);
+    expect(seen.map(({ type }) => type)).toEqual([
+      'KeyAdded',
+      'MainMoved',
+      'TaskCreated',
+      'TaskCreated',
+      'TaskCreated',
+    ]);
     const next = stream.next();
     await createTasks(1);
     expect(await next).toMatchObject({ value: { seq: seen.length + 1, type: 'TaskCreated' } });
@@ -79,7 +86,8 @@ describe('the stream of events', () => {
 
   it('keeps nothing for a reader that does not read, and loses nothing', async () => {
     const socket = connect(daemon.record.socket).pause();
-    const headers = `host: x\r\nauthorization: Bearer ${scene.token()}\r\nlast-event-id: ${made + 1}\r\n`;
+    const who = `authorization: Bearer ${scene.token()}\r\nbaton-pass: ${scene.pass()}\r\n`;
+    const headers = `host: x\r\n${who}last-event-id: ${made + 1}\r\n`;
     const path = encodeURI(`${scene.folder}/repo`);
     socket.write(`GET /v1/events HTTP/1.1\r\n${headers}baton-project-path: ${path}\r\n\r\n`);
     const from = made + 2;
@@ -110,7 +118,7 @@ describe('the stream of events', () => {
   });
 
   it('wants to know which project', async () => {
-    const headers = { authorization: `Bearer ${scene.token()}` };
+    const headers = { authorization: `Bearer ${scene.token()}`, 'baton-pass': scene.pass() };
     const heard = await ask({ socketPath: daemon.record.socket, path: '/v1/events', headers });
     expect(heard).toMatchObject({ status: 404, answer: { error: { code: 'no-such-project' } } });
   });

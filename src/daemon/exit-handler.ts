@@ -4,10 +4,11 @@ import { findWorktree } from '../git/worktrees.ts';
 import { redactText } from '../ledger/redact.ts';
 import { parseExitSignalIfEnabled } from '../protocol/exit-flag.ts';
 import type { ExitSignal } from '../protocol/exit-signal-shape.ts';
-import type { ExitAnswer } from '../state/exit-session.ts';
-import { checkEvidence } from './check-evidence.ts';
+import { isRepeat, type ExitAnswer } from '../state/exit-session.ts';
+import { missionIds } from '../state/task.ts';
+import { checkEvidence, type EvidenceSubject } from './check-evidence.ts';
 import type { Call } from './call.ts';
-import { findSession, measureOwn } from './find-session.ts';
+import { measureOwn } from './find-session.ts';
 import { answerOf, type Handler } from './handler.ts';
 import { order } from './task-handlers.ts';
 
@@ -37,9 +38,41 @@ export const exitHandler: Handler = async (call) => {
 async function findBadEvidence(signal: ExitSignal, call: Call): Promise<ApiError | undefined> {
   const { evidence_bundle_ref: ref, phase_completed: phase } = signal;
   if (ref === undefined) return undefined;
-  const session = await findSession(call);
-  const workspace = session?.prepared.workspace ?? (await findOwnWorktree(call)) ?? call.project.path;
-  return checkEvidence(ref, { workspace, phase, session });
+  const known = await findSubject(call, signal);
+  // A repeat gets the first answer, although the branch has moved on since.
+  if (known?.isRepeat === true) return undefined;
+  const workspace = known?.workspace ?? (await findOwnWorktree(call)) ?? call.project.path;
+  return checkEvidence(ref, { workspace, own: call.project.own, phase, subject: known?.subject });
+}
+
+interface Known {
+  readonly isRepeat: boolean;
+  /** Undefined for a claim taken by hand. */
+  readonly workspace: string | undefined;
+  readonly subject: EvidenceSubject | undefined;
+}
+
+/** What the state says about the caller's claim. */
+async function findSubject({ caller, project }: Call, signal: ExitSignal): Promise<Known | undefined> {
+  if (caller.kind !== 'session') return undefined;
+  const settled = await project.keeper.read(({ state }): Known => {
+    const { exit, prepared } = state.sessions.get(caller.sessionId) ?? {};
+    const task = state.tasks.get(caller.taskId);
+    const isAgain = exit !== undefined && exit !== null && isRepeat(exit, signal);
+    return {
+      isRepeat: isAgain,
+      workspace: prepared?.workspace,
+      subject: task && {
+        taskId: task.id,
+        missionId: state.tasks.has(missionIds(task).taskId) ? task.id : missionIds(task).taskId,
+        base: prepared?.base ?? null,
+        recorded: task.records
+          .filter(({ epoch }) => epoch === caller.epoch)
+          .map(({ commitSha }) => commitSha.toLowerCase()),
+      },
+    };
+  });
+  return settled.ok ? settled.answer : undefined;
 }
 
 /** Where a claim taken by hand is at work, if it asked for a worktree: its fence says whose it is. */

@@ -2,7 +2,7 @@ import type { ApiError } from '../api/answer.ts';
 import { findMainBranch } from '../git/repository.ts';
 import { withLibrary } from '../runbook/library.ts';
 import type { Runbook } from '../runbook/runbook.ts';
-import { isAuthor } from '../state/workflow/evolve-flow.ts';
+import { isAuthorRole } from '../state/workflow/authors.ts';
 
 /** Why a workflow could not come to its end as things are: better said before the first agent has worked than after the last. */
 export async function findHindrance(runbook: Runbook, path: string): Promise<ApiError | undefined> {
@@ -12,7 +12,7 @@ export async function findHindrance(runbook: Runbook, path: string): Promise<Api
     return { code, message: `there is nothing to merge into: ${message}`, hint };
   }
   const reviewers = holdersOf(runbook, (role) => role === 'reviewer');
-  const authors = holdersOf(runbook, isAuthor);
+  const authors = holdersOf(runbook, isAuthorRole);
   if (runbook.sameAgentMayReview || reviewers.some((name) => !authors.includes(name))) return undefined;
   return {
     code: 'separation-of-duties',

@@ -33,5 +33,5 @@ export async function measureOwn(call: Call, agentId?: string): Promise<SessionM
   // Whoever closes a task may have tidied its worktree away.
   const isGone = session?.isClosing === true && !existsSync(session.prepared.workspace);
   if (!isOurs || session.hasExited || isGone) return { committed: false, violations: [] };
-  return measureSession(session.prepared, session.result, call.project.stateDir);
+  return measureSession(session.prepared, session.result, call.project);
 }

@@ -14,6 +14,7 @@ import { projectBriefHandler } from './project-brief-handler.ts';
 import { reconcileHandler } from './reconcile-handler.ts';
 import { resultHandler } from './result-handler.ts';
 import { RUN_HANDLERS } from './run-handlers.ts';
+import { RUNBOOK_HANDLERS } from './runbook-handlers.ts';
 import { statusHandler } from './status-handler.ts';
 import { TASK_HANDLERS } from './task-handlers.ts';
 import { worktreeHandler } from './worktree-handler.ts';
@@ -33,6 +34,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     ...PIPELINE_HANDLERS,
     ...DECISION_HANDLERS,
     ...RUN_HANDLERS,
+    ...RUNBOOK_HANDLERS,
     ...WORKFLOW_HANDLERS,
     ...WORKTREE_HANDLERS,
     status_get: statusHandler,

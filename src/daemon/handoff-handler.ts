@@ -1,10 +1,11 @@
 import * as operations from '../api/writeback-operations.ts';
-import { dialectOf, HANDOFF_DIALECT, type HandoffDialect, type HandoffMessage } from '../protocol/handoff/index.ts';
+import { dialectOf, type HandoffDialect, type HandoffMessage } from '../protocol/handoff/index.ts';
 import type { Caller } from '../state/caller.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { actorOf } from '../state/caller.ts';
 import { decide } from '../state/decide.ts';
+import { requireFilledIn } from '../state/filled-in.ts';
 import { refusal } from '../state/outcome.ts';
 import type { Services } from './call.ts';
 import { answerOf, badInput, handle } from './handler.ts';
@@ -12,7 +13,9 @@ import { answerOf, badInput, handle } from './handler.ts';
 /** A handoff: read, routed along its edge, tied to its task, and held until its sender's session ends. */
 export const handoffHandler = handle(operations.handoffSend, async (call) => {
   const { input, caller, project, services } = call;
-  const { parse, route: find, roles } = dialectOfProject(services);
+  const own = caller.kind === 'session' ? caller.taskId : input.task_id;
+  const known = await project.keeper.read(({ state }) => state.tasks.get(own ?? '') ?? null);
+  const { parse, route: find, roles } = dialectFor(known.ok ? known.answer : null, services);
   const parsed = parse(input.handoff);
   if (!parsed.ok) return badInput(parsed);
   const message = parsed.value;
@@ -31,6 +34,8 @@ export const handoffHandler = handle(operations.handoffSend, async (call) => {
         const text = `the handoff is about issue ${message.issue_number}, and task ${task.id} is number ${task.n}`;
         return refusal('wrong-task', text, `Send issue_number ${task.n}.`);
       }
+      const filled = requireFilledIn('handoff', message);
+      if (!filled.ok) return filled;
       const from = message.kind === 'handoff' ? message.from : 'closer-agent';
       const command = {
         handoffId,
@@ -49,10 +54,9 @@ export const handoffHandler = handle(operations.handoffSend, async (call) => {
   return answerOf(settled, (answer) => ({ handoff_id: handoffId, ...answer }));
 });
 
-/** The built-in roles and edges, and those that the project's runbook adds. */
-function dialectOfProject({ runbook }: Services): HandoffDialect {
-  const workflow = runbook.good?.workflow;
-  if (workflow === undefined) return HANDOFF_DIALECT;
+/** The built-in roles and edges, and those that the runbook of the task adds; without a task, the one in force. */
+function dialectFor(task: Task | null, { rulebook }: Services): HandoffDialect {
+  const { workflow } = rulebook.runbookFor(task);
   const dialect = DIALECTS.get(workflow) ?? dialectOf(workflow);
   DIALECTS.set(workflow, dialect);
   return dialect;

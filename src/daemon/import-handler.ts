@@ -91,10 +91,13 @@ function standOne({ task_id: id, status = 'todo', reason }: ImportedTask, source
     const task = state.tasks.get(id);
     if (task === undefined || status === 'todo') return decided([], null);
     if (status === 'in_progress') {
-      return decided([moveTo(task, 'IMPLEMENTATION', `imported as in progress from ${source}`)], null);
+      return decided(
+        [moveTo(task, 'IMPLEMENTATION', { cause: 'imported', reason: `imported as in progress from ${source}` })],
+        null,
+      );
     }
     if (status === 'done')
-      return decideOperateTask(state, { id, action: 'waive', reason: `imported as done from ${source}` });
+      return decideOperateTask(state, { id, action: 'waive', reason: `imported as done from ${source}` }, rules);
     const notes = reason ?? `imported as blocked from ${source}`;
     return decideUpdateTask(state, { task_id: id, status, notes }, caller, rules);
   };

@@ -37,8 +37,11 @@ describe('a daemon', () => {
     first.child.kill('SIGKILL');
     await first.exited;
     expect(existsSync(join(scene.stateDir, 'daemon.sock'))).toBe(true);
+    const left = join(scene.stateDir, 'look', 'l-left');
+    mkdirSync(left, { recursive: true });
     const second = await scene.spawnDaemon();
     expect(second.said).toBe('ready');
+    expect(existsSync(left)).toBe(false);
     expect(await create('A', 'key-a')).toEqual(settled);
     expect(await create('A', 'key-b')).toMatchObject({ ok: false, error: { code: 'task-exists' } });
     expect(await client().call('task_get', { task_id: 'A' })).toMatchObject({ ok: true });
@@ -71,7 +74,7 @@ describe('a daemon', () => {
       if (ledger.length === sent) break;
     }
     expect(new Set(ledger.map((json) => /"task_id":"(T\d+)"/.exec(json)?.[1])).size).toBe(sent);
-    expect(await one.call('ledger_head', {})).toMatchObject({ ok: true, result: { size: sent + 1 } });
+    expect(await one.call('ledger_head', {})).toMatchObject({ ok: true, result: { size: sent + 2 } });
     await one.stop();
   });
 
@@ -107,7 +110,8 @@ describe('a daemon', () => {
   it('refuses new work while it stops', async () => {
     const daemon = await scene.runDaemon();
     const slow = connect(daemon.record.socket);
-    const headers = `host: x\r\nauthorization: Bearer ${scene.token()}\r\nbaton-project-path: ${repository}\r\n`;
+    const who = `authorization: Bearer ${scene.token()}\r\nbaton-pass: ${scene.pass()}\r\n`;
+    const headers = `host: x\r\n${who}baton-project-path: ${repository}\r\n`;
     slow.write(`POST /v1/task_list HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{`);
     const patient = client({ reachMs: 0 });
     expect(await patient.call('task_list', {})).toMatchObject({ ok: true });
@@ -121,7 +125,8 @@ describe('a daemon', () => {
   it('ends at once when it is told twice', async () => {
     const { child, exited } = await scene.spawnDaemon();
     const slow = connect(readDaemonRecord(scene.stateDir)?.socket ?? '');
-    const headers = `host: x\r\nauthorization: Bearer ${scene.token()}\r\nbaton-project-path: ${repository}\r\n`;
+    const who = `authorization: Bearer ${scene.token()}\r\nbaton-pass: ${scene.pass()}\r\n`;
+    const headers = `host: x\r\n${who}baton-project-path: ${repository}\r\n`;
     slow.write(`POST /v1/task_list HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{`);
     const log = (): string => readFileSync(join(scene.stateDir, 'daemon.log'), 'utf8');
     expect(await client().call('task_list', {})).toMatchObject({ ok: true });

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
+import { belowSession } from '../api/below-session.ts';
+import { findSessionAbove } from '../api/find-session-above.ts';
+import { removeOldPasses } from '../api/operator-pass.ts';
 import { findStateDir, readDaemonRecord, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
-import { hasCommit } from '../git/commits.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { Effects } from '../effects/effects.ts';
+import { removeLookFolders } from '../git/own/look-folder.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
 import { dispatch } from './dispatch.ts';
 import { takeWebhook } from './github-webhook.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
+import type { GitPort } from './git-port.ts';
 import { causeOf, openLog, type Log } from './log.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import type { Services } from './call.ts';
@@ -19,6 +23,7 @@ import { projectWorld } from './project-world.ts';
 import type { McpDoor, McpDoorOptions } from './mcp-door.ts';
 import { route, type Exchange } from './route.ts';
 import { Server } from './server.ts';
+import { Rulebook } from './rulebook.ts';
 import { RunbookWatch } from './runbook-watch.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { Tokens } from './tokens.ts';
@@ -49,10 +54,14 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
   const stateDir = options.stateDir ?? findStateDir(env);
   const settings = readSettings(env);
   if (!settings.ok) return { ok: false, isTaken: false, error: settings.error };
+  // A daemon has every right in its folder, and the environment of the process that starts it.
+  const above = findSessionAbove(stateDir, env);
+  if (above !== undefined) return { ok: false, isTaken: false, error: belowSession(above) };
   const lock = lockStateFolder(stateDir);
   if (!lock.ok) return lock;
   const log = openLog(stateFiles(stateDir).log, options.echo === undefined ? {} : { echo: options.echo });
   try {
+    await removeLookFolders(stateDir);
     return {
       ok: true,
       daemon: await open({ stateDir, settings: settings.settings, log, env, say: options.echo }, lock.release),
@@ -81,14 +90,20 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   if (!signer.ok) throw new Error(signer.problems[0].message);
   const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env });
   const projects = new Projects({ stateDir, settings, signer: signer.value, log, env, servicesFor });
-  const shared = { projects, outbox: files.outbox, log, onKept: () => delivery.comeBack() };
+  const shared = {
+    projects,
+    outbox: files.outbox,
+    log,
+    drain: async (projectId: string) => delivery.drain(projectId),
+    onKept: () => delivery.comeBack(),
+  };
   const delivery: OutboxDelivery = new OutboxDelivery({ ...shared, tokens });
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let watching: NodeJS.Timeout | undefined;
   const isOurs = (): boolean => readDaemonRecord(stateDir)?.pid === process.pid;
   const stop = async (): Promise<void> => (stopping ??= close());
-  const routeOptions = { ...shared, delivery, started, stateDir, stop, underWay: () => server.underWay };
+  const routeOptions = { ...shared, tokens, delivery, started, stateDir, stop, underWay: () => server.underWay };
   const mcp = lazyMcpDoor({ ...shared, tokens });
   const server = new Server({
     stateDir,
@@ -120,10 +135,15 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
   // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
-  const look = (): void => (isOurs() ? delivery.glance() : void stop());
+  const look = (): void => {
+    if (!isOurs()) return void stop();
+    delivery.glance();
+    removeOldPasses(stateDir);
+  };
   watching = setInterval(look, DOOR_LIMITS.folderCheckMs).unref();
   void projects.begin(
-    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log, say })),
+    (project, services) =>
+      new Effects(projectWorld({ project, services, tokens, settings, env, log, say, drain: shared.drain })),
   );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };
@@ -162,10 +182,11 @@ function makeServices(
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issue(session),
-    git: { hasCommit },
+    git: { keepCommit },
     log,
     env,
     runbook,
+    rulebook: new Rulebook({ path, working: runbook, env, log }),
     get exitProtocol() {
       // Where the environment says it, nobody looks at the files.
       return exitProtocolEnabled(exitFlag, !isSaid && runbook.exitProtocol);
@@ -174,3 +195,8 @@ function makeServices(
     now: () => new Date(),
   };
 }
+
+const keepCommit: GitPort['keepCommit'] = async (own, sha) => {
+  const kept = await own.with(sha.toLowerCase());
+  return kept.ok ? undefined : kept.problem;
+};

@@ -1,9 +1,10 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { redactText } from '../ledger/redact.ts';
 import { DOOR_LIMITS } from './limits.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** JSON lines. Nothing that callers send is written, only what became of it: no token can get in. */
+/** JSON lines. What callers send is not written, only what became of it; credentials that an error quotes are taken out. */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields & { readonly cause?: string }): void;
@@ -22,7 +23,8 @@ export function openLog(path: string, options: { readonly echo?: (line: string) 
     if (Math.floor(now / 1000) !== second) [second, lines] = [Math.floor(now / 1000), 0];
     // Whoever knocks a thousand times a second at a locked door must not fill the log with it.
     if (++lines > DOOR_LIMITS.logLinesPerSecond) return;
-    const line = `${JSON.stringify({ at: new Date(now).toISOString(), level, message, pid: process.pid, ...fields })}\n`;
+    const about = { at: new Date(now).toISOString(), level, message, pid: process.pid, ...withoutSecrets(fields) };
+    const line = `${JSON.stringify(about)}\n`;
     options.echo?.(line);
     try {
       if (size + line.length > DOOR_LIMITS.logBytes) {
@@ -39,6 +41,14 @@ export function openLog(path: string, options: { readonly echo?: (line: string) 
     info: (message, fields = {}) => write('info', message, fields),
     error: (message, fields = {}) => write('error', message, fields),
   };
+}
+
+function withoutSecrets(fields: LogFields): LogFields {
+  const clean = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? redactText(value) : value,
+  ]);
+  return Object.fromEntries(clean) as LogFields; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 export function causeOf(error: unknown): string {

@@ -1,10 +1,12 @@
 import { closeSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { takePipedEnvironment } from '../api/environment-pipe.ts';
 import { EXIT_TAKEN } from '../api/start-daemon.ts';
 import { runDaemon } from './lifecycle.ts';
 
 /** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
 async function main(): Promise<void> {
+  takePipedEnvironment();
   // Whoever starts it in a terminal reads along.
   const echo = (line: string): void => void process.stderr.write(line);
   const isInTerminal = process.env['BATON_READY_FD'] === undefined;

@@ -1,6 +1,7 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import { VERSION } from '../api/version.ts';
 import type { Backend } from '../mcp/backend.ts';
+import type { Connection } from '../mcp/connection.ts';
 import { createMcpHttp, type McpHttp } from '../mcp/http.ts';
 import { goneSignal, sendResponse, webRequest } from '../mcp/node-http.ts';
 import { createMcpServer } from '../mcp/server.ts';
@@ -25,7 +26,7 @@ export class McpDoor {
     this.#options = options;
     this.#http = createMcpHttp(
       (connection, projectPath) =>
-        createMcpServer(this.#backend(projectPath), { connection, version: VERSION, takesToken: true }),
+        createMcpServer(this.#backend(projectPath, connection), { connection, version: VERSION, takesToken: true }),
       { maxSessions: DOOR_LIMITS.mcpSessions },
     );
   }
@@ -54,12 +55,14 @@ export class McpDoor {
     setTimeout(() => void this.#http.close(), ANSWERING_MS).unref();
   }
 
-  #backend(projectPath: string | undefined): Backend {
+  #backend(projectPath: string | undefined, opened: Connection): Backend {
     return {
       call: async (operation, input, { token = '', key, signal }): Promise<Answer> => {
         const identity = this.#options.tokens.identify(token);
         if (identity === undefined) return { ok: false, error: BAD_TOKEN };
         if (identity.caller.kind === 'operator') return { ok: false, error: NOT_FOR_OPERATORS };
+        // Only the token in the header was admitted for this connection; an argument may name a claim, and no wider right.
+        if (identity.caller.kind === 'worker' && token !== opened.token) return { ok: false, error: BAD_TOKEN };
         const said = {
           operation,
           identity,

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { listKept, readKept, removeKept, setAside, type KeptCall } from '../api/outbox.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
 import type { Tokens } from './tokens.ts';
@@ -9,12 +11,13 @@ export interface Delivered {
 }
 
 /**
- * Delivers what was kept while a daemon was away: in order, one at a time, each with the key that it would have had. What is refused has
- * been settled, and is set aside for people; what the store cannot take yet stays, and so does what comes after it in its project.
+ * Delivers the calls that were kept while a daemon was away, each with the key that it would have had. The calls of one project form a lane:
+ * they are delivered in order, one at a time, and a call that its store cannot take yet holds up those behind it, but no other project.
+ * A refused call has been settled, and is set aside for people.
  */
 export class OutboxDelivery {
   readonly #options: DispatchOptions & { readonly tokens: Tokens };
-  #running: Promise<Delivered> | undefined;
+  readonly #lanes = new Map<string, Promise<LaneEnd>>();
   #underWay = 0;
   #again: NodeJS.Timeout | undefined;
   #delayMs = FIRST_DELAY_MS;
@@ -24,28 +27,34 @@ export class OutboxDelivery {
     this.#options = options;
   }
 
-  /** Delivers all that is there now. Called while it runs, it goes over the outbox once more. */
+  /** Delivers all calls that are there now. */
   async deliver(): Promise<Delivered> {
-    const before = this.#running;
     this.#underWay += 1;
-    const next = (async () => {
-      await before;
-      return this.#deliverAll();
-    })().finally(() => (this.#underWay -= 1));
-    this.#running = next;
-    return next;
+    try {
+      return await this.#deliverAll();
+    } finally {
+      this.#underWay -= 1;
+    }
   }
 
   /**
-   * Whoever gave up on a daemon just before the next one came has kept its call behind that one's back, and may never come again: what lies
-   * there, and waits for nothing, is delivered.
+   * Delivers the kept calls of one project. Returns whether none is left: until then a call that comes directly, and the end of a process,
+   * would overtake what the same session sent before.
    */
+  async drain(projectId: string): Promise<boolean> {
+    if (this.#isStopped || listKept(this.#options.outbox).length === 0) return true;
+    const { isWaiting } = await this.#run(projectId);
+    if (isWaiting) this.comeBack();
+    return !isWaiting;
+  }
+
+  /** A caller that gave up on one daemon may have kept its call just after the next one had looked: that call is delivered too. */
   glance(): void {
     const isBusy = this.#isStopped || this.#underWay > 0 || this.#again !== undefined;
     if (!isBusy && listKept(this.#options.outbox).length > 0) void this.deliver();
   }
 
-  /** A store that is away does not say when it is back: look again, less and less often. */
+  /** There is no event for a store that is back: tries again, less and less often. */
   comeBack(): void {
     if (this.#isStopped) return;
     clearTimeout(this.#again);
@@ -56,33 +65,67 @@ export class OutboxDelivery {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#again);
-    await this.#running;
+    await Promise.all(this.#lanes.values());
   }
 
   async #deliverAll(): Promise<Delivered> {
     const { outbox, log } = this.#options;
     clearTimeout(this.#again);
     this.#again = undefined;
-    const held = new Set<string>();
+    const ends = await Promise.all([...this.#findLanes()].map(async (lane) => this.#run(lane)));
+    const delivered = ends.reduce((sum, end) => sum + end.delivered, 0);
+    const refused = ends.reduce((sum, end) => sum + end.refused, 0);
+    if (delivered + refused > 0) log.info('kept calls were delivered', { delivered, refused });
+    if (ends.some(({ isWaiting }) => isWaiting)) this.comeBack();
+    else this.#delayMs = FIRST_DELAY_MS;
+    return { delivered, refused, waiting: listKept(outbox).length };
+  }
+
+  /** The lanes of all kept calls. A file that holds no call is set aside on the way. */
+  #findLanes(): ReadonlySet<string> {
+    const { outbox, log } = this.#options;
+    const lanes = new Set<string>();
+    for (const name of listKept(outbox)) {
+      const call = readKept(outbox, name);
+      if (call !== undefined) lanes.add(this.#laneOf(call));
+      else if (existsSync(join(outbox, name))) {
+        log.error('a kept call cannot be read, and was set aside', { name });
+        setAside(outbox, name, 'corrupt');
+      }
+    }
+    return lanes;
+  }
+
+  /** Tokens of sessions, agents and supervisors name their project; the calls of people name its path. */
+  #laneOf({ token, projectPath }: KeptCall): string {
+    return this.#options.tokens.identify(token)?.project ?? projectPath ?? token;
+  }
+
+  /** One run of a lane at a time; a run that is asked for during another one comes after it. */
+  async #run(lane: string): Promise<LaneEnd> {
+    const before = this.#lanes.get(lane);
+    const next = (async () => {
+      await before;
+      return this.#deliverLane(lane);
+    })();
+    this.#lanes.set(lane, next);
+    const end = await next;
+    if (this.#lanes.get(lane) === next) this.#lanes.delete(lane);
+    return end;
+  }
+
+  async #deliverLane(lane: string): Promise<LaneEnd> {
+    const { outbox } = this.#options;
     const counts = { delivered: 0, refused: 0 };
     for (const name of listKept(outbox)) {
       if (this.#isStopped) break;
       const call = readKept(outbox, name);
-      if (call === undefined) {
-        log.error('a kept call cannot be read, and was set aside', { name });
-        setAside(outbox, name, 'corrupt');
-        continue;
-      }
-      const project = call.projectPath ?? call.token;
-      if (held.has(project)) continue;
+      if (call === undefined || this.#laneOf(call) !== lane) continue;
       const outcome = await this.#deliverOne(name, call);
-      if (outcome === 'waits') held.add(project);
-      else counts[outcome] += 1;
+      if (outcome === 'waits') return { ...counts, isWaiting: true };
+      counts[outcome] += 1;
     }
-    if (counts.delivered + counts.refused > 0) log.info('kept calls were delivered', counts);
-    if (held.size > 0) this.comeBack();
-    else this.#delayMs = FIRST_DELAY_MS;
-    return { ...counts, waiting: listKept(outbox).length };
+    return { ...counts, isWaiting: false };
   }
 
   async #deliverOne(name: string, call: KeptCall): Promise<'delivered' | 'refused' | 'waits'> {
@@ -103,7 +146,7 @@ export class OutboxDelivery {
               key,
               projectPath: projectPath ?? undefined,
               body: Buffer.from(input),
-              isKept: true,
+              keptAt: call.keptAt,
             },
             this.#options,
           );
@@ -117,6 +160,13 @@ export class OutboxDelivery {
     setAside(outbox, name, 'refused', JSON.stringify({ ...call, token: undefined, answer }));
     return 'refused';
   }
+}
+
+interface LaneEnd {
+  readonly delivered: number;
+  readonly refused: number;
+  /** A call is left that its store cannot take yet. */
+  readonly isWaiting: boolean;
 }
 
 const FIRST_DELAY_MS = 500;

@@ -5,11 +5,13 @@ import { Turnstile } from '../effects/turnstile.ts';
 import type { EffectTimes, SessionSettings } from '../effects/world.ts';
 import type { Channel } from '../notify/channel.ts';
 import { openChannels } from '../notify/open-channels.ts';
+import { MAX_BLOCKS } from '../protocol/decide-stop.ts';
 import { renderTemplate } from '../protocol/render-template.ts';
 import { decide, type Command } from '../state/decide.ts';
 import { keepText } from '../ledger/keep.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { buildRunbook } from '../runbook/build-runbook.ts';
+import type { Task } from '../state/task.ts';
+import { protectionOf } from '../runbook/protection-of.ts';
 import { findPrograms } from '../supervisor/programs.ts';
 import type { Services } from './call.ts';
 import type { Log } from './log.ts';
@@ -25,19 +27,22 @@ export interface ProjectWorldOptions {
   readonly settings: Settings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** Delivers the kept calls of a project; returns whether none is left. */
+  readonly drain: (projectId: string) => Promise<boolean>;
   /** The terminal of a daemon that was started in one. */
   readonly say: ((line: string) => void) | undefined;
 }
 
 /** What the effects of one project may touch of the daemon. */
 export function projectWorld(options: ProjectWorldOptions): ConstructorParameters<typeof Effects>[0] {
-  const { project, services, tokens, settings, env, log, say } = options;
+  const { project, services, tokens, settings, env, log, say, drain } = options;
   const { id: projectId, path, stateDir, keeper } = project;
   const inherited = daemonEnvironment(env);
   return {
     projectId,
     path,
     stateDir,
+    own: project.own,
     env: inherited,
     now: services.now,
     log,
@@ -45,12 +50,17 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       const settled = await keeper.read(({ state }) => look(state));
       return settled.ok ? settled.answer : undefined;
     },
-    tell: async (command) => tell(keeper, command),
+    tell: async (command) => {
+      // Kept calls of the process are recorded before its end, also if the daemon finds the end by itself.
+      const isEnd = command.kind === 'report-agent' && command.command.report.kind === 'exited';
+      return isEnd && !(await drain(projectId)) ? undefined : tell(keeper, command);
+    },
     keepLog: async (text) => {
       const kept = await keepText(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
       return kept.ok ? kept.value : null;
     },
     seal: async () => sealWorkflow(project, log),
+    lookAtMain: async () => project.mainWatch.look(),
     merges: new Turnstile(1),
     places: project.places,
     starts: STARTS,
@@ -63,12 +73,11 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       if (claim.ok) project.fences.add(taskId, claim.answer);
     },
     usesExitSignals: () => services.exitProtocol,
+    settingsFor: (task) => sessionSettingsOf(services, task),
     get times() {
       return timesOf(services, settings);
     },
     get sessions() {
-      // Somebody may have corrected it a moment ago, and then said to try again.
-      services.runbook.read();
       return sessionSettingsOf(services);
     },
   };
@@ -103,24 +112,32 @@ function agentToken({ id, task }: AgentRun, project: string, tokens: ProjectWorl
   return tokens.issue({ project, sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch });
 }
 
-function timesOf({ runbook }: Services, settings: Settings): EffectTimes {
-  const limits = runbook.good?.limits;
+function timesOf({ rulebook }: Services, settings: Settings): EffectTimes {
+  const { limits } = rulebook.runbookFor(null);
   return {
     killAfterMs: limits?.killAfterMs ?? 10_000,
     renewalMs: leaseTimesOf(settings, limits).renewalMs,
     idleMs: limits?.idleMs ?? null,
     logBytes: limits?.logBytes ?? 10 * 1024 * 1024,
+    maxBlocks: limits?.blocks ?? MAX_BLOCKS,
     startMs: 60_000,
     controlMs: 10_000,
   };
 }
 
-export function sessionSettingsOf({ runbook: { good } }: Pick<Services, 'runbook'>): SessionSettings {
-  const { workspace, limits, workflow } = good ?? NO_RUNBOOK;
-  return { workspace, limits, workflow };
+/** By the runbook that a task goes by; without a task by the one in force. */
+export function sessionSettingsOf(
+  { rulebook, runbook: working }: Pick<Services, 'rulebook' | 'runbook'>,
+  task: Pick<Task, 'flow'> | null = null,
+): SessionSettings {
+  // A person may have corrected the file a moment ago, and tried again.
+  working.read();
+  const runbook = rulebook.runbookFor(task);
+  const { workspace, limits, workflow, merge, git, envPass } = runbook;
+  const prompts = rulebook.pinnedFor(task)?.prompts ?? null;
+  const protection = protectionOf(runbook, prompts ?? {});
+  return { workspace, limits, workflow, into: merge?.into, filters: git.filters, prompts, protection, envPass };
 }
-
-const NO_RUNBOOK = buildRunbook({});
 
 /** By the runbook as it is now: who corrects it while something waits is heard at once. */
 function channelsFor(

@@ -1,23 +1,25 @@
 import type { Effects } from '../effects/effects.ts';
 import { Locks } from '../effects/locks.ts';
 import { claimsToRenew } from '../effects/leases.ts';
+import { OwnCopy } from '../git/own/import-commits.ts';
+import { loginConfig, parseRepository } from '../github/remote-url.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { parseEntry } from '../ledger/entry.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
-import { openSnapshot, sealSnapshot } from '../ledger/snapshot.ts';
-import { sameBytes } from '../ledger/hex.ts';
+import { keepSnapshot } from '../ledger/keep.ts';
 import type { Problem } from '../protocol/problem.ts';
 import { decide } from '../state/decide.ts';
 import type { Recorded } from '../state/event.ts';
 import { createLeases, type Leases, type LeaseTimes } from '../state/lease.ts';
-import { recordedOf } from '../state/recorded.ts';
-import type { Rules } from '../state/rules.ts';
-import { evolve, type State } from '../state/state.ts';
+import { rulesInForce, type Rules } from '../state/rules.ts';
+import type { State } from '../state/state.ts';
+import type { Adoptions } from './adoptions.ts';
 import { CommitClock } from './commit-clock.ts';
 import { Fences } from './fences.ts';
 import { Keeper } from './keeper.ts';
-import { parseState, renderState, SNAPSHOT_NAME, trackedState } from './state-snapshot.ts';
+import { foldState } from './fold-state.ts';
+import { MainWatch } from './main-watch.ts';
+import { renderState, SNAPSHOT_NAME } from './state-snapshot.ts';
 
 export interface ProjectOptions {
   readonly id: string;
@@ -27,6 +29,8 @@ export interface ProjectOptions {
   readonly ledger: Omit<LedgerOptions, 'project' | 'clock' | 'onEntries'>;
   readonly rules: Rules;
   readonly leaseTimes: LeaseTimes;
+  /** Loads what decisions need, before any is made. What comes back keeps the project closed. */
+  readonly prepare?: (ledger: Ledger, state: State) => Promise<Problem | undefined>;
   readonly now: () => Date;
   /** A clock that never jumps, in milliseconds. */
   readonly monotonicMs: () => number;
@@ -34,6 +38,10 @@ export interface ProjectOptions {
   readonly onEntries?: (entries: readonly Entry[]) => void;
   /** Something threw that must not: for the log. */
   readonly onMistake?: (error: unknown) => void;
+  /** While commits are copied into Baton's own repository: how far that is. */
+  readonly onImport?: (line: string) => void;
+  /** A snapshot was not read, and why: the entries were folded again instead. For the log. */
+  readonly onDiscarded?: (name: string, why: string) => void;
   /** At every tick of the clock that claims run out by. */
   readonly onTick?: (nowMs: number) => void;
 }
@@ -43,11 +51,16 @@ export class Project {
   readonly id: string;
   readonly path: string;
   readonly stateDir: string;
+  /** Baton's own copy of the repository's commits. */
+  readonly own: OwnCopy;
   readonly rules: Rules;
   readonly ledger: Ledger;
   readonly keeper: Keeper;
   readonly leases: Leases;
   readonly fences: Fences;
+  /** Which runbook the project goes by; a project without a daemon around it adopts none. */
+  adoptions: Adoptions | undefined;
+  readonly mainWatch: MainWatch;
   /** One at a time begins to work on a branch, or removes its worktree. */
   readonly places = new Locks();
   readonly #state: State;
@@ -65,11 +78,20 @@ export class Project {
     this.id = options.id;
     this.path = options.path;
     this.stateDir = options.stateDir;
+    this.own = new OwnCopy({ stateDir: options.stateDir, projectId: options.id, path: options.path }, options.onImport);
     this.rules = options.rules;
     this.ledger = parts.ledger;
     this.keeper = parts.keeper;
     this.leases = parts.leases;
     this.fences = parts.fences;
+    this.mainWatch = new MainWatch({
+      ...options,
+      keeper: parts.keeper,
+      own: this.own,
+      into: () => rulesInForce(parts.state, options.rules).merge?.into ?? undefined,
+      login: () => loginAt(rulesInForce(parts.state, options.rules)),
+      onMistake: options.onMistake ?? ((): void => undefined),
+    });
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
     this.#onTick = options.onTick ?? ((): void => undefined);
@@ -98,6 +120,7 @@ export class Project {
   look(recorded: readonly Recorded[]): void {
     this.#effects?.look(this.#state);
     this.#effects?.follow(recorded);
+    this.mainWatch.follow(recorded);
   }
 
   /** The holder lives: its claim goes on. False where it has none any more. */
@@ -126,15 +149,16 @@ export class Project {
     for (const { taskId, epoch } of claimsToRenew(this.#state)) this.leases.renew(taskId, epoch, nowMs);
     void this.expire();
     this.#effects?.tick(this.#state);
+    this.mainWatch.glance(nowMs);
     this.#onTick(nowMs);
   }
 
   /** Keeps what start-up would otherwise have to fold again. */
   async saveSnapshot(): Promise<void> {
     await this.keeper.idle();
-    const { head, store, sha256 } = this.ledger;
+    const { head, store, snapshotSigner } = this.ledger;
     if (head.size === this.#snapshotAt || this.#state.seq !== head.size) return;
-    await store.saveSnapshot(SNAPSHOT_NAME, sealSnapshot(sha256, SNAPSHOT_NAME, head, renderState(this.#state)));
+    await keepSnapshot(store, snapshotSigner, SNAPSHOT_NAME, head, renderState(this.#state));
     this.#snapshotAt = head.size;
   }
 
@@ -142,12 +166,18 @@ export class Project {
     this.#isClosed = true;
     clearInterval(this.#ticking);
     await this.#effects?.close();
+    await this.mainWatch.close();
     await this.saveSnapshot();
     await this.ledger.close();
   }
 }
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
+
+function loginAt({ pulls }: Rules): readonly string[] {
+  const repository = pulls === undefined ? undefined : parseRepository(pulls.repository);
+  return repository === undefined ? [] : loginConfig(repository);
+}
 
 export type OpenedProject =
   | { readonly ok: true; readonly project: Project }
@@ -168,7 +198,9 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   });
   if (!opened.ok) return opened;
   const { ledger } = opened;
-  const state = await foldState(ledger);
+  const state = await foldState(ledger, options.onDiscarded);
+  const hindrance = await options.prepare?.(ledger, state);
+  if (hindrance !== undefined) return { ok: false, problem: hindrance };
   const leases = createLeases(options.leaseTimes);
   for (const { id, claim } of state.tasks.values()) {
     if (claim !== null) leases.renew(id, claim.epoch, options.monotonicMs());
@@ -185,28 +217,6 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   keeper = new Keeper({ ledger, state, rules, clock, onRecorded, onMistake });
   project = new Project(options, { ledger, state, keeper, leases, fences });
   return { ok: true, project };
-}
-
-async function foldState({ store, head, sha256 }: Ledger): Promise<State> {
-  const snapshot = await store.findSnapshot(SNAPSHOT_NAME);
-  const isOurs = snapshot !== undefined && snapshot.size <= head.size && (await hasEntry(store, snapshot));
-  const bytes = isOurs ? openSnapshot(sha256, SNAPSHOT_NAME, snapshot) : undefined;
-  const state = (bytes === undefined ? undefined : parseState(bytes)) ?? trackedState();
-  for await (const batch of store.entries({ from: state.seq + 1, to: head.size })) {
-    for (const { bytes: entryBytes, seq } of batch) {
-      const entry = parseEntry(entryBytes);
-      const recorded = entry.ok ? recordedOf(entry.value) : undefined;
-      if (recorded !== undefined) evolve(state, recorded);
-      state.seq = seq;
-    }
-  }
-  return state;
-}
-
-async function hasEntry(store: Ledger['store'], { size, hash }: { size: number; hash: Uint8Array }): Promise<boolean> {
-  for await (const [found] of store.hashes({ from: size, to: size }))
-    return found !== undefined && sameBytes(found, hash);
-  return false;
 }
 
 function follow(leases: Leases, recorded: readonly Recorded[], nowMs: number): void {

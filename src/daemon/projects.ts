@@ -5,22 +5,28 @@ import { stateFiles } from '../api/state-folder.ts';
 import type { Effects } from '../effects/effects.ts';
 import { projectId } from '../git/project-id.ts';
 import { findRepository } from '../git/repository.ts';
+import { problem, type Problem } from '../protocol/problem.ts';
 import type { Signer } from '../ledger/crypto.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { ledgerPlace } from '../ledger/ledger-place.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { openWriterAt } from '../ledger/open-place.ts';
 import { OutsideFile } from '../ledger/outside-file.ts';
 import { secretsIn } from '../ledger/secrets-in.ts';
+import { CLAIM_ENDS } from '../state/event.ts';
+import { findMain } from '../state/main/main-branch.ts';
 import { STORE_NOT_OFFERED } from '../runbook/check-store.ts';
+import { Adoptions } from './adoptions.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { configureWorkers } from './follow-runbook.ts';
 import { DOOR_LIMITS } from './limits.ts';
-import { LiveRules } from './live-rules.ts';
 import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
+import { ownSecrets } from './own-secrets.ts';
 import { openProject, type Project } from './project.ts';
 import { reconcileAtStart } from './reconcile-handler.ts';
+import { NO_RUNBOOK } from './rulebook.ts';
 import { leaseTimesOf, type Settings } from './settings.ts';
 
 /** A project that is open, and what calls on it may use. */
@@ -165,29 +171,55 @@ export class Projects {
     if (runbook.good?.store !== undefined) return unavailable(STORE_NOT_OFFERED);
     const store = openWriterAt(place);
     if (!store.ok) return unavailable(store.problem);
-    const live = new LiveRules({ path, runbook, env, log });
-    await live.lookForGithub();
+    const { rulebook } = services;
     let project: Project | undefined;
+    let adoptions: Adoptions | undefined;
+    const followAdoption = async (): Promise<void> => {
+      if (project === undefined) return;
+      const { inForce } = rulebook;
+      const hasTasks = await project.keeper.read(({ state }) => state.tasks.size > 0);
+      // A project of an earlier version may have tasks and nothing in force yet: the workers on record go on.
+      if (inForce !== undefined || (hasTasks.ok && !hasTasks.answer))
+        await configureWorkers(project, inForce ?? { runbook: NO_RUNBOOK, holdsCredential: false }, log);
+      await rulebook.lookForGithub();
+    };
+    const afterSession = async (): Promise<void> => {
+      await adoptions?.adoptForTasks();
+      if (runbook.good !== undefined) rulebook.follow(runbook.good);
+    };
     const feed = new EntryFeed(() => project?.ledger);
     const opened = await openProject({
       id,
       path,
       stateDir,
-      rules: live.rules,
-      leaseTimes: leaseTimesOf(settings, runbook.good?.limits),
+      rules: rulebook.rules,
+      get leaseTimes() {
+        return leaseTimesOf(settings, rulebook.runbookFor(null).limits);
+      },
+      prepare: async (ledger, state) => {
+        const lost = await rulebook.load(ledger, state);
+        if (lost !== undefined) return lostRunbook(lost);
+        await rulebook.lookForGithub();
+        return undefined;
+      },
       now: services.now,
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => {
         feed.add(entries);
-        if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#doAside(live.lookForGithub());
+        if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#doAside(rulebook.lookForGithub());
+        if (entries.some(({ type }) => type === 'RunbookAdopted')) this.#doAside(followAdoption());
+        if (rulebook.inForce === undefined && entries.some(endsSession)) this.#doAside(afterSession());
+        if (entries.some(movesMain)) this.#doAside(adoptions?.followMain());
       },
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
+      onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
+      onImport: importLog(id, log),
       onTick: (nowMs) => runbook.glance(nowMs),
       ledger: {
         store: store.store,
         signer,
         verifier: nodeVerifier,
-        secrets: secretsIn(env),
+        secrets: [...secretsIn(env), ...ownSecrets(stateDir)],
         outside: new OutsideFile(place.outside),
       },
     });
@@ -198,18 +230,34 @@ export class Projects {
     const made = opened.project;
     project = made;
     if (!hadCheckpoint && made.ledger.head.size > 1) await noteMissingCheckpoint(made, log);
+    adoptions = new Adoptions({ project: made, working: runbook, rulebook, newId: services.newId, log });
+    made.adoptions = adoptions;
+    const used = await made.keeper.read(({ state }) => state.tasks.size > 0);
+    if (used.ok && used.answer) await adoptions.adoptFirst();
+    await followAdoption();
     runbook.follow((good) => {
-      live.take(good);
-      this.#doAside(live.lookForGithub());
-      void configureWorkers(made, good, log);
+      rulebook.follow(good);
+      this.#doAside(adoptions?.adoptForTasks());
     });
+    this.#doAside(adoptions.followMain());
     log.info('project opened', { project: id, path, entries: made.ledger.head.size });
     this.#doAside(reconcileAtStart(made, log));
+    await this.#watchMain(made);
     return { ok: true, open: { project: made, services, feed } };
   }
 
+  /** The first position of the main branch is on record before anything else happens; later ones are compared with it aside. */
+  async #watchMain({ mainWatch, keeper }: Project): Promise<void> {
+    const known = await keeper.read(({ state }) => findMain(state) !== undefined);
+    mainWatch.begin();
+    const looked = mainWatch.look();
+    if (known.ok && !known.answer) await looked;
+    else this.#doAside(looked);
+  }
+
   /** Nobody waits for it but the end: git and the disk take their time. */
-  #doAside(work: Promise<void>): void {
+  #doAside(work: Promise<void> | undefined): void {
+    if (work === undefined) return;
     const done = work
       .catch((error: unknown) => this.#options.log.error('something done aside failed', { cause: causeOf(error) }))
       .finally(() => this.#aside.delete(done));
@@ -218,6 +266,18 @@ export class Projects {
 }
 
 const MAX_PATHS = 10_000;
+
+/** The first copy of a large repository takes minutes: the log shows now and then how far it is. */
+function importLog(project: string, log: Log): (line: string) => void {
+  let nextMs = performance.now() + IMPORT_LOG_MS;
+  return (line) => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + IMPORT_LOG_MS;
+    log.info("copying commits into Baton's own repository", { project, progress: line });
+  };
+}
+
+const IMPORT_LOG_MS = 2000;
 
 /**
  * Without its outside checkpoint a ledger cannot show that nothing is missing from its end. Somebody may have moved it for a good
@@ -236,6 +296,24 @@ function identityOf(repository: Parameters<typeof projectId>[0]): string | undef
   } catch {
     return undefined;
   }
+}
+
+/** Before the first adoption: the working file counts again when no session is left that may be writing it. */
+function endsSession({ type }: Entry): boolean {
+  return SESSION_ENDS.has(type);
+}
+
+const SESSION_ENDS: ReadonlySet<string> = new Set([...Object.values(CLAIM_ENDS), 'AgentExited']);
+
+/** What moves the main branch may have changed the runbook that it has. */
+function movesMain({ type, data }: Entry): boolean {
+  return type === 'MainMoved' || (type === 'MergeFinished' && data['outcome'] === 'merged');
+}
+
+/** Without the rules on record every gate would be open, so that nothing is decided at all. */
+function lostRunbook(sha256: string): Problem {
+  const message = `the store has lost the runbook ${sha256}, which tasks of this project go by`;
+  return problem('store-unavailable', message, 'Restore the state folder from a backup: baton ledger verify');
 }
 
 function noSuchProject(message: string, hint: string): ApiError {

@@ -51,7 +51,7 @@ async function reconcileProject(project: Project, options: { readonly apply: boo
   if (!settled.ok) return answerOf<never, never>(settled, (never) => never);
   const { tasks, deadSessions, standing } = settled.answer;
   if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
-  const facts = await measureFacts(project.path, tasks, { deadSessions });
+  const facts = await measureFacts(project.path, tasks, { own: project.own, deadSessions });
   if (!facts.ok) {
     const { code, message, hint } = facts.problem;
     return { ok: false, error: { code, message, hint } };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer, ApiError } from '../api/answer.ts';
 import { OPERATIONS } from '../api/operations.ts';
+import { isPrincipalName, PRINCIPAL_EXPECTED } from '../api/principal-name.ts';
 import { VERSION } from '../api/version.ts';
 import { dispatch, findProject, type DispatchOptions } from './dispatch.ts';
 import { streamEvents } from './events.ts';
@@ -8,8 +9,9 @@ import { DOOR_LIMITS } from './limits.ts';
 import type { OutboxDelivery } from './outbox-delivery.ts';
 import { readBody } from './read-body.ts';
 import { decodePath, isKey } from './request-words.ts';
+import { findEnd } from './refuse-ended.ts';
 import { respond } from './respond.ts';
-import type { Identity } from './tokens.ts';
+import type { Identity, Tokens } from './tokens.ts';
 
 /** A request whose sender is known. */
 export interface Exchange {
@@ -23,6 +25,7 @@ export interface Exchange {
 
 export interface RouteOptions extends DispatchOptions {
   readonly delivery: OutboxDelivery;
+  readonly tokens: Tokens;
   readonly started: string;
   readonly stateDir: string;
   /** How many requests are being answered. */
@@ -65,6 +68,7 @@ const FIXED: ReadonlyMap<string, Handler> = new Map(
     '/v1/calls': { method: 'GET', run: refuseCalls },
     '/v1/stop': { method: 'POST', isForAnyVersion: true, run: runStop },
     '/v1/deliver': { method: 'POST', run: runDelivery },
+    '/v1/worker-token': { method: 'POST', run: runWorkerToken },
   }),
 );
 
@@ -106,6 +110,9 @@ let streams = 0;
 async function runEvents({ request, response, identity, signal }: Exchange, { projects }: RouteOptions): Promise<void> {
   const found = await findProject({ identity, projectPath: pathIn(request) ?? undefined }, projects);
   if (!found.ok) return respond(response, found);
+  const { caller } = identity;
+  const ended = caller.kind === 'session' ? await findEnd(found.open.project, caller) : undefined;
+  if (ended !== undefined) return respond(response, { ok: false, error: ended });
   const after = Number(request.headers['last-event-id'] ?? 0);
   if (!Number.isSafeInteger(after) || after < 0)
     return refuse(response, 'bad-request', 'Last-Event-ID is not a number');
@@ -130,6 +137,27 @@ async function runStop({ response, identity }: Exchange, { stop, projects }: Rou
 
 async function runDelivery({ response }: Exchange, { delivery }: RouteOptions): Promise<void> {
   respond(response, { ok: true, result: await delivery.deliver() });
+}
+
+/** Only an operator issues a worker token. It names its principal, who is responsible for every call made with it. */
+async function runWorkerToken({ request, response, identity }: Exchange, { tokens }: RouteOptions): Promise<void> {
+  const body = await readBody(request);
+  if (body === 'gone') return;
+  if (!body.ok) return respond(response, body, { closes: true });
+  if (identity.caller.kind !== 'operator')
+    return refuse(response, 'forbidden', 'only an operator issues worker tokens');
+  const principal = principalIn(body.bytes);
+  if (principal === undefined) return refuse(response, 'bad-request', PRINCIPAL_EXPECTED);
+  respond(response, { ok: true, result: { principal, token: tokens.issueWorker(principal) } });
+}
+
+function principalIn(bytes: Uint8Array): string | undefined {
+  try {
+    const { principal }: { principal?: unknown } = Object(JSON.parse(new TextDecoder().decode(bytes)));
+    return typeof principal === 'string' && isPrincipalName(principal) ? principal : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Null where it is not well encoded. */

@@ -3,12 +3,14 @@ import * as operations from '../api/run-operations.ts';
 import { findGithub } from '../github/find-github.ts';
 import { accepted, type Parsed } from '../protocol/problem.ts';
 import type { Plan } from '../protocol/run-plan.ts';
+import { actorOf } from '../state/caller.ts';
 import type { Command } from '../state/decide.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
 import { isIssue, ISSUE } from '../runbook/issue.ts';
 import { agentPlanOf, planOf, type Planned } from '../runbook/plan.ts';
 import type { Runbook } from '../runbook/runbook.ts';
 import type { Call } from './call.ts';
+import { describeAdopted } from './describe-rules.ts';
 import { findHindrance } from './find-hindrance.ts';
 import { configureWorkers } from './follow-runbook.ts';
 import { answerOf, errorOf, handle, type Handler } from './handler.ts';
@@ -57,9 +59,15 @@ async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer>
   if (!planned.ok) return planned;
   const hindrance = await findHindrance(runbook, call.project.path);
   if (hindrance !== undefined) return { ok: false, error: hindrance };
-  const settled = await order<{ id: string }>(call, { kind: 'start-workflow', command: planned.result.command });
-  if (settled.ok) await configureWorkers(call.project, runbook, call.services.log);
-  return answerOf(settled, ({ id }) => ({ kind: 'workflow', id }));
+  const { project, services, caller, input } = call;
+  const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
+  if (adopted?.ok === false) return adopted;
+  const pin = adopted === undefined ? {} : { runbook: adopted.pinned.sha256 };
+  const command = { ...planned.result.command, ...pin };
+  const settled = await order<{ id: string }>(call, { kind: 'start-workflow', command });
+  if (settled.ok && adopted !== undefined) await configureWorkers(project, adopted.pinned, services.log);
+  const rules = adopted === undefined || adopted.differences.length === 0 ? {} : { rules: describeAdopted(adopted) };
+  return answerOf(settled, ({ id }) => ({ kind: 'workflow', id, ...rules }));
 }
 
 async function previewIssue({ input, project, services }: Call<Wanted>, runbook: Runbook): Promise<Answer> {
@@ -84,6 +92,7 @@ interface Wanted {
   readonly name: string;
   readonly args?: readonly string[];
   readonly kind?: 'agent';
+  readonly accept_rules?: string;
 }
 
 /** What a name of the runbook stands for, as the runbook is now. */

@@ -7,7 +7,7 @@ import { RunbookWatch } from './runbook-watch.ts';
 describe('exit_protocol in a runbook', () => {
   it.each([
     ['exit_protocol = true', true],
-    ['# a comment\r\n\r\n  exit_protocol=true # on\r\n[agents.a]\r\nrun = "claude"\r\n', true],
+    ['# a comment\r\n\r\n  exit_protocol=true # on\r\n[agents.a]\r\nrun = "./agent"\r\n', true],
     ['"exit_protocol" = true', true],
     ["store = '''postgres://one-line'''\nexit_protocol = true", true],
     ['exit_protocol = false', false],

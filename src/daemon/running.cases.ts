@@ -5,6 +5,8 @@ import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:htt
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { COMPILE_CACHE, DAEMON } from '../../test/package/where.ts';
+import { makePass } from '../api/operator-pass.ts';
 import { readDaemonRecord, readToken } from '../api/state-folder.ts';
 import { runDaemon, type Daemon } from './lifecycle.ts';
 
@@ -20,8 +22,7 @@ export class Scene {
     HOME: this.folder,
     TMPDIR: tmpdir(),
     BATON_STATE_DIR: this.stateDir,
-    // Where Node keeps it by itself: daemons of tests then start in half the time.
-    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+    ...COMPILE_CACHE,
   };
 
   /** A git repository with one commit. */
@@ -42,7 +43,7 @@ export class Scene {
 
   /** A daemon as a process of its own, after it has said whether it listens. */
   async spawnDaemon(env: Record<string, string | undefined> = {}): Promise<SpawnedDaemon> {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+    const child = spawn(process.execPath, [DAEMON], {
       env: { ...this.env, ...env, BATON_READY_FD: '3' },
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     });
@@ -64,6 +65,11 @@ export class Scene {
 
   token(kind: 'operator' | 'worker' = 'operator'): string {
     return readToken(this.stateDir, kind) ?? '';
+  }
+
+  /** The name of a pass, as the client makes one for each of its connections to the Unix socket. */
+  pass(): string {
+    return makePass(this.stateDir) ?? '';
   }
 
   async end(): Promise<void> {
@@ -115,5 +121,5 @@ export async function until(holds: () => boolean | Promise<boolean>, what: strin
 
 export function isDaemon(pid: number): boolean {
   const path = `/proc/${pid}/cmdline`;
-  return existsSync(path) && readFileSync(path, 'utf8').includes('daemon/main.ts');
+  return existsSync(path) && /daemon(?:\/main\.ts|\.cjs)/.test(readFileSync(path, 'utf8'));
 }

@@ -45,7 +45,8 @@ describe('an agent', () => {
     const ids = await Promise.all([0, 1, 2, 3].map(async () => world.run('a')));
     await Promise.all(ids.map(async (id) => world.ask('agent_kill', { id })));
     for (const id of ids) {
-      expect(await world.agent(id)).toMatchObject({ status: 'cancelled', process: 'gone' });
+      expect(await world.agent(id)).toMatchObject({ status: 'cancelled' });
+      await until(async () => (await world.agent(id)).process === 'gone', 'its process is gone');
       await untilNobodyIs(id);
     }
     expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(4);
@@ -184,7 +185,7 @@ describe('a worker', () => {
     expect(fence).toMatchObject({ ok: true, value: { taskId: 'T1', epoch: 1 } });
   });
 
-  it('is configured anew when the runbook changes, and not when it does not', async () => {
+  it('is configured when an operator adopts the runbook, not when the file changes, and once', async () => {
     world.write('');
     await world.start();
     const workers = async (): Promise<unknown> => (await world.ask<{ workers: unknown }>('status_get')).workers;
@@ -192,6 +193,8 @@ describe('a worker', () => {
     world.write(`
       [workers.w]
       run = "true"`);
+    expect(await workers()).toEqual([]);
+    await world.ask('runbook_adopt');
     await until(async () => JSON.stringify(await workers()) !== '[]', 'the worker is there');
     await world.restart();
     expect(await workers()).toMatchObject([{ name: 'w' }]);

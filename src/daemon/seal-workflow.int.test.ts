@@ -27,7 +27,7 @@ function killedAtTheEnd(repository: string, stateDir: string): string {
     const actor = 'operator:ann';
     await keeper.submit({ actor, decide: ({ state, rules }) =>
       decide(state, { kind: 'create-task', command: { id: 'A', title: 'a', phase: 'COMPLETED' } }, { kind: 'operator', name: 'ann' }, rules) });
-    const said = { task_id: 'A', from: 'COMPLETED', to: 'COMPLETED', next_role: null, reason: 'closed' };
+    const said = { task_id: 'A', from: 'COMPLETED', to: 'COMPLETED', next_role: null, cause: 'closed', reason: 'closed' };
     await keeper.submit({ actor, decide: () => ({ ok: true, events: [event('PhaseMoved', said)], answer: null }) });
     process.stdout.write('closed', () => process.kill(process.pid, 'SIGKILL'));`;
 }

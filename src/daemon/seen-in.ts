@@ -39,6 +39,8 @@ function readSeen(input: Input): AgentSeen | undefined {
       return { kind, why: input.why ?? 'waiting' };
     case 'stop':
       return { kind };
+    case 'blocked':
+      return input.blocks === undefined ? undefined : { kind, blocks: input.blocks };
     case 'prompted':
       return { kind, prompt: input.prompt ?? '' };
     case 'used': {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server as HttpServer, type Ser
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../api/answer.ts';
-import { admit, isAddressed, type Door } from './access.ts';
+import { admit, isAddressed, type Admitted, type Door } from './access.ts';
 import { Channel, type ChannelOptions } from './channel.ts';
 import { WEBHOOK_PATH } from './github-webhook.ts';
 import { keepPort, readKeptPort } from './kept-port.ts';
@@ -12,6 +12,7 @@ import { causeOf, type Log } from './log.ts';
 import { INTERNAL, respond, STOPPING, TOO_MANY } from './respond.ts';
 import { isOurVersion, pathIn, type Exchange } from './route.ts';
 import { servePage } from './serve-page.ts';
+import { SessionGuard } from './session-guard.ts';
 import { makeSocketPath, removeSocketFolder } from './socket-path.ts';
 import type { Identity, Tokens } from './tokens.ts';
 import { UnderWay } from './under-way.ts';
@@ -36,11 +37,13 @@ export class Server {
   /** Connections that have become channels are no longer Node's to close. */
   readonly #channels = new Set<Duplex>();
   readonly #perSocket = new WeakMap<Socket, number>();
+  readonly #guard: SessionGuard;
   #socket = '';
   #isStopping = false;
 
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.#guard = new SessionGuard(options.stateDir);
   }
 
   get underWay(): number {
@@ -116,14 +119,14 @@ export class Server {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
-    const { tokens, log, route } = this.#options;
+    const { log, route } = this.#options;
     response.sendDate = false;
     // A page that is led here under another name gets nothing, not even the page.
     if (!this.#isStopping && isAddressed(request, door) && servePage(request, response)) return;
     if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressed(request, door))
       return this.#hearWebhook(request, response);
     const isStop = request.url === '/v1/stop';
-    const admitted = this.#isStopping && !isStop ? STOPPING : (this.#busy(request) ?? admit(request, door, tokens));
+    const admitted = this.#isStopping && !isStop ? STOPPING : (this.#busy(request) ?? this.#admit(request, door));
     if (!admitted.ok) {
       if (admitted !== STOPPING) log.info('refused', { code: admitted.error.code, path: pathOf(request) });
       respond(response, admitted, { closes: true });
@@ -170,10 +173,14 @@ export class Server {
     return controller;
   }
 
+  #admit(request: IncomingMessage, door: Door): Admitted {
+    return admit(request, door, { tokens: this.#options.tokens, guard: this.#guard });
+  }
+
   #findOpener(request: IncomingMessage, door: Door): Identity | undefined {
     const isWanted = request.url === '/v1/calls' && request.headers.upgrade === 'baton-calls';
     if (!isWanted || this.#isStopping || !isOurVersion(request) || pathIn(request) === null) return undefined;
-    const admitted = admit(request, door, this.#options.tokens);
+    const admitted = this.#admit(request, door);
     return admitted.ok ? admitted.identity : undefined;
   }
 
@@ -187,7 +194,8 @@ export class Server {
     this.#channels.add(socket);
     socket.once('close', () => this.#channels.delete(socket));
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: baton-calls\r\n\r\n');
-    const opened = { identity, token: tokenIn(request), projectPath: pathIn(request) ?? undefined };
+    const refuse = (given: Identity): ApiError | undefined => this.#guard.refuse(given, request.socket);
+    const opened = { identity, token: tokenIn(request), projectPath: pathIn(request) ?? undefined, refuse };
     const shared = { tokens, dispatch, underWay: this.#underWay, isStopping: () => this.#isStopping };
     Channel.serve(socket, head, { ...opened, ...shared });
   }

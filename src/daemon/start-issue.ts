@@ -7,8 +7,8 @@ import { WORKFLOW_MODES, type Runbook } from '../runbook/runbook.ts';
 import type { Command } from '../state/decide.ts';
 import type { Rules } from '../state/rules.ts';
 import type { StartWorkflow } from '../state/workflow/start-workflow.ts';
-import { sortedWorkers } from './follow-runbook.ts';
 import { errorOf } from './handler.ts';
+import { sortedWorkers } from './rules-of.ts';
 
 export interface PlannedIssue {
   readonly command: StartWorkflow;

@@ -5,7 +5,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Event, Recorded } from '../state/event.ts';
 import { readyTasks, type Ready } from '../state/ready.ts';
 import { draftOf, recordedOf } from '../state/recorded.ts';
-import type { Rules } from '../state/rules.ts';
+import { rulesInForce, type Rules } from '../state/rules.ts';
 import { evolve, type State } from '../state/state.ts';
 import { TrackedMap } from '../state/tracked-map.ts';
 import type { View } from './request.ts';
@@ -27,7 +27,7 @@ export class StateAhead {
   }
 
   view(at: string): View {
-    return { state: this.state, ready: this.#ready, rules: this.#rules, at };
+    return { state: this.state, ready: this.#ready, rules: rulesInForce(this.state, this.#rules), at };
   }
 
   /** There is something to claim, or to close. */

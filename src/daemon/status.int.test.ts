@@ -80,7 +80,7 @@ it('says that a runbook is broken while its workers run by the rules from before
   expect((await status()).attention).toMatchObject([
     {
       kind: 'runbook',
-      title: 'baton.toml is broken, and the rules from before it count',
+      title: 'baton.toml has errors; the last valid version stays in force',
       context: expect.stringMatching(/^baton\.toml:4:1: .*taks/),
       next: 'baton runbook check',
     },
@@ -91,5 +91,5 @@ it('says that a runbook is broken while its workers run by the rules from before
   expect(logged()[1]).toContain('the runbook is good again');
   world.write('[agents.a');
   await world.restart();
-  expect((await status()).attention[0]?.title).toBe('baton.toml is broken, and nothing in it counts');
+  expect((await status()).attention[0]?.title).toBe('baton.toml has errors; nothing in it counts');
 });

@@ -5,10 +5,12 @@ import { isRelativePath } from '../protocol/text-format.ts';
 import { actorOf, type Caller } from '../state/caller.ts';
 import { noSuchTask } from '../state/create-task.ts';
 import { decide, type Command } from '../state/decide.ts';
+import { firstFitting, mayTake } from '../state/first-fitting.ts';
 import { refusal, type Outcome } from '../state/outcome.ts';
+import { principalOf } from '../state/principal.ts';
 import { statusOf, type Task } from '../state/task.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
-import { LATER } from './request.ts';
+import { LATER, type View } from './request.ts';
 import type { Call } from './call.ts';
 import { identifyProcess } from '../api/process-identity.ts';
 import { expiresAt, taskView, waitsView } from './task-view.ts';
@@ -44,9 +46,9 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
       decide: ({ state }) => {
         const task = state.tasks.get(input.task_id);
         if (task === undefined) return noSuchTask(input.task_id);
-        const { endings, latestRecord: latest_record } = task;
+        const { endings, latestRecord: latest_record, flow } = task;
         const view = { ...taskView(project, state, task, services), ...waitsView(state, task) };
-        return seen({ ...view, endings, latest_record });
+        return seen({ ...view, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval });
       },
     });
     return answerOf(settled, (task) => task);
@@ -66,16 +68,14 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
     return answerOf(settled, (listed) => listed);
   }),
 
-  task_next_actions: handle(operations.taskNextActions, async ({ input, project, services, signal }) => {
+  task_next_actions: handle(operations.taskNextActions, async ({ input, caller, project, services, signal }) => {
     const { limit = 10, role, wait_ms: ms = 0 } = input;
     const settled = await project.keeper.submit({
       actor: 'system:reader',
       waitsFor: 'work',
       patience: { ms, otherwise: seen<unknown[]>([]), ...(signal === undefined ? {} : { signal }) },
       decide: (view) => {
-        const tasks = view.ready
-          .first(view.state, limit, role)
-          .map((task) => taskView(project, view.state, task, services));
+        const tasks = findWork(view, caller, limit, role).map((task) => taskView(project, view.state, task, services));
         return tasks.length === 0 && ms > 0 ? LATER : seen<unknown[]>(tasks);
       },
     });
@@ -94,7 +94,7 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
       ...(input.task_id === undefined ? { waitsFor: 'work' } : {}),
       patience: { ms, otherwise: NO_WORK, ...(call.signal === undefined ? {} : { signal: call.signal }) },
       decide: (view) => {
-        const id = input.task_id ?? view.ready.first(view.state, 1, role)[0]?.id;
+        const id = input.task_id ?? findWork(view, call.caller, 1, role)[0]?.id;
         if (id === undefined) return ms > 0 ? LATER : NO_WORK;
         const command = { id, sessionId, holder, ...(role === undefined ? {} : { role }), ...process };
         const outcome = decide(view.state, { kind: 'claim-task', command }, call.caller, view.rules);
@@ -136,11 +136,23 @@ export const TASK_HANDLERS: Readonly<Record<string, Handler>> = {
     return answerOf(settled, () => ({ task_id: call.input.task_id, status: call.input.status }));
   }),
 
+  task_self_approve: handle(operations.taskSelfApprove, async (call) => {
+    const { task_id: id, reason } = call.input;
+    const command = { id, reason };
+    return answerOf(await order(call, { kind: 'self-approve', command }), () => ({ task_id: id }));
+  }),
+
   task_unblock: operate(operations.taskUnblock, 'unblock'),
   task_reinstate: operate(operations.taskReinstate, 'reinstate'),
   task_cancel: operate(operations.taskCancel, 'cancel'),
   task_waive: operate(operations.taskWaive, 'waive'),
 };
+
+/** The most urgent tasks that this caller could claim: an author is not offered the review of the own work. */
+function findWork({ ready, state, rules }: View, caller: Caller, count: number, role?: string): readonly Task[] {
+  const principal = principalOf(state, caller);
+  return firstFitting(ready, state, count, (task) => mayTake(state, task, principal, rules), role);
+}
 
 interface Claimed {
   readonly task_id: string;

@@ -1,4 +1,5 @@
 import { isClaimable } from '../state/claim-task.ts';
+import { rulesInForce } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
 import { statusOf, type Task } from '../state/task.ts';
 import type { Project } from './project.ts';
@@ -18,6 +19,8 @@ export interface TaskView {
   readonly notes: string | null;
   readonly blocked_because: string | null;
   readonly claim: ClaimView | null;
+  /** The protected paths that its branch changes, as they were last measured. */
+  readonly protected_paths: readonly string[];
 }
 
 /** What a task waits for, besides somebody who takes it up. */
@@ -37,6 +40,7 @@ export interface WaitView {
 export interface ClaimView {
   readonly epoch: number;
   readonly holder: string;
+  readonly principal: string;
   readonly role: string | null;
   readonly session_id: string;
   readonly since: string;
@@ -50,7 +54,7 @@ export function taskView(project: Project, state: State, task: Task, clocks: Clo
     title: task.title,
     status: statusOf(task),
     phase: task.phase,
-    claimable: isClaimable(state, task, project.rules),
+    claimable: isClaimable(state, task, rulesInForce(state, project.rules)),
     next_role: task.nextRole,
     after: task.after,
     priority: task.priority,
@@ -58,6 +62,7 @@ export function taskView(project: Project, state: State, task: Task, clocks: Clo
     notes: task.notes,
     blocked_because: task.blocked?.reason ?? null,
     claim: claimView(project, task, clocks),
+    protected_paths: task.flow.protected?.paths ?? [],
   };
 }
 
@@ -81,8 +86,16 @@ export interface Clocks {
 
 function claimView(project: Project, { id, claim }: Task, clocks: Clocks): ClaimView | null {
   if (claim === null) return null;
-  const { epoch, holder, role, sessionId, at } = claim;
-  return { epoch, holder, role, session_id: sessionId, since: at, expires_at: expiresAt(project, id, clocks) };
+  const { epoch, holder, principal, role, sessionId, at } = claim;
+  return {
+    epoch,
+    holder,
+    principal,
+    role,
+    session_id: sessionId,
+    since: at,
+    expires_at: expiresAt(project, id, clocks),
+  };
 }
 
 /** Leases run on a clock that does not jump; people get the time of day that this comes to. */

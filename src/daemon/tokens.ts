@@ -26,8 +26,8 @@ export interface RunRef {
 const KEPT_IDENTITIES = 10_000;
 
 /**
- * The kinds of token. Those of the operator and of workers are random and lie in the state folder. Those of sessions, of agents without
- * a claim and of supervisors are stateless: they say whom they are for, and an HMAC says that this daemon, or one before it in this
+ * The kinds of token. Those of the operator and of unnamed workers are random and lie in the state folder. Those of sessions, of named
+ * workers, of agents without a claim and of supervisors are stateless: they say whom they are for, and an HMAC says that this daemon, or one before it in this
  * folder, made them.
  */
 export class Tokens {
@@ -62,8 +62,14 @@ export class Tokens {
     return this.#issueRun('v', run);
   }
 
+  /** For a principal that an operator names. Claims and sessions made with it are that principal's, also after a reconnect. */
+  issueWorker(principal: string): string {
+    const name = `w.${Buffer.from(JSON.stringify({ n: principal })).toString('base64url')}`;
+    return `${name}.${this.#sign(name).toString('base64url')}`;
+  }
+
   identify(token: string): Identity | undefined {
-    if (/^[sav]\./.test(token)) return this.#identifySigned(token);
+    if (/^[sav]\.|^w\.[^.]*\./.test(token)) return this.#identifySigned(token);
     const given = Buffer.from(token);
     if (isSame(given, this.#operator)) return this.#operatorIdentity;
     return isSame(given, this.#worker) ? WORKER : undefined;
@@ -73,9 +79,22 @@ export class Tokens {
   #identifySigned(token: string): Identity | undefined {
     const known = this.#known.get(token);
     if (known !== undefined) return known;
-    const identity = token.startsWith('s.') ? this.#readSession(token) : this.#readRun(token);
+    const identity = this.#read(token);
     if (identity !== undefined) this.#remember(token, identity);
     return identity;
+  }
+
+  #read(token: string): Identity | undefined {
+    if (token.startsWith('s.')) return this.#readSession(token);
+    return token.startsWith('w.') ? this.#readWorker(token) : this.#readRun(token);
+  }
+
+  #readWorker(token: string): Identity | undefined {
+    const [kind = '', claim = '', signature = '', ...rest] = token.split('.');
+    const isOurs = isSame(Buffer.from(signature, 'base64url'), this.#sign(`${kind}.${claim}`));
+    if (rest.length > 0 || !isOurs) return undefined;
+    const { n: name } = JSON.parse(Buffer.from(claim, 'base64url').toString()) as { readonly n: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return { caller: { kind: 'worker', name } };
   }
 
   #remember(token: string, identity: Identity): void {
@@ -126,7 +145,10 @@ interface SignedRun {
   readonly r: string;
 }
 
-const WORKER: Identity = { caller: { kind: 'worker', name: 'worker' } };
+/** The principal of the worker token that lies in the state folder: all who use that token share it. */
+export const SHARED_WORKER = 'worker';
+
+const WORKER: Identity = { caller: { kind: 'worker', name: SHARED_WORKER } };
 
 function isSame(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);

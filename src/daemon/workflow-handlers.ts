@@ -1,5 +1,5 @@
 import * as operations from '../api/workflow-operations.ts';
-import type { Caller } from '../state/caller.ts';
+import { requireClaim, type Caller } from '../state/caller.ts';
 import { noSuchTask } from '../state/create-task.ts';
 import { refusal } from '../state/outcome.ts';
 import type { Call } from './call.ts';
@@ -34,11 +34,14 @@ export const WORKFLOW_HANDLERS: Readonly<Record<string, Handler>> = {
 
   workflow_close: handle(operations.workflowClose, async (call) => {
     const id = ownTask(call);
+    const { caller } = call;
     const settled = await call.project.keeper.submit({
       actor: 'system:reader',
       decide: ({ state }) => {
         const task = state.tasks.get(id);
         if (task === undefined) return noSuchTask(id);
+        const held = caller.kind === 'session' ? requireClaim(task, caller) : undefined;
+        if (held?.ok === false) return held;
         if (task.phase !== 'COMPLETED')
           return refusal(
             'not-mergeable',

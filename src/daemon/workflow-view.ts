@@ -3,7 +3,7 @@ import { addressesOf } from '../state/workflow/task-url.ts';
 import type { Services } from './call.ts';
 
 /** A task in its workflow, as surfaces and the built-in roles see it. */
-export function workflowView(task: Task, { runbook, exitProtocol }: Services) {
+export function workflowView(task: Task, { rulebook, exitProtocol }: Services) {
   const { flow, id, n, title, phase, nextRole, claim, blocked } = task;
   const { place, checks, approval, held, merge, pull } = flow;
   return {
@@ -45,11 +45,12 @@ export function workflowView(task: Task, { runbook, exitProtocol }: Services) {
             is_wanted: pull.isWanted,
             is_closed: pull.isClosed,
           },
+    protected_paths: flow.protected?.paths ?? [],
     is_merging: merge !== null,
     merge_sha: flow.mergeSha,
     handoff: flow.handoff === null ? null : { from: flow.handoff.from, to: flow.handoff.to, xml: flow.handoff.xml },
     exit_protocol: exitProtocol,
-    commands: runbook.good?.workflowCommands ?? { validate: [] },
+    commands: rulebook.runbookFor(task).workflowCommands,
   };
 }
 

@@ -11,6 +11,7 @@ import type { Answer } from '../api/answer.ts';
 import { actorOf, requireClaim } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
 import { decideNameBranch } from '../state/workflow/name-branch.ts';
+import type { Call } from './call.ts';
 import { answerOf, handle } from './handler.ts';
 import { sessionSettingsOf } from './project-world.ts';
 
@@ -20,7 +21,8 @@ import { sessionSettingsOf } from './project-world.ts';
  * who write in one folder cannot be told apart.
  */
 export const worktreeHandler = handle(taskWorktree, async ({ caller, project, services }) => {
-  const template = sessionSettingsOf(services).workspace.branch;
+  const { workspace, into } = sessionSettingsOf(services);
+  const template = workspace.branch;
   const settled = await project.keeper.submit({
     actor: actorOf(caller),
     decide: ({ state }) => {
@@ -39,12 +41,12 @@ export const worktreeHandler = handle(taskWorktree, async ({ caller, project, se
   });
   if (!settled.ok) return answerOf(settled, () => null);
   const { id, epoch, sessionId, holder, branch } = settled.answer;
-  const found = await findPlace(project.path, branch, { taskId: id, epoch, holder });
+  const found = await findPlace(project, branch, { taskId: id, epoch, holder });
   if (!found.ok) return failure(found);
   const { path, isNew, earlier } = found.value;
   const kept = await keepOrigin(project.stateDir, path, { copied: {}, linked: [] });
   if (!kept.ok) return failure(kept);
-  const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch };
+  const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch, into };
   const installed = await installFence(path, fence);
   if (!installed.ok) return failure(installed);
   // Git took its time. What the fence says is what holds now, not what held when we were asked.
@@ -66,13 +68,16 @@ interface Place {
   readonly earlier: string | null;
 }
 
+type Ground = Pick<Call['project'], 'path' | 'stateDir'>;
+
 interface Owner {
   readonly taskId: string;
   readonly epoch: number;
   readonly holder: string;
 }
 
-async function findPlace(repository: string, branch: string, owner: Owner): Promise<GitResult<Place>> {
+async function findPlace(project: Ground, branch: string, owner: Owner): Promise<GitResult<Place>> {
+  const { path: repository, stateDir } = project;
   const existing = await findWorktree(repository, branch);
   if (!existing.ok) return existing;
   const earlier = existing.value?.path ?? null;
@@ -80,16 +85,27 @@ async function findPlace(repository: string, branch: string, owner: Owner): Prom
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
   if (earlier === null || fence?.value?.taskId !== owner.taskId)
-    return makePlace(repository, branch, fence?.value ? null : owner);
+    return makePlace(project, branch, fence?.value ? null : owner);
   if (fence.value.epoch === owner.epoch) return { ok: true, value: { path: earlier, isNew: false, earlier: null } };
-  const taken = await takeOver(repository, { branch, epoch: owner.epoch });
+  const taken = await takeOver(repository, { stateDir, branch, epoch: owner.epoch });
   return taken.ok ? { ok: true, value: { path: taken.value.path, isNew: true, earlier } } : taken;
 }
 
-async function makePlace(repository: string, branch: string, owner: Owner | null): Promise<GitResult<Place>> {
+async function makePlace(
+  { path: repository, stateDir }: Ground,
+  branch: string,
+  owner: Owner | null,
+): Promise<GitResult<Place>> {
   const main = await findMainBranch(repository);
   const base = main.ok ? main.value.name : 'HEAD';
-  const made = await createWorktree(repository, { branch, base, owner, existingBranch: 'continue' });
+  const made = await createWorktree(repository, {
+    stateDir,
+    branch,
+    base,
+    owner,
+    existingBranch: 'continue',
+    hold: true,
+  });
   return made.ok ? { ok: true, value: { path: made.value.path, isNew: true, earlier: null } } : made;
 }
 

@@ -4,7 +4,6 @@ import { listWorktrees } from '../git/worktrees.ts';
 import type { State } from '../state/state.ts';
 import type { Call } from './call.ts';
 import { handle, type Handler } from './handler.ts';
-import { sessionSettingsOf } from './project-world.ts';
 import { viewWorktree, viewWorktrees, type Looking } from './worktree-views.ts';
 
 export const WORKTREE_HANDLERS: Readonly<Record<string, Handler>> = {
@@ -41,12 +40,12 @@ async function prune(path: string, name: string, { project }: Call, looking: Loo
 }
 
 function lookingOf({ project, services }: Call): Looking {
-  const { copy, link } = sessionSettingsOf(services).workspace;
+  const { workspace, merge } = services.rulebook.runbookFor(null);
   return {
     path: project.path,
     stateDir: project.stateDir,
-    mainBranch: project.rules.merge?.into ?? undefined,
-    configured: [...copy, ...link],
+    mainBranch: merge?.into,
+    configured: [...workspace.copy, ...workspace.link],
     read: async <A>(look: (state: State) => A) => {
       const settled = await project.keeper.read(({ state }) => look(state));
       if (!settled.ok) throw new Error('the store does not answer');

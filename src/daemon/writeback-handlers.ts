@@ -51,7 +51,12 @@ function commandOf({ input: { epoch, ...record }, services }: RecordCall): Recor
 
 /** A record names a commit that is there: what cannot be looked up later proves nothing. */
 async function checkCommit({ input, project, services }: RecordCall): Promise<ApiError | undefined> {
-  if (await services.git.hasCommit(project.path, input.commit_sha)) return undefined;
+  const problem = await services.git.keepCommit(project.own, input.commit_sha);
+  if (problem === undefined) return undefined;
+  const { code, hint } = problem;
+  const isAbout = problem.message.startsWith(`commit ${input.commit_sha.toLowerCase()} is missing`);
+  // Part of it is missing or changed, or git does not answer: that is another matter than a wrong name.
+  if (!isAbout && code !== 'git/no-commit' && code !== 'git/bad-name') return { code, message: problem.message, hint };
   const message = `commit ${input.commit_sha} is not in the repository`;
   return { code: 'no-such-commit', message, hint: 'Commit first, and send the full SHA: git rev-parse HEAD' };
 }

@@ -22,7 +22,7 @@ export const claude: Client = {
       scope.kind === 'user'
         ? join(folder || join(machine.home, '.claude'), 'settings.json')
         : join(scope.root, '.claude', 'settings.local.json');
-    const { command, args, env } = mcpServer('claude', machine);
+    const { command, args, env } = mcpServer('claude', options, machine);
     const at = scope.kind === 'user' ? ['mcpServers', 'baton'] : ['projects', scope.root, 'mcpServers', 'baton'];
     return [
       jsonFile({

@@ -11,6 +11,8 @@ export interface HookOptions {
   readonly onStop: 'signal' | 'allow';
   /** Whether a session claims the next task when it starts. */
   readonly claim: boolean;
+  /** Who answers for what its sessions do; left out: the principal that all unnamed workers share. */
+  readonly principal?: string;
 }
 
 /** Where things are on this machine. */

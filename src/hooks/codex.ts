@@ -84,9 +84,9 @@ function moments({ options }: Wanted): readonly (keyof typeof EVENTS)[] {
   return options.onStop === 'allow' ? ['start', 'end'] : ['start', 'stop', 'end'];
 }
 
-function serverTables({ machine }: Wanted, before: Config): Table[] {
+function serverTables({ machine, options }: Wanted, before: Config): Table[] {
   if (at(before, 'mcp_servers', 'baton') !== undefined) return [];
-  const { command, args, env } = mcpServer('codex', machine);
+  const { command, args, env } = mcpServer('codex', options, machine);
   const pairs = Object.entries(env).map(([name, value]) => `${name} = ${tomlText(value)}`);
   const lines = [
     `command = ${tomlText(command)}`,

@@ -4,9 +4,15 @@ import type { ClientName, HookOptions, Machine } from './client.ts';
 export type Moment = 'start' | 'prompt' | 'stop' | 'end';
 
 /** What a client runs at one of its hooks. No secret is in it: some clients quote it to the model. */
-export function hookCommand(client: ClientName, moment: Moment, { claim }: HookOptions, machine: Machine): string {
+export function hookCommand(
+  client: ClientName,
+  moment: Moment,
+  { claim, principal }: HookOptions,
+  machine: Machine,
+): string {
   const state = machine.namesStateDir ? [`BATON_STATE_DIR=${shellQuote(machine.stateDir)}`] : [];
-  const options = moment === 'start' && claim ? ['--claim'] : [];
+  const who = principal === undefined ? [] : ['--principal', principal];
+  const options = moment === 'start' ? [...(claim ? ['--claim'] : []), ...who] : [];
   const words = [shellQuote(machine.node), shellQuote(machine.baton), 'hooks', 'run', client, moment, ...options];
   return [...state, ...words].join(' ');
 }
@@ -26,9 +32,10 @@ export interface McpServer {
 }
 
 /** `baton mcp` as an entry of a client's settings. The variable marks it as ours: people have such servers of their own. */
-export function mcpServer(client: ClientName, { node, baton, stateDir, namesStateDir }: Machine): McpServer {
+export function mcpServer(client: ClientName, { principal }: HookOptions, machine: Machine): McpServer {
+  const { node, baton, stateDir, namesStateDir } = machine;
   const env = { [MCP_MARK]: client, ...(namesStateDir ? { BATON_STATE_DIR: stateDir } : {}) };
-  return { command: node, args: [baton, 'mcp'], env };
+  return { command: node, args: [baton, 'mcp', ...(principal === undefined ? [] : ['--principal', principal])], env };
 }
 
 export function isOwnMcpServer(value: unknown): boolean {

@@ -16,7 +16,7 @@ export const gemini: Client = {
       command: hookCommand('gemini', moment, options, machine),
       timeout,
     });
-    const { command, args, env } = mcpServer('gemini', machine);
+    const { command, args, env } = mcpServer('gemini', options, machine);
     return [
       jsonFile({
         path: join(folder, '.gemini', 'settings.json'),

@@ -20,6 +20,11 @@ export class Connection {
     this.#token = token;
   }
 
+  /** The token it was opened with. */
+  get token(): string | undefined {
+    return this.#token;
+  }
+
   tokenFor(operation: Operation, input: unknown, requestId: string | number = ''): { readonly token?: string } {
     const held = operation.access.includes('session') ? this.#claimFor(requestId, operation, input) : undefined;
     const token = held?.token ?? this.#token;
@@ -71,7 +76,9 @@ export class Connection {
     // The request that ended a claim, sent once more, is meant for that claim, and not for the one that is left.
     const key = this.keyFor(requestId, name, input);
     const ended = [...this.#claims.values()].find(({ endedBy }) => endedBy === key);
-    return ended ?? this.#newestLive() ?? [...this.#claims.values()].at(-1);
+    // What needs no claim is asked as the worker once no claim lives: an ended session reads little.
+    const last = access.includes('worker') ? undefined : [...this.#claims.values()].at(-1);
+    return ended ?? this.#newestLive() ?? last;
   }
 
   #newestLive(): Held | undefined {

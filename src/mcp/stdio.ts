@@ -5,6 +5,7 @@ import { createClient } from '../api/connect.ts';
 import { renewOwnClaims } from '../api/renew-own-claims.ts';
 import { findStateDir } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
+import { ensureWorkerToken } from '../api/worker-token.ts';
 import type { Backend } from './backend.ts';
 import { Connection } from './connection.ts';
 import { createMcpServer } from './server.ts';
@@ -13,6 +14,8 @@ export interface StdioIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A folder in the repository whose tasks it is about. */
   readonly cwd: string;
+  /** Whose worker token it uses; the one that all unnamed workers share if left out. */
+  readonly principal?: string;
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly err: (text: string) => void;
@@ -25,15 +28,23 @@ export interface StdioIo {
  * session whose token is in its environment; it outlives daemons, and keeps what is said while none is there.
  */
 export async function runMcpStdio(io: StdioIo): Promise<number> {
-  const { env, cwd, stdin, stdout, err, autostart = true } = io;
+  const { env, cwd, principal, stdin, stdout, err, autostart = true } = io;
   if (env['BATON_TOKEN']?.startsWith('o.') === true) {
     err(
       "BATON_TOKEN is an operator's token, and an MCP server never acts for the operator.\n" +
-        'Unset it, or set it to the token of a session: baton task claim ID --as NAME --json\n',
+        'Start it with the token of a session instead: baton task claim ID --as NAME --json\n',
     );
     return 2;
   }
-  const client = createClient({ env, as: 'worker', projectPath: cwd, autostart });
+  if (principal !== undefined && !env['BATON_TOKEN']) {
+    const failed = await ensureWorkerToken(principal, env, autostart);
+    if (failed !== undefined) {
+      err(`Error: ${failed.message}\n  hint: ${failed.hint}\n`);
+      return 1;
+    }
+  }
+  const who = principal === undefined ? {} : { principal };
+  const client = createClient({ env, as: 'worker', ...who, projectPath: cwd, autostart });
   // What was kept earlier goes first. The handshake does not wait for it: clients give up on servers that start slowly.
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
   const calls = new Underway({ call: async (...asked) => client.call(...asked) });

@@ -1,4 +1,5 @@
 import type { Channel, Notification, Sent } from './channel.ts';
+import { allowedEnvironment } from '../protocol/environment.ts';
 import { escapeMarkup, NOTICE_LIMITS, plainLine, plainText } from './plain-text.ts';
 import { findProgram, runProgram } from './run-program.ts';
 
@@ -21,7 +22,7 @@ export function desktopChannel({ env, platform = process.platform, timeoutMs = 5
       for (const { program, args } of platform === 'darwin' ? MACOS : FREEDESKTOP) {
         const path = findProgram(program, env);
         if (path === undefined) continue;
-        const ran = await runProgram(path, args(text), { env, timeoutMs });
+        const ran = await runProgram(path, args(text), { env: allowedEnvironment(env, OF_DESKTOP).passed, timeoutMs });
         if (ran.ok) return { ok: true };
         reasons.push(`${program}: ${ran.reason}`);
         if (ran.timedOut === true) break;
@@ -31,6 +32,9 @@ export function desktopChannel({ env, platform = process.platform, timeoutMs = 5
     },
   };
 }
+
+/** Where the desktop of the user is. */
+const OF_DESKTOP = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'];
 
 interface Texts {
   readonly kind: Notification['kind'];

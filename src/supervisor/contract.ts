@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { stateFiles } from '../api/state-folder.ts';
 import type { AgentError, Attempts, StopAction } from '../protocol/run-plan.ts';
 
 /**
@@ -6,12 +7,12 @@ import type { AgentError, Attempts, StopAction } from '../protocol/run-plan.ts';
  * moment, and what lies in the folder tells the other one where things stand.
  */
 export function agentFiles(stateDir: string, agentId: string) {
-  return filesIn(join(stateDir, 'agents', agentId));
+  return filesIn(join(stateFiles(stateDir).agents, agentId));
 }
 
 /** Shell steps and gates run under the same program, in folders of their own. */
 export function commandFiles(stateDir: string, commandId: string) {
-  return filesIn(join(stateDir, 'commands', commandId));
+  return filesIn(join(stateFiles(stateDir).commands, commandId));
 }
 
 /** The same for whoever knows only the folder. */
@@ -45,6 +46,11 @@ export function filesIn(folder: string) {
 export interface HookConfig {
   readonly on_stop: StopAction;
   readonly attempts?: Attempts;
+  /** `limits.blocks`, and how many blocks the processes before this start have had. */
+  readonly max_blocks?: number;
+  readonly blocks_before?: number;
+  /** The client's `stop_hook_active` is not reliable: the supervisor counts by itself. */
+  readonly ignores_flag?: true;
   /** Of the newest start: where the supervisor listens is in `running-{start}.json`. */
   readonly start?: number;
 }
@@ -64,6 +70,12 @@ export interface Launch {
   readonly arrival_ms?: number;
   /** Laid over the environment that the supervisor was started with; an empty text removes a name. */
   readonly env: Readonly<Record<string, string>>;
+  /** What passes of the daemon's environment besides the default list; the supervisor itself is started with no more than that. */
+  readonly env_pass?: readonly string[];
+  /** Names of the daemon's variables that did not pass, for people who look for one. */
+  readonly env_dropped?: readonly string[];
+  /** The log begins with those names. */
+  readonly names_dropped?: true;
   /** How the program speaks: plain text, or JSON lines as Claude Code (`stream-json`), Codex or Gemini CLI print them. */
   readonly output: 'text' | 'stream-json' | 'codex' | 'gemini';
   /**
@@ -151,6 +163,8 @@ export interface Standing {
   readonly is_parked: boolean;
   /** It is parked for a budget: what is under way may end, but nothing new is begun. */
   readonly is_held?: boolean;
+  /** How many blocks of the run are on record. */
+  readonly blocks?: number;
   readonly missing: readonly string[];
 }
 
@@ -171,6 +185,8 @@ export type AgentReport =
     }
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
+  /** A stop was blocked. `blocks`: how many of the run, this one included. */
+  | { readonly kind: 'blocked'; readonly blocks: number }
   | { readonly kind: 'prompted'; readonly prompt: string }
   /** What it has used so far, over all its processes. */
   | {

@@ -130,8 +130,8 @@ export interface Passage {
 const FIRST_REMINDER_MS = 500;
 const LAST_REMINDER_MS = 5000;
 
-/** Answers that mean: nobody has heard it, or nobody said that they have. */
-const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
+/** Answers that mean: the daemon has not recorded it, and may do so later. */
+const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping', 'store-unavailable']);
 
 const AWAY = {
   code: 'daemon-away',

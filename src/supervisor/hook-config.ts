@@ -14,6 +14,9 @@ export function readHookConfig(path: string): HookConfig {
   return {
     on_stop: isStopAction(config.on_stop) ? config.on_stop : 'signal',
     ...('attempts' in config && isAttempts(config.attempts) ? { attempts: config.attempts } : {}),
+    ...numberIn(config, 'max_blocks'),
+    ...numberIn(config, 'blocks_before'),
+    ...('ignores_flag' in config && config.ignores_flag === true ? { ignores_flag: true as const } : {}),
     ...('start' in config && Number.isSafeInteger(config.start) ? { start: Number(config.start) } : {}),
   };
 }
@@ -22,6 +25,12 @@ const SIGNAL: HookConfig = { on_stop: 'signal' };
 
 function isStopAction(value: unknown): value is StopAction {
   return STOP_ACTIONS.some((action) => action === value);
+}
+
+function numberIn<N extends string>(config: object, name: N): { readonly [K in N]?: number } {
+  const value: unknown = Reflect.get(config, name);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return {};
+  return { [name]: value } as { readonly [K in N]: number }; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 function isAttempts(value: unknown): value is number | 'forever' {

@@ -1,41 +1,71 @@
-import { findSignal, type Found } from '../protocol/find-signals.ts';
+import { CLOSING_CHARACTERS, findClosingSignal, type Closing } from '../protocol/closing-signal.ts';
+import { findSignal } from '../protocol/find-signals.ts';
 import type { Reader } from '../streams/reader.ts';
 import type { Said } from '../streams/said.ts';
 import { SignalWatch } from './signal-watch.ts';
 
-/** Reads what a process prints, piece by piece, for what the agent itself says in it. */
+/** Reads what a process prints, piece by piece, for exit signals in the agent's own words. */
 export interface Speech {
   push(chunk: Uint8Array): void;
-  /** The turn or the process has ended: only now does an exit signal in it count, and of several the last. */
-  endTurn(): Found;
+  /**
+   * The turn or the process has ended: only now does an exit signal count. `lastWords` is the client's own copy of the last message, which
+   * its hook may bring before the pipe does.
+   */
+  endTurn(lastWords?: string): Closing;
 }
 
-/** Plain output: all of it is the agent's. */
+/** Plain output: all of it is the agent's, and the last complete signal counts. */
 export function hearText(): Speech {
   const watch = new SignalWatch();
-  return { push: (chunk) => watch.push(chunk), endTurn: () => watch.end() };
+  return {
+    push: (chunk) => watch.push(chunk),
+    endTurn: (lastWords = '') => {
+      const [printed, last] = [watch.end(), findSignal(lastWords)];
+      return last.kind === 'none' ? printed : last;
+    },
+  };
 }
 
 /**
- * A stream of JSON lines, as the client prints them. Only the agent's own words count: a signal in what a tool printed, or in what it was
- * told, is somebody else's text.
+ * A stream of JSON lines, as the client prints them. Only the agent's own words count, not the output of a tool or a message to the agent;
+ * and of these only a signal that ends the last message of the turn.
  */
 export function hearStream({ readLine }: Reader, onSaid: (said: Said) => void): Speech {
   const watch = new SignalWatch();
+  const closing = new LastMessage();
   const lines = splitLines((line) => {
     for (const said of readLine(line, Date.now())) {
-      if (said.kind === 'words') watch.push(Buffer.from(said.text));
+      if (said.kind === 'words') {
+        watch.push(Buffer.from(said.text));
+        closing.push(said.text);
+      }
+      if (said.kind === 'tool-started') closing.clear();
       onSaid(said);
     }
   });
-  return { push: lines, endTurn: () => watch.end() };
+  return {
+    push: lines,
+    endTurn: (lastWords = '') => {
+      const found = findClosingSignal(lastWords.trim() === '' ? closing.text : lastWords);
+      const hasNamedOne = watch.end().kind !== 'none';
+      closing.clear();
+      return found.kind === 'none' && hasNamedOne ? { kind: 'early' } : found;
+    },
+  };
 }
 
-/** The hook's own copy of the last words may be there before the pipe has brought them. */
-export function findInLastWords(words: string | undefined, found: Found): Found {
-  if (words === undefined) return found;
-  const last = findSignal(words);
-  return last.kind === 'none' ? found : last;
+/** The end of what the agent wrote since it last used a tool. A message comes whole or in pieces; a tool call ends it. */
+class LastMessage {
+  text = '';
+
+  push(words: string): void {
+    this.text += words;
+    if (this.text.length > 2 * CLOSING_CHARACTERS) this.text = this.text.slice(-CLOSING_CHARACTERS);
+  }
+
+  clear(): void {
+    this.text = '';
+  }
 }
 
 /** Calls for each whole line. A line longer than any message is passed over; memory stays bounded. */

@@ -131,3 +131,58 @@ describe('how an agent stands, asked at every step', () => {
     expect(guard.isHeld).toBe(true);
   });
 });
+
+describe('the bound on blocks', () => {
+  const FIRST = Buffer.from('{"stop_hook_active":false}');
+
+  function counting(config: StopGuardOptions['config']) {
+    const reports: unknown[] = [];
+    const guard = makeGuard({
+      config,
+      report: async (report) => {
+        reports.push(report);
+        return { ok: true, result: null };
+      },
+    });
+    return { guard, reports };
+  }
+
+  it('reports each block, numbered over all processes of the run', async () => {
+    const { guard, reports } = counting({ on_stop: 'signal', attempts: 'forever', blocks_before: 7 });
+    await guard.stop(FIRST);
+    await guard.stop(FIRST);
+    expect(reports).toEqual([
+      { kind: 'blocked', blocks: 8 },
+      { kind: 'blocked', blocks: 9 },
+    ]);
+  });
+
+  it.each([3, 'forever'] as const)(
+    'lets the agent go at the ceiling, whatever it does in between (attempts = %s)',
+    async (attempts) => {
+      const { guard } = counting({ on_stop: 'signal', attempts, max_blocks: 25, blocks_before: 20 });
+      const decisions: string[] = [];
+      for (let i = 0; i < 7; i += 1) {
+        guard.progress();
+        decisions.push((await guard.stop(FIRST)).decision);
+      }
+      expect(decisions).toEqual(['block', 'block', 'block', 'block', 'block', 'allow', 'allow']);
+      expect(guard.wasLetGo).toBe(true);
+    },
+  );
+
+  it('counts blocks that only the daemon knows of', async () => {
+    const { guard } = counting({ on_stop: 'signal', attempts: 'forever' });
+    guard.stand({ ...AT_WORK, blocks: 25 });
+    expect((await guard.stop(FIRST)).decision).toBe('allow');
+  });
+
+  it('does not believe the flag of a client that forgets it: one block for each message', async () => {
+    const { guard } = counting({ on_stop: 'signal', ignores_flag: true });
+    expect((await guard.stop(FIRST)).decision).toBe('block');
+    guard.progress();
+    expect((await guard.stop(FIRST)).decision).toBe('allow');
+    guard.told();
+    expect((await guard.stop(FIRST)).decision).toBe('block');
+  });
+});

@@ -1,5 +1,5 @@
 import type { Answer } from '../api/answer.ts';
-import { decideStop, type StopAttempt } from '../protocol/decide-stop.ts';
+import { decideStop, MAX_BLOCKS, type StopAttempt } from '../protocol/decide-stop.ts';
 import { parseStopHookInput, type StopHookOutput } from '../protocol/stop-hook.ts';
 import type { AgentReport, HookConfig, Standing } from './contract.ts';
 import { isStanding } from './control.ts';
@@ -12,7 +12,7 @@ export interface StopGuardOptions {
   readonly hasKeptSignal: () => boolean;
   /** Tells the daemon, or the outbox; resolves when it is on record. */
   readonly report: (report: AgentReport) => Promise<Answer>;
-  /** Passes on an exit signal that the agent printed in this turn. What it was refused for, where it was. */
+  /** Sends an exit signal that the agent printed in this turn. Resolves to a sentence for the agent if it was refused or did not count. */
   readonly settlePrinted: (lastWords: string | undefined) => Promise<string | undefined>;
   /** Asks the daemon how the agent stands. */
   readonly askStanding: () => Promise<Answer>;
@@ -24,7 +24,12 @@ export interface StopGuardOptions {
 export class StopGuard {
   readonly #options: StopGuardOptions;
   #standing: Standing;
+  /** Blocks in a row, since the agent last made progress. */
   #blocks = 0;
+  /** Blocks since the agent was last sent a message: what `stop_hook_active` should say. */
+  #blocksInTurn = 0;
+  /** All blocks of the run, over all its processes. */
+  #totalBlocks: number;
   #head: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   /** Something was said that only the daemon has looked into. */
@@ -42,6 +47,7 @@ export class StopGuard {
 
   constructor(options: StopGuardOptions) {
     this.#options = options;
+    this.#totalBlocks = options.config.blocks_before ?? 0;
     const has_signalled = options.hasKeptSignal();
     this.#standing = { has_signalled, is_owned: true, is_parked: false, missing: options.owes };
     if (options.config.attempts !== undefined) this.#head = options.readHead();
@@ -100,8 +106,9 @@ export class StopGuard {
     this.#blocks = 0;
   }
 
-  /** It was told something: what it was let go for is over. */
+  /** The agent was sent a message: what it was let go for is over. */
   told(): void {
+    this.#blocksInTurn = 0;
     this.wasLetGo = false;
     this.mayLeave = false;
   }
@@ -129,9 +136,17 @@ export class StopGuard {
     }
     if (records === 'idle') await this.report({ kind: 'idle', why: 'stop' });
     if (records === 'stop') await this.#escalate();
-    this.#blocks += 1;
+    this.#countBlock();
     if (refused === undefined || records !== null) return output;
-    return { ...output, reason: `${output.reason}\nThe exit signal that you printed was refused: ${refused}` };
+    return { ...output, reason: `${output.reason}\n${refused}` };
+  }
+
+  /** The agent need not wait until its block is on record: the reports of a supervisor are sent in order, and its exit comes after them. */
+  #countBlock(): void {
+    this.#blocks += 1;
+    this.#blocksInTurn += 1;
+    this.#totalBlocks += 1;
+    void this.report({ kind: 'blocked', blocks: this.#totalBlocks });
   }
 
   /** A person is called once. From then on the agent may rest until they answer, also where the daemon has yet to hear of it. */
@@ -175,13 +190,16 @@ export class StopGuard {
 
   #attempt(isHookActive: boolean): StopAttempt {
     const { agentId, config } = this.#options;
-    const { has_signalled, is_owned, is_parked, missing } = this.#standing;
+    const { has_signalled, is_owned, is_parked, missing, blocks = 0 } = this.#standing;
+    this.#totalBlocks = Math.max(this.#totalBlocks, blocks);
     return {
       agentId,
       onStop: config.on_stop,
       attempts: config.attempts,
-      isHookActive,
+      isHookActive: config.ignores_flag === true ? this.#blocksInTurn > 0 : isHookActive,
       blocks: this.#blocks,
+      totalBlocks: this.#totalBlocks,
+      maxBlocks: config.max_blocks ?? MAX_BLOCKS,
       hasSignalled: has_signalled,
       isOwned: is_owned,
       isParked: is_parked,

@@ -55,6 +55,31 @@ export const STOP_CASES: readonly StopCase[] = [
     stops: [FIRST, AGAIN, AGAIN, AGAIN].map((input) => ({ input, says: 'signal' }) as const),
   },
   {
+    name: 'limits.blocks bounds even forever',
+    config: '{"on_stop":"signal","attempts":"forever","max_blocks":3,"blocks_before":1}',
+    standing: WORKS,
+    stops: [
+      { input: FIRST, says: 'signal' },
+      { input: FIRST, says: 'signal' },
+      { input: FIRST, says: null },
+    ],
+  },
+  {
+    name: 'blocks that the daemon has on record count',
+    config: '{"on_stop":"signal","attempts":"forever"}',
+    standing: { ...WORKS, blocks: 25 },
+    stops: [{ input: FIRST, says: null }],
+  },
+  {
+    name: 'a client whose flag is not reliable is blocked once',
+    config: '{"on_stop":"signal","ignores_flag":true}',
+    standing: WORKS,
+    stops: [
+      { input: FIRST, says: 'signal' },
+      { input: FIRST, says: null },
+    ],
+  },
+  {
     name: 'idle is on record before it is answered',
     config: '{"on_stop":"idle"}',
     standing: WORKS,

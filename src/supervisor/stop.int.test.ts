@@ -34,6 +34,23 @@ describe.each(STOP_CASES)('$name', (stopCase) => {
   });
 });
 
+describe('an agent that has no files', () => {
+  const STRANGER = { has_signalled: false, is_owned: false, is_parked: false, missing: [] };
+
+  it.each([
+    ['is let go if the daemon does not know it', STRANGER, ''],
+    ['is held if the daemon owns it', { ...STRANGER, is_owned: true }, TEXTS.signal],
+  ])('%s', async (_, standing, says) => {
+    await using scene = new Scene({ agent_standing: () => ({ ok: true, result: standing }) });
+    await scene.daemon.start();
+    writeFileSync(stateFiles(scene.stateDir).workerToken, 'w.token\n', { mode: 0o600 });
+    const answer = (await commandHook(scene, {})('{}')) ?? '';
+    expect(answer).toContain(says);
+    expect(answer === '').toBe(says === '');
+    expect(scene.daemon.of('agent_standing')).toMatchObject([{ input: { agent_id: scene.agentId } }]);
+  });
+});
+
 function sceneOf({ standing }: StopCase): Scene {
   return new Scene({ agent_standing: () => ({ ok: true, result: standing }) });
 }

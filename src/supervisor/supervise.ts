@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { dirname } from 'node:path';
 import { identifyProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
+import { redactTokens, secretForms } from '../protocol/own-tokens.ts';
 import { attend } from './attend.ts';
 import { childEnvironment, fillUrl, markOf, startChild, type Child } from './child.ts';
 import { filesIn, type Exit, type Launch, type Running } from './contract.ts';
@@ -12,6 +13,7 @@ import { endProcesses } from './process-tree.ts';
 import { requireLaunch } from './read-launch.ts';
 import { Tail } from './tail.ts';
 import { TerminalLine } from './terminal-line.ts';
+import { TokenFilter } from './token-filter.ts';
 
 /** Somebody else supervises this start. */
 export const EXIT_TAKEN = 75;
@@ -25,6 +27,8 @@ export async function supervise(folder: string, start: number): Promise<number> 
   if (!take(files.taken(start))) return EXIT_TAKEN;
   const launch = requireLaunch(files.launch(start));
   const log = new OutputLog(files.log, launch.log_bytes);
+  const { env_dropped: dropped = [] } = launch;
+  if (launch.names_dropped === true && dropped.length > 0) log.write(Buffer.from(describeDropped(dropped)));
   const tail = new Tail(TAIL_BYTES);
   const agent = new Counterpart(launch, files, tail);
   // From the start: whoever is told to end before there is anything to end does so as soon as there is.
@@ -50,8 +54,10 @@ export async function supervise(folder: string, start: number): Promise<number> 
     return finish({ ...NOT_STARTED, start, output: spawned.reason }, { agent, door, log, exitFile: files.exit(start) });
   }
   const { child } = spawned;
+  const known = [launch.token, launch.agent_token].flatMap(secretForms);
+  const kept = keepOutput(known, log);
   const ended = follow(child, (chunk, isWords) => {
-    log.write(chunk);
+    (isWords ? kept.words : kept.errors).push(chunk);
     agent.hear(chunk, isWords);
   });
   const running: Running = { start, ...identitiesOf(child), port };
@@ -67,9 +73,27 @@ export async function supervise(folder: string, start: number): Promise<number> 
   // Whatever it has left behind goes with it; then its last words are out.
   await endProcesses(tree, launch.kill_after_ms);
   await Promise.race([ended.silence, pause(SILENCE_MS)]);
+  kept.words.end();
+  kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
-  const exit = { start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output: tail.text() };
+  const exit = { start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output: clean(tail.text(), known) };
   return finish(exit, { agent, door, log, exitFile: files.exit(start) });
+}
+
+/** The log has no token of Baton's in it: people copy from it, and pass it on. Each stream may end in the middle of a word of its own. */
+function keepOutput(known: readonly string[], log: OutputLog) {
+  const filter = (): TokenFilter => new TokenFilter(known, (chunk) => log.write(chunk));
+  return { words: filter(), errors: filter() };
+}
+
+/** The tail may begin in the middle of a token, where no pattern knows it: its secret part is looked for. */
+function clean(text: string | null, known: readonly string[]): string | null {
+  return text === null ? null : redactTokens(text, known);
+}
+
+/** For somebody who wonders why a check does not see what their shell has. */
+function describeDropped(names: readonly string[]): string {
+  return `baton: environment variables that do not pass (env_pass adds them): ${names.join(', ')}\n`;
 }
 
 const TAIL_BYTES = 8192;

@@ -11,6 +11,13 @@ import { claudeSettingsFor, CLAUDE_TOOLS } from './settings.ts';
  */
 export const claude: Adapter = {
   runs: (run) => run === 'claude',
+  needsPrompt: true,
+  variables: (env) => [
+    ...VARIABLES,
+    ...(env['CLAUDE_CODE_USE_BEDROCK'] ? ['AWS_*'] : []),
+    ...(env['CLAUDE_CODE_USE_VERTEX'] ? ['GOOGLE_*', 'CLOUDSDK_*', 'GCLOUD_*', 'CLOUD_ML_REGION', 'VERTEX_*'] : []),
+    ...(env['CLAUDE_CODE_USE_FOUNDRY'] ? ['AZURE_*'] : []),
+  ],
   prepare: (plan, context, files) => {
     const settings = claudeSettingsFor(context.user);
     return prepared(STREAMS, conversation(context), plan, context, files.folder, settings);
@@ -70,6 +77,14 @@ function prepared(
     },
   };
 }
+
+/** Its API, its own settings, and the switches that its documentation lists. */
+const VARIABLES = `
+ANTHROPIC_* CLAUDE_* CLAUDECODE DISABLE_* API_TIMEOUT_MS IS_SANDBOX USE_BUILTIN_RIPGREP MAX_THINKING_TOKENS
+BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS BASH_MAX_OUTPUT_LENGTH MCP_TIMEOUT MCP_TOOL_TIMEOUT MAX_MCP_OUTPUT_TOKENS ENABLE_TOOL_SEARCH
+`
+  .trim()
+  .split(/\s+/);
 
 const STREAMS = ['-p', '--verbose', '--output-format', 'stream-json', '--input-format', 'stream-json'];
 

@@ -8,6 +8,9 @@ import { stopHookFlags } from './stop-hook.ts';
  */
 export const codex: Adapter = {
   runs: (run) => run === 'codex',
+  needsPrompt: true,
+  // A provider of the user's own names the variable with its key in `config.toml`.
+  variables: (_, user) => ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*', 'RUST_LOG', ...(user?.variables ?? [])],
   prepare: ({ model }, context) => ({
     ok: true,
     launch: {

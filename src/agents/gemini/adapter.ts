@@ -10,6 +10,9 @@ import { stopHookCommand } from '../stop-hook-command.ts';
  */
 export const gemini: Adapter = {
   runs: (run) => run === 'gemini',
+  needsPrompt: true,
+  variables: () => ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
+  hasUnreliableStopFlag: true,
   // Without a terminal; what it is told comes on standard input.
   prepare: (plan, context, { folder }) =>
     prepared(plan, context, folder, ['--output-format', 'stream-json'], ['-p', '']),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Client } from '../../api/client.ts';
+import { redactTokens } from '../../protocol/own-tokens.ts';
 import { followEntries } from '../run/follow-entries.ts';
 import { fieldsIn } from '../run/read-fields.ts';
 import { agentView, type AgentView } from '../run/views.ts';
@@ -46,8 +47,10 @@ async function showLog(
   onLine: (line: string) => void,
 ): Promise<void> {
   const lines = new LogLines();
-  for await (const bytes of followFile(log, options)) for (const line of lines.take(bytes)) onLine(line);
-  for (const line of lines.end()) onLine(line);
+  // Logs of earlier versions may still hold tokens.
+  const show = (line: string): void => onLine(redactTokens(line));
+  for await (const bytes of followFile(log, options)) for (const line of lines.take(bytes)) show(line);
+  for (const line of lines.end()) show(line);
 }
 
 /** Where the last so many lines begin. */

@@ -1,3 +1,4 @@
+import { printable } from '../printable.ts';
 import { operationCommand } from '../operation-command.ts';
 import { fieldsIn, listIn, textIn, type Fields } from '../run/read-fields.ts';
 import { factSheet, table } from '../run/table.ts';
@@ -57,6 +58,12 @@ function exitOf({ code, signal, output }: Fields): string | null {
   return how === null || words === '' ? how : `${how}: ${words}`;
 }
 
+/** Names of the daemon's environment variables that it did not get. */
+function droppedOf(names: unknown): string | null {
+  const known = Array.isArray(names) ? names.filter((each) => typeof each === 'string') : [];
+  return known.length === 0 ? null : printable(known.join(', '));
+}
+
 export function showAgent(result: Fields): string {
   const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log, attached } =
     agentView(result);
@@ -74,5 +81,6 @@ export function showAgent(result: Fields): string {
     ['exit', exitOf(fieldsIn(result['exit']))],
     ['used', usedOf(fieldsIn(result['usage']))],
     ['log', log],
+    ['not passed', droppedOf(result['env_dropped'])],
   ]);
 }

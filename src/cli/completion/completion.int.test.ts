@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../../test/run-cli.ts';
 import { COMMANDS } from '../commands.ts';
+import { BATON } from '../../../test/package/where.ts';
 
 const words = async (...typed: string[]): Promise<string[]> => {
   const { out } = await runCli(['completion', '--words', '--', ...typed]);
@@ -45,8 +46,7 @@ describe('bash', () => {
   const complete = (line: string): string[] => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-completion-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const bin = join(import.meta.dirname, '../../../bin/baton.cjs');
-    symlinkSync(bin, join(folder, 'baton'));
+    symlinkSync(BATON, join(folder, 'baton'));
     const script = `source <(baton completion bash)
       COMP_LINE=$1 COMP_POINT=\${#1} COMP_WORDS=($1) COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)) COMP_WORDBREAKS=$' \\t\\n:'
       _baton; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -14,7 +14,7 @@ export const LEDGER_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'ledger verify',
-    summary: 'Check the whole record: chain, hashes, signatures, tree, outside checkpoint',
+    summary: 'Check the whole record: chain, hashes, signatures, tree, outside checkpoint, snapshot',
     load: async () => (await import('./verify.ts')).verify,
   },
   {

@@ -11,6 +11,7 @@ import { ledgerPlace, type LedgerPlace } from '../../ledger/ledger-place.ts';
 import { openLedgerAt } from '../../ledger/open-place.ts';
 import { waitUntil } from '../../ledger/store.cases.ts';
 import { main } from '../main.ts';
+import { BATON } from '../../../test/package/where.ts';
 
 let folder: string;
 let repository: string;
@@ -77,8 +78,7 @@ describe('baton ledger', () => {
 
   it('log -f goes on with what comes', async () => {
     await recordTasks(1);
-    const bin = join(import.meta.dirname, '../../../bin/baton.cjs');
-    const log = spawn(process.execPath, [bin, 'ledger', 'log', '-f', '--json'], { cwd: repository, env });
+    const log = spawn(process.execPath, [BATON, 'ledger', 'log', '-f', '--json'], { cwd: repository, env });
     let output = '';
     log.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
@@ -117,7 +117,9 @@ describe('baton ledger', () => {
     expect(await baton('ledger', 'verify')).toMatchObject({
       code: 0,
       err: '',
-      out: expect.stringMatching(/^verified: 11 entries of my-repo-\w+\nroot: \w{64}\n$/),
+      out: expect.stringMatching(
+        /^verified: 11 entries of my-repo-\w+\nroot: \w{64}\nfold: there is no snapshot to compare with\n$/,
+      ),
     });
     const opened = await openLedgerAt(place, { clock: () => new Date() });
     const { code, out } = await baton('ledger', 'verify', '--all-signatures', '--json');
@@ -272,8 +274,7 @@ describe('baton verify', () => {
 
 /** As a process of its own, since its standard input is what is meant. */
 function verifyInput(input: string): { status: number | null; verdict: unknown } {
-  const bin = join(import.meta.dirname, '../../../bin/baton.cjs');
-  const { status, stdout } = spawnSync(process.execPath, [bin, 'verify', '-', '--json'], { input, encoding: 'utf8' });
+  const { status, stdout } = spawnSync(process.execPath, [BATON, 'verify', '-', '--json'], { input, encoding: 'utf8' });
   return { status, verdict: JSON.parse(stdout) };
 }
 

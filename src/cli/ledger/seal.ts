@@ -1,4 +1,7 @@
 import { existsSync } from 'node:fs';
+import { belowSession } from '../../api/below-session.ts';
+import { findSessionAbove } from '../../api/find-session-above.ts';
+import { findStateDir } from '../../api/state-folder.ts';
 import { openLedgerAt, openStoreAt } from '../../ledger/open-place.ts';
 import { sealLedger } from '../../ledger/seal.ts';
 import { EXIT, type Command, type Given, type Io } from '../command.ts';
@@ -16,6 +19,9 @@ export const seal: Command = {
   async run(given, io) {
     const found = await findPlace(given, io);
     if (!found.ok) return fail(found.problem, io);
+    // Without a daemon this command signs with the machine's key itself.
+    const above = findSessionAbove(findStateDir(io.env), io.env);
+    if (above !== undefined) return fail(belowSession(above), io);
     // A ledger begins with something that happened, not with a seal.
     if (!existsSync(found.place.ledger)) {
       const missing = openStoreAt(found.place);

@@ -103,6 +103,16 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('../decisions/review.ts')).decisionReview,
   },
   {
+    name: 'runbook adopt',
+    summary: 'Put the working runbook in force for whatever begins from now on',
+    load: async () => (await import('../runbook-rules.ts')).runbookAdopt,
+  },
+  {
+    name: 'runbook rules',
+    summary: 'Show the runbook in force, and how the working file differs from it',
+    load: async () => (await import('../runbook-rules.ts')).runbookRules,
+  },
+  {
     name: 'runbook check',
     summary: 'Check the runbook, and show everything that is wrong with it',
     load: async () => (await import('../runbook.ts')).runbookCheck,

@@ -1,6 +1,8 @@
 import { withClient } from '../ask.ts';
 import { EXIT, type Command, type Given, type Io } from '../command.ts';
+import { ACCEPT_RULES, callWithRules } from '../accept-rules.ts';
 import { COMMON, reportError } from '../operation-command.ts';
+import { printableLines } from '../printable.ts';
 import { headOf } from './follow-entries.ts';
 import { followRun, type Run } from './follow-run.ts';
 import { fieldsIn, textIn } from './read-fields.ts';
@@ -28,7 +30,7 @@ export const run: Command = {
   ],
   args: [{ name: 'NAME', about: 'Of the command or pipeline; baton runbook list shows them' }],
   rest: { name: 'ARG', about: 'As the runbook defines them; after -- all options are its own', options: true },
-  options: [PLAN, DETACH, ...COMMON],
+  options: [PLAN, DETACH, ACCEPT_RULES, ...COMMON],
   exitCodes: EXIT_CODES,
   run: async (given, io) => start(given, io, {}),
 };
@@ -50,11 +52,14 @@ async function start(given: Given, io: Io, only: { readonly kind?: string }): Pr
     if (given.options.has('plan')) return { answer: await client.call('run_plan', input), after: 0 };
     // Before it begins, so that none of it is missed.
     const after = await headOf(client);
-    return { answer: await client.call('run_start', input), after };
+    const begin = async (accept: object) => client.call('run_start', { ...input, ...accept });
+    const accepted = given.options.get('accept-rules');
+    return { answer: await callWithRules(begin, { accepted, typed: typedIn(given), io }), after };
   });
   const { answer, after } = started;
   if (!answer.ok) return reportError(answer.error, given, io);
-  const { kind, id } = fieldsIn(answer.result);
+  const { kind, id, rules } = fieldsIn(answer.result);
+  if (rules !== undefined) io.err(`New rules are in force:\n${printableLines(textIn(fieldsIn(rules)['text']))}\n`);
   const isJson = given.options.has('json');
   if (given.options.has('plan')) io.out(isJson ? `${JSON.stringify(answer.result)}\n` : showPlan(answer.result));
   else if (given.options.has('detach')) {
@@ -62,6 +67,18 @@ async function start(given: Given, io: Io, only: { readonly kind?: string }): Pr
     io.out(isJson ? `${JSON.stringify(answer.result)}\n` : describeStart(begun));
   } else return followRun({ kind: textIn(kind), id: textIn(id), after }, given, io);
   return EXIT.ok;
+}
+
+/** The command as it was typed, as far as it matters for typing it again. */
+function typedIn({ args, options }: Given): readonly string[] {
+  const project = options.get('project');
+  return [
+    'baton',
+    'run',
+    ...args,
+    ...(options.has('detach') ? ['--detach'] : []),
+    ...(project === undefined ? [] : ['--project', project]),
+  ];
 }
 
 function describeStart({ kind, id }: Run): string {

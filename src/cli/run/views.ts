@@ -4,6 +4,8 @@ import { fieldsIn, findText, listIn, numberIn, textIn, type Fields } from './rea
 export interface StatusView {
   /** The newest entry that it takes into account. */
   readonly seq: number;
+  /** How far the first copy of the repository is, while it is made. */
+  readonly importing?: string;
   readonly needsYou: readonly DecisionView[];
   /** What else waits for a person, without a question that could be answered. */
   readonly attention: readonly AttentionView[];
@@ -90,9 +92,10 @@ export interface DecisionView {
 }
 
 export function statusView(result: unknown): StatusView {
-  const { seq, needs_you, attention, pipelines, agents, tasks } = fieldsIn(result);
+  const { seq, importing, needs_you, attention, pipelines, agents, tasks } = fieldsIn(result);
   return {
     seq: numberIn(seq),
+    ...(typeof importing === 'string' ? { importing } : {}),
     needsYou: listIn(needs_you).map(decisionView),
     attention: listIn(attention).map(attentionView),
     pipelines: listIn(pipelines).map(pipelineView),

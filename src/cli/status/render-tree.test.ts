@@ -118,6 +118,12 @@ const busy: StatusView = {
   ],
 };
 
+it('shows how far the first copy of the repository is', () => {
+  const importing = 'Receiving objects: 45% (9/20)';
+  const lines = renderTree({ ...NOTHING, importing }, options);
+  expect(lines.slice(0, 2)).toEqual(['Nothing needs you, nothing runs.', `Copying the repository: ${importing}`]);
+});
+
 describe('renderTree', () => {
   it('shows what needs a person, what runs, and the tasks', () => {
     expect(renderTree(busy, options)).toEqual([

@@ -28,7 +28,7 @@ export function renderTree(status: StatusView, options: TreeOptions): string[] {
 type Line = readonly Piece[];
 
 /** The one line that is always there. It never says that all is well where nobody knows. */
-function headOf({ needsYou, attention, pipelines, agents }: StatusView, { away, now }: TreeOptions): Line[] {
+function headOf({ needsYou, attention, pipelines, agents, importing }: StatusView, { away, now }: TreeOptions): Line[] {
   if (away !== undefined) {
     const since = away.since.toTimeString().slice(0, 8);
     const age = ago(away.since.toISOString(), now.getTime());
@@ -44,7 +44,8 @@ function headOf({ needsYou, attention, pipelines, agents }: StatusView, { away, 
   const running = runs.filter(({ status }) => status !== 'waiting' && status !== 'escalated').length;
   const needs = needsOf(needsYou.length, attention);
   const calls: Piece = needs === '' ? ['Nothing needs you', 'good'] : [needs, 'call'];
-  return [[calls, [running === 0 ? ', nothing runs.' : `, ${running} at work.`]]];
+  const copying: Line[] = importing === undefined ? [] : [[[`Copying the repository: ${importing}`, 'dim']]];
+  return [[calls, [running === 0 ? ', nothing runs.' : `, ${running} at work.`]], ...copying];
 }
 
 /** `1 decision, 2 blocked tasks need you`; the page has the same words. */
@@ -58,7 +59,11 @@ function needsOf(decisions: number, attention: readonly AttentionView[]): string
   return words.length === 0 ? '' : `${words.join(', ')} ${needs} you`;
 }
 
-const NOUNS: Readonly<Record<string, string>> = { runbook: 'broken runbook', blocked: 'blocked task' };
+const NOUNS: Readonly<Record<string, string>> = {
+  runbook: 'broken runbook',
+  blocked: 'blocked task',
+  main: 'main branch',
+};
 
 function sectionsOf(status: StatusView, nowMs: number): Section[] {
   const { needsYou, attention, pipelines, agents } = status;

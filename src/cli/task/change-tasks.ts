@@ -2,6 +2,7 @@ import type { Given } from '../command.ts';
 import { numberOption, operationCommand, pick, type Input } from '../operation-command.ts';
 import { readDocumentArgument } from '../read-argument.ts';
 import { fieldsOf } from '../fields.ts';
+import { SELF_APPROVE, selfApproval } from '../self-approve.ts';
 import { promptPath } from './prompt-path.ts';
 
 export const taskAdd = operationCommand({
@@ -58,7 +59,9 @@ export const taskUpdate = operationCommand({
     },
     { name: 'progress', value: 'N', about: '0 to 100' },
     { name: 'notes', value: 'TEXT', about: 'One or two sentences' },
+    SELF_APPROVE,
   ],
+  before: (given) => selfApproval(given.args[0], given),
   operation: 'task_update',
   input: (given) => {
     const progress = numberOption(given, 'progress');
@@ -84,7 +87,9 @@ export const taskComplete = operationCommand({
   ],
   options: [
     { name: 'waive', value: 'REASON', about: 'Operators only: complete without a record; the waiver is recorded' },
+    SELF_APPROVE,
   ],
+  before: (given) => selfApproval(given.args[0], given),
   operation: ({ options }) => (options.has('waive') ? 'task_waive' : 'task_complete'),
   input: async (given, io) => {
     const [task_id, file] = given.args;

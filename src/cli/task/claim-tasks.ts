@@ -2,6 +2,7 @@ import { fieldsOf } from '../fields.ts';
 import { operationCommand, pick } from '../operation-command.ts';
 import { FOR_EVER_MS } from './read-tasks.ts';
 import { sayWhatItWaitsFor } from './say-what-it-waits-for.ts';
+import { SELF_APPROVE, selfApproval } from '../self-approve.ts';
 import { shellWord } from '../../agents/shell-quote.ts';
 
 export const taskClaim = operationCommand({
@@ -13,11 +14,18 @@ export const taskClaim = operationCommand({
   ],
   args: [{ name: 'ID', about: 'The task', optional: true }],
   options: [
-    { name: 'as', value: 'NAME', needed: true, about: 'Who works on it' },
+    {
+      name: 'as',
+      value: 'NAME',
+      needed: true,
+      about: 'A name that people recognise; who answers for the work is your token',
+    },
     { name: 'role', value: 'ROLE', about: 'The role you play; without it you cannot send handoffs' },
     { name: 'wait', about: 'Wait until it, or any, can be claimed' },
     { name: 'worktree', about: 'Make a git worktree for it, in which git refuses whoever loses the claim' },
+    SELF_APPROVE,
   ],
+  before: (given) => selfApproval(given.args[0], given),
   operation: 'task_claim',
   input: (given) => {
     const [task_id] = given.args;

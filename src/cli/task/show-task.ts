@@ -18,7 +18,11 @@ interface Shown {
   readonly progress?: unknown;
   readonly notes?: unknown;
   readonly blocked_because?: unknown;
+  readonly protected_paths?: unknown;
   readonly claim?: { readonly holder?: unknown; readonly epoch?: unknown; readonly expires_at?: unknown } | null;
+  /** The principals that worked on it. */
+  readonly authors?: unknown;
+  readonly self_approval?: { readonly by?: unknown; readonly head?: unknown; readonly reason?: unknown } | null;
   readonly endings?: readonly {
     readonly how?: unknown;
     readonly holder?: unknown;
@@ -72,18 +76,31 @@ export function showTask(result: unknown): string {
     ['progress', task.progress === null || task.progress === undefined ? '' : `${text(task.progress)} %`],
     ['notes', text(task.notes)],
     ['blocked', text(task.blocked_because)],
+    ['protected', protectedOf(task)],
     ...decisionsOf(task),
     [
       'record',
       task.latest_record ? `${text(task.latest_record.commit_sha)} on ${text(task.latest_record.branch)}` : '',
     ],
     ['summary', text(task.latest_record?.summary)],
+    ['authors', Array.isArray(task.authors) ? task.authors.map(text).join(', ') : ''],
+    ['approved', selfApprovalOf(task)],
   ];
   const lines = facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(9)}  ${value}`);
   const endings = (task.endings ?? []).map((end) =>
     `  ended      ${text(end.at)} ${text(end.holder)}: ${howEnded(text(end.how), text(end.reason))}`.trimEnd(),
   );
   return `${[`${text(task.id)} (number ${text(task.n)})  ${text(task.title)}`, ...lines, ...endings].join('\n')}\n`;
+}
+
+/** The paths that make a person be asked before the merge. */
+function protectedOf({ protected_paths: paths }: Shown): string {
+  return Array.isArray(paths) ? paths.map(text).join(', ') : '';
+}
+
+/** A person approved a change of their own. */
+function selfApprovalOf({ self_approval: own }: Shown): string {
+  return own ? `${text(own.head).slice(0, 12)} by its author ${text(own.by)}: ${text(own.reason)}` : '';
 }
 
 /** What it comes after; of those that are not done also how they stand. */

@@ -14,7 +14,10 @@ export async function runHook(args: readonly string[], env: HookCall['env'], cwd
   if (client === undefined || env['BATON_AGENT_ID']) return leave('');
   setTimeout(() => leave(renderHookOutput(TOO_SLOW)), moment === 'end' ? 1400 : 12_000).unref();
   const input = readHookInput(readInput(), cwd);
-  const call = hookCall({ client, input, claims: options.includes('--claim'), env });
+  const at = options.indexOf('--principal') + 1;
+  const principal = at === 0 ? undefined : options[at];
+  const who = principal === undefined ? {} : { principal };
+  const call = hookCall({ client, input, claims: options.includes('--claim'), env, ...who });
   try {
     return leave(renderHookOutput(await answer(moment, call)));
   } catch (error) {

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { BATON, COMPILE_CACHE } from '../../../test/package/where.ts';
 
-const BATON = join(import.meta.dirname, '../../../bin/baton.cjs');
 const DEADLINE = 60_000;
 
 /**
@@ -15,6 +15,7 @@ class Desk implements Disposable {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-own-')));
   readonly project = join(this.folder, 'project');
   readonly env = {
+    ...COMPILE_CACHE,
     PATH: process.env['PATH'] ?? '',
     HOME: this.folder,
     BATON_STATE_DIR: join(this.folder, 'state'),

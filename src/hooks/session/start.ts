@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Client } from '../../api/client.ts';
 import { claimIn } from '../../api/own-claims.ts';
+import { ensureWorkerToken } from '../../api/worker-token.ts';
 import {
   forgetOwnSession,
   keepOwnClaim,
@@ -30,6 +31,8 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
   });
   if (input.source === 'clear' && name !== 'codex') takeOver(stateDir, session);
   if (!isKnownProject(stateDir, input.cwd)) return {};
+  const refused = call.principal === undefined ? undefined : await ensureWorkerToken(call.principal, call.env);
+  if (refused !== undefined) return { note: `${refused.message}. The session goes on without it. ${refused.hint}` };
   const client = reach(call, { autostart: true, reachMs: 8000 });
   try {
     const away = await client.reach();

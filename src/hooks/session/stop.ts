@@ -37,6 +37,9 @@ export async function stopTurn(call: HookCall): Promise<HookOutput> {
         attempts: undefined,
         isHookActive: call.input.isHookActive || (call.client === 'gemini' && findBlock(session) !== undefined),
         blocks: 0,
+        totalBlocks: 0,
+        // Held once for each message of the person: the flag is the bound.
+        maxBlocks: 1,
         hasSignalled,
         isOwned: standing.is_owned,
         isParked: standing.is_parked,

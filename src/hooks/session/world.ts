@@ -11,6 +11,8 @@ export interface HookCall {
   readonly input: HookInput;
   /** The session is to have a task from its start. */
   readonly claims: boolean;
+  /** Whose worker token it uses. */
+  readonly principal?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stateDir: string;
 }
@@ -21,10 +23,11 @@ export function hookCall(call: Omit<HookCall, 'stateDir'>): HookCall {
 
 /** A worker's way to the daemon. A person waits for every hook: nobody is waited for long. */
 export function reach(
-  { env, input }: HookCall,
+  { env, input, principal }: HookCall,
   { autostart, reachMs }: { autostart: boolean; reachMs: number },
 ): Client {
-  return createClient({ env, as: 'worker', projectPath: input.cwd, autostart, reachMs });
+  const who = principal === undefined ? {} : { principal };
+  return createClient({ env, as: 'worker', ...who, projectPath: input.cwd, autostart, reachMs });
 }
 
 /** The client's process: the nearest above this one that is not just a shell between the two. */

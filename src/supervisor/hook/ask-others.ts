@@ -22,7 +22,7 @@ export async function askOthers(agentId: string, input: Uint8Array): Promise<str
 /** Without knowing anything: it is told what it would be told at its first stop. */
 export function blockBlindly(agentId: string): string {
   const { on_stop: onStop } = readHookConfig(agentFiles(findStateDir(process.env), agentId).config);
-  const first = { attempts: undefined, isHookActive: false, blocks: 0, missing: [] };
+  const first = { attempts: undefined, isHookActive: false, blocks: 0, totalBlocks: 0, maxBlocks: 1, missing: [] };
   const attempt = { agentId, onStop, ...first, hasSignalled: false, isOwned: true, isParked: false };
   return renderStopHookOutput(decideStop(attempt).output);
 }

@@ -2,7 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHead } from '../git-head.ts';
 
-/** Blocks in a row, on disk: each stop is a process of its own here. A new commit is progress, and begins anew. */
+interface Counts {
+  /** Since the newest commit: a commit is progress. */
+  readonly inRow: number;
+  /** Of the run, as far as commands have counted; nothing resets it. */
+  readonly total: number;
+}
+
+/** Counts blocks on disk for an agent without a supervisor: each of its stops is a process of its own. */
 export class BlockCount {
   readonly #path: string;
   readonly #head: string;
@@ -12,20 +19,21 @@ export class BlockCount {
     this.#head = readHead(cwd) ?? '';
   }
 
-  read(): number {
+  read(): Counts {
     try {
-      const [head, blocks] = readFileSync(this.#path, 'utf8').split(' ');
-      return head === this.#head ? Number(blocks) : 0;
+      const [head, inRow, total] = readFileSync(this.#path, 'utf8').split(' ');
+      return { inRow: head === this.#head ? Number(inRow) : 0, total: Number(total ?? 0) };
     } catch {
-      return 0;
+      return { inRow: 0, total: 0 };
     }
   }
 
   add(): void {
+    const { inRow, total } = this.read();
     try {
-      writeFileSync(this.#path, `${this.#head} ${this.read() + 1}`, { mode: 0o600 });
+      writeFileSync(this.#path, `${this.#head} ${inRow + 1} ${total + 1}`, { mode: 0o600 });
     } catch {
-      // Without a folder nobody counts, and the agent is told once more.
+      // Without a folder there is no count, and the agent is blocked once more.
     }
   }
 }

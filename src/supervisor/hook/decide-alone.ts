@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import type { Answer } from '../../api/answer.ts';
 import { keepCall, listKept, readKept } from '../../api/outbox.ts';
+import { makePass, needsPass, PASS_HEADER } from '../../api/operator-pass.ts';
 import { parseAnswer } from '../../api/parse-answer.ts';
 import { findDaemon } from '../../api/reach.ts';
-import { stateFiles } from '../../api/state-folder.ts';
-import { decideStop } from '../../protocol/decide-stop.ts';
+import { findStateDir, stateFiles } from '../../api/state-folder.ts';
+import { decideStop, MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { isStopHookActive, renderStopHookOutput } from '../../protocol/stop-hook.ts';
 import type { agentFiles, HookConfig, Launch, Standing } from '../contract.ts';
 import { isStanding } from '../control.ts';
@@ -19,26 +21,36 @@ export interface Stop {
 }
 
 /**
- * May this agent stop? Nobody supervises it: its supervisor was killed. The daemon is asked where it answers; otherwise what lies on disk
- * decides, and what must be on record is kept for the daemon.
+ * May this agent stop? It has no supervisor: that was killed, or there never was one. The daemon is asked first; if it does not answer,
+ * the files of the agent decide, and what must be on record is kept for the daemon.
  */
 export async function decideAlone({ agentId, files, config, input }: Stop): Promise<string> {
   const launch = findLaunch(files, config.start);
-  const standing = (await askStanding(launch)) ?? standingOnDisk(launch);
+  const standing = (await askStanding(launch, agentId)) ?? standingOnDisk(launch);
   const count = new BlockCount(files.folder, launch?.cwd ?? process.cwd());
+  const { inRow, total } = count.read();
+  const totalBlocks = Math.max(standing.blocks ?? 0, config.blocks_before ?? 0) + total;
   const { output, records } = decideStop({
     agentId,
     onStop: config.on_stop,
     attempts: config.attempts,
-    isHookActive: isStopHookActive(input),
-    blocks: config.attempts === undefined ? 0 : count.read(),
+    isHookActive: config.ignores_flag === true ? inRow > 0 : isStopHookActive(input),
+    blocks: inRow,
+    totalBlocks,
+    maxBlocks: config.max_blocks ?? MAX_BLOCKS,
     hasSignalled: standing.has_signalled,
     isOwned: standing.is_owned,
     isParked: standing.is_parked,
     missing: standing.missing,
   });
-  if (records !== null) await record(records === 'idle' ? 'agent_idle' : 'agent_stop', agentId, launch);
-  if (output.decision === 'block' && config.attempts !== undefined) count.add();
+  if (records !== null) {
+    const operation = records === 'idle' ? 'agent_idle' : 'agent_stop';
+    await record(operation, agentId, launch, { agent_id: agentId });
+  }
+  if (output.decision === 'block') {
+    count.add();
+    await record('agent_report', agentId, launch, { kind: 'blocked', blocks: totalBlocks + 1 });
+  }
   return renderStopHookOutput(output);
 }
 
@@ -50,11 +62,28 @@ function findLaunch(files: Stop['files'], start: number | undefined): Launch | u
   }
 }
 
-async function askStanding(launch: Launch | undefined): Promise<Standing | undefined> {
-  if (launch === undefined) return undefined;
+async function askStanding(launch: Launch | undefined, agentId: string): Promise<Standing | undefined> {
+  if (launch === undefined) return askAboutStranger(agentId);
   const answer = await ask(launch.state_dir, 'agent_standing', '{}', launch.token, undefined);
   if (answer?.ok !== true || !isStanding(answer.result)) return undefined;
   return { ...answer.result, has_signalled: answer.result.has_signalled || isSignalKept(launch) };
+}
+
+/** Without files of its own the agent may still be a daemon's; one that no daemon knows has no owner, and may stop. */
+async function askAboutStranger(agentId: string): Promise<Standing | undefined> {
+  const stateDir = findStateDir(process.env);
+  const token = readToken(stateFiles(stateDir).workerToken);
+  if (token === undefined) return undefined;
+  const answer = await ask(stateDir, 'agent_standing', JSON.stringify({ agent_id: agentId }), token, undefined);
+  return answer?.ok === true && isStanding(answer.result) ? answer.result : undefined;
+}
+
+function readToken(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }
 
 /** A signal that waits in the outbox has been given; a person that was called there has been called. */
@@ -77,14 +106,16 @@ function hasKept({ state_dir, agent_token }: Launch, operation: string): boolean
 }
 
 async function record(
-  operation: 'agent_idle' | 'agent_stop',
+  operation: 'agent_idle' | 'agent_stop' | 'agent_report',
   agentId: string,
   launch: Launch | undefined,
+  report: object,
 ): Promise<void> {
   if (launch === undefined) return;
-  const { state_dir, agent_token: token } = launch;
+  const { state_dir } = launch;
+  const token = operation === 'agent_report' ? launch.token : launch.agent_token;
   const key = `${agentId}:${operation}:alone:${Date.now()}-${process.pid}`;
-  const input = JSON.stringify({ agent_id: agentId });
+  const input = JSON.stringify(report);
   if ((await ask(state_dir, operation, input, token, key)) !== undefined) return;
   const keptAt = new Date().toISOString();
   keepCall(stateFiles(state_dir).outbox, { v: 1, operation, input, key, token, projectPath: null, keptAt });
@@ -92,13 +123,24 @@ async function record(
 
 async function ask(stateDir: string, operation: string, body: string, token: string, key: string | undefined) {
   const connection = await findDaemon(stateDir);
-  const headers = { authorization: `Bearer ${token}`, ...(key === undefined ? {} : { 'idempotency-key': key }) };
+  const pass = needsPass(token) ? makePass(stateDir) : undefined;
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...here(),
+    ...(pass === undefined ? {} : { [PASS_HEADER]: pass }),
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+  };
   const request = { method: 'POST', path: `/v1/${operation}`, headers, body } as const;
   const received = await connection?.send(request, { timeoutMs: AWAY_MS });
   connection?.close();
   const answer: Answer | undefined = received?.ok === true ? parseAnswer(received.body) : undefined;
   const isStopping = answer?.ok === false && answer.error.code === 'stopping';
   return isStopping ? undefined : answer;
+}
+
+/** For tokens that name no project. */
+function here(): { readonly 'baton-project-path': string } {
+  return { 'baton-project-path': encodeURI(process.cwd()) };
 }
 
 const AWAY_MS = 5000;

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { splitEnvironment } from './environment-pipe.ts';
+
+it('shows only what agents may have anyway, and pipes the rest', () => {
+  const env = { PATH: '/bin', NODE_OPTIONS: '--x', BATON_GITHUB_WEBHOOK_SECRET: 's', AWS_KEY: 'k', NONE: undefined };
+  const { shown, piped } = splitEnvironment(env);
+  expect(shown).toEqual({ PATH: '/bin', NODE_OPTIONS: '--x' });
+  expect(JSON.parse(piped)).toEqual({ BATON_GITHUB_WEBHOOK_SECRET: 's', AWS_KEY: 'k' });
+});

@@ -1,0 +1,85 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makePass, needsPass, removeOldPasses, takePass } from './operator-pass.ts';
+import { identifyProcess } from './process-identity.ts';
+
+let stateDir: string;
+beforeEach(() => {
+  stateDir = mkdtempSync(join(tmpdir(), 'baton-pass-'));
+});
+afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
+
+const file = (name = ''): string => join(stateDir, 'passes', name);
+
+describe('a pass', () => {
+  it('names the process that made it, for its user alone, and is good once', () => {
+    const name = makePass(stateDir) ?? '';
+    expect([statSync(file()).mode & 0o777, statSync(file(name)).mode & 0o777]).toEqual([0o700, 0o600]);
+    expect(takePass(stateDir, name)).toEqual({ pid: process.pid });
+    expect(takePass(stateDir, name)).toBeUndefined();
+    expect(readdirSync(file())).toEqual([]);
+  });
+
+  it('is not taken if it is old, and is removed', () => {
+    const [old = '', older = ''] = [makePass(stateDir), makePass(stateDir)];
+    for (const name of [old, older]) utimesSync(file(name), new Date(), new Date(Date.now() - 61_000));
+    expect(takePass(stateDir, old)).toBeUndefined();
+    const fresh = makePass(stateDir) ?? '';
+    removeOldPasses(stateDir);
+    expect(readdirSync(file())).toEqual([fresh]);
+  });
+
+  it('is not taken if its process has ended, or another one has its number', () => {
+    const write = (pid: unknown, identity: unknown): string => {
+      const name = makePass(stateDir) ?? '';
+      writeFileSync(file(name), JSON.stringify({ pid, identity }));
+      return name;
+    };
+    const own = identifyProcess(process.pid);
+    expect(takePass(stateDir, write(process.pid, own))).toEqual({ pid: process.pid });
+    for (const [pid, identity] of [
+      [process.pid, `${own}0`],
+      [process.pid, null],
+      [2 ** 22 + 1, own],
+      ['1', own],
+      [-1, own],
+    ])
+      expect(takePass(stateDir, write(pid, identity))).toBeUndefined();
+  });
+
+  it('is a file in its folder, and nothing else', () => {
+    const name = makePass(stateDir) ?? '';
+    const link = crypto.randomUUID();
+    symlinkSync(file(name), file(link));
+    expect(takePass(stateDir, link)).toBeUndefined();
+    writeFileSync(join(stateDir, 'secret'), '{}');
+    for (const wrong of ['../secret', '', '.', `${name}/..`, 'x'.repeat(36)])
+      expect(takePass(stateDir, wrong)).toBeUndefined();
+    expect(existsSync(join(stateDir, 'secret'))).toBe(true);
+    writeFileSync(file(name), 'x'.repeat(5000));
+    expect(takePass(stateDir, name)).toBeUndefined();
+  });
+
+  it('is needed for the tokens of the state folder, and for no session', () => {
+    expect(['o.x', 'w.x', 'x', 's.x.y', 'a.x.y', 'v.x.y', undefined].map(needsPass)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,16 @@
+import type { Given, Option } from './command.ts';
+import type { Before } from './operation-command.ts';
+
+/** A person who works alone approves their own change: recorded first, then the command itself is judged with it. */
+export const SELF_APPROVE: Option = {
+  name: 'self-approve',
+  value: 'REASON',
+  about: 'Operators only: approve a change of your own; the reason is recorded',
+};
+
+export function selfApproval(taskId: string | undefined, { options }: Given): Before | undefined {
+  const reason = options.get(SELF_APPROVE.name);
+  if (reason === undefined) return undefined;
+  if (taskId === undefined) return { usage: '--self-approve needs the task: name its ID' };
+  return { operation: 'task_self_approve', input: { task_id: taskId, reason } };
+}

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { keepCall, listKept } from '../api/outbox.ts';
+import { OutboxDelivery } from './outbox-delivery.ts';
+import type { Projects } from './projects.ts';
+import { Tokens } from './tokens.ts';
+
+/** An outbox with calls of two projects. The store of `locked` cannot be written; that of `open` refuses everything. */
+function scene() {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-outbox-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const tokens = new Tokens(folder);
+  const outbox = join(folder, 'outbox');
+  const asked: string[] = [];
+  const find = async (id: string) => {
+    asked.push(id);
+    const code = id === 'locked' ? 'store-unavailable' : 'no-such-project';
+    return { ok: false, error: { code, message: code, hint: '' } } as const;
+  };
+  // Only `find` is reached: tokens of sessions and supervisors name their project.
+  const projects = { find } as unknown as Projects; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const log = { info: () => {}, error: () => {} };
+  const delivery = new OutboxDelivery({ projects, outbox, log, tokens, drain: async (id) => delivery.drain(id) });
+  onTestFinished(async () => delivery.stop());
+  const keep = (operation: string, token: string, projectPath: string | null, key: string): boolean =>
+    keepCall(outbox, { v: 1, operation, input: '{}', key, token, projectPath, keptAt: '2026-01-01T00:00:00.000Z' });
+  for (const project of ['locked', 'open']) {
+    keep('exit_signal', tokens.issue({ project, sessionId: 's', taskId: 't', epoch: 1 }), '/repo', `${project}-signal`);
+    keep('agent_report', tokens.issueSupervisor({ project, id: 's' }), null, `${project}-exited`);
+  }
+  return { delivery, outbox, asked };
+}
+
+it('keeps the order of a project, whatever token each call has, and does not hold up another project', async () => {
+  const { delivery, outbox, asked } = scene();
+  expect(await delivery.deliver()).toEqual({ delivered: 0, refused: 2, waiting: 2 });
+  expect(asked.filter((id) => id === 'locked')).toHaveLength(1);
+  expect(asked.filter((id) => id === 'open')).toHaveLength(2);
+  expect(listKept(outbox)).toHaveLength(2);
+});
+
+it('says whether a project is drained, and looks at no other', async () => {
+  const { delivery, asked } = scene();
+  expect(await delivery.drain('locked')).toBe(false);
+  expect(await delivery.drain('open')).toBe(true);
+  expect(await delivery.drain('unknown')).toBe(true);
+  expect(asked).toEqual(['locked', 'open', 'open']);
+});

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { checkRunbook } from '../runbook/check-runbook.ts';
+import { rulesOf } from './rules-of.ts';
+
+it('a check gets the variables that the project and the check itself let pass, and no agent’s', () => {
+  const text = `
+env_pass = ["DATABASE_URL"]
+[agents.coder]
+run = "claude"
+prompt = "Do it."
+env_pass = ["CODER_*"]
+[ci]
+required = [{ name = "test", run = "npm test" }, { name = "pack", run = "npm pack", env_pass = ["NPM_TOKEN"] }]
+`;
+  const checked = checkRunbook([{ path: 'baton.toml', text }]);
+  if (!checked.ok) throw new Error(checked.problems[0]?.message);
+  expect(rulesOf(checked.value).checks).toEqual([
+    { name: 'test', run: 'npm test', env_pass: ['DATABASE_URL'] },
+    { name: 'pack', run: 'npm pack', env_pass: ['DATABASE_URL', 'NPM_TOKEN'] },
+  ]);
+});
