@@ -1,13 +1,36 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { usePackage } from './test/package/use-package.ts';
 
 export default defineConfig({
   resolve: { conditions: ['baton-source'] },
   ssr: { resolve: { conditions: ['baton-source'] } },
+  plugins: usePackage.plugins,
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // They need the agents' own programs: `npm run test:clients`.
-    exclude: [...configDefaults.exclude, 'test/clients/**/*.int.test.ts'],
+    env: usePackage.test.env,
+    projects: [
+      {
+        extends: true,
+        // Pure functions share nothing between files: a worker for each file would only cost its start.
+        test: {
+          name: 'pure',
+          include: ['src/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, '**/*.int.test.ts'],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'int',
+          include: ['src/**/*.int.test.ts', 'test/**/*.test.ts'],
+          // They need the agents' own programs: `npm run test:clients`.
+          // Variants of attacks have their own command too: `npm run test:attacks`.
+          exclude: [...configDefaults.exclude, 'test/clients/**/*.int.test.ts', 'test/attacks/**'],
+          globalSetup: usePackage.test.globalSetup,
+        },
+      },
+    ],
     reporters: ['default', './scripts/closing-line.ts'],
     // Most of the time is spent waiting for other processes: one file at a time would leave a small machine idle.
     maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),

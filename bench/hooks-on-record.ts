@@ -12,6 +12,8 @@ const RUNBOOK = `
 run = "exec cat"
 on_stop = { action = "idle", attempts = "forever" }
 on_idle = { action = "gate", run = "sleep 600" }
+[limits]
+blocks = 1000000
 `;
 
 /** A stop that must be on record before it is answered, an entry that is asked of the daemon itself, and a request that costs nothing. */

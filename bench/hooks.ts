@@ -96,7 +96,7 @@ async function withSupervisor<T>(
   const id = `${ID}-${name}`;
   const files = agentFiles(stateDir, id);
   mkdirSync(files.folder, { recursive: true });
-  writeFileSync(files.config, JSON.stringify({ on_stop: 'signal', start: 1 }));
+  writeFileSync(files.config, JSON.stringify({ on_stop: 'signal', start: 1, max_blocks: 1_000_000 }));
   writeFileSync(files.launch(1), JSON.stringify(launchOf(id, stateDir)));
   const child = spawn(process.execPath, supervisorArgs(programs, files.folder, 1), { stdio: 'ignore' });
   const ended = new Promise((resolve) => {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
-import { bundlePrograms, ownFolders, program, shared } from './bundle-programs.ts';
+import { bundleCommand, bundlePrograms, ownFolders, shared } from './bundle-programs.ts';
 
 /** The release: a bundle for the command and each program beside it, one for each library that others import, and their types. */
 const root = join(import.meta.dirname, '..');
@@ -10,11 +10,8 @@ const outdir = 'dist';
 
 rmSync(join(root, outdir), { recursive: true, force: true });
 
-await build({ ...program, outdir, entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' } });
+await bundleCommand(outdir);
 await bundlePrograms(outdir);
-for (const folder of globSync(['src/**/sql', 'src/web'], { cwd: root })) {
-  cpSync(join(root, folder), join(root, outdir, relative('src', folder)), { recursive: true });
-}
 
 await build({
   ...shared,

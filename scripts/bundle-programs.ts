@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { cpSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { build } from 'esbuild';
 
@@ -48,6 +48,14 @@ export const program: BuildOptions = {
   external: ['pg'],
   plugins: [ownFolders('__dirname')],
 };
+
+/** The command and the daemon, with the files that they read at run time. */
+export async function bundleCommand(outdir: string): Promise<void> {
+  await build({ ...program, outdir, entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' } });
+  for (const folder of globSync(['src/**/sql', 'src/web'], { cwd: root })) {
+    cpSync(join(root, folder), resolve(root, outdir, relative('src', folder)), { recursive: true });
+  }
+}
 
 /** The programs that run beside the daemon. */
 export async function bundlePrograms(outdir: string): Promise<void> {

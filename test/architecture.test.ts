@@ -39,7 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agents',
     'supervisor',
   ],
-  // Of the daemon, the supervisor and the agents only their programs: `baton up --foreground`, `agent hook stop`, `agent play`.
+  // Of the daemon its fold (`ledger verify`); of it, the supervisor and the agents else only their programs: `baton up --foreground`, `agent hook stop`, `agent play`.
   cli: [
     'protocol',
     'ledger',

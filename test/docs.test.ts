@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, type ExecFileOptions } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { BATON, COMPILE_CACHE } from './package/where.ts';
 
 /**
  * Every example in the documentation runs. A `ts` block is a module whose `console.log(…); // → text` lines must print that text.
@@ -11,7 +12,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
  * also where it is typed later.
  */
 const root = join(import.meta.dirname, '..');
-const bin = join(root, 'bin/baton.cjs');
 const pages = globSync(['README.md', 'docs/**/*.md'], { cwd: root });
 const blocks = pages.flatMap((page) => blocksOf(page));
 const programs = blocks.filter(({ language }) => language === 'ts');
@@ -28,22 +28,26 @@ describe('the documentation', () => {
     expect(sessions.length).toBeGreaterThan(1);
   });
 
-  it.each(programs)('$page:$line runs as a program', ({ text, page, line }) => {
-    const file = join(root, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
-    onTestFinished(() => rmSync(file));
-    writeFileSync(file, text);
-    const { stdout, stderr } = spawnSync(process.execPath, ['--conditions=baton-source', file], { encoding: 'utf8' });
-    expect(stderr).toBe('');
-    expect(stdout.trimEnd()).toBe(expectedOutput(text));
-  });
+  it.concurrent.for(programs)(
+    '$page:$line runs as a program',
+    async ({ text, page, line }, { expect, onTestFinished }) => {
+      const file = join(root, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
+      onTestFinished(() => rmSync(file));
+      writeFileSync(file, text);
+      const { stdout, stderr } = await run(process.execPath, ['--conditions=baton-source', file]);
+      expect(stderr).toBe('');
+      expect(stdout.trimEnd()).toBe(expectedOutput(text));
+    },
+  );
 
-  it.each(sessions)('$page runs as a session in a shell', ({ steps }) => {
-    const shell = newRepository();
+  it.concurrent.for(sessions)('$page runs as a session in a shell', async ({ steps }, { expect, onTestFinished }) => {
+    const { shell, remove } = newRepository();
+    onTestFinished(remove);
     const ids = new Map<string, string>();
     const withIds = (text: string): string => text.replaceAll(IDS, (id) => ids.get(id) ?? id);
     for (const { command, output } of steps) {
       // On a machine that is busy, the first command waits for the daemon and says so.
-      const said = shell(withIds(command)).replace(/^Waiting for the daemon.*\n/m, '');
+      const said = (await shell(withIds(command))).replace(/^Waiting for the daemon.*\n/m, '');
       const found = said.match(IDS) ?? [];
       for (const [i, id] of (output.match(IDS) ?? []).entries()) if (!ids.has(id)) ids.set(id, found[i] ?? id);
       expect(`$ ${command}\n${ageless(said)}`).toBe(`$ ${command}\n${ageless(withIds(output))}`);
@@ -68,11 +72,15 @@ function ageless(text: string): string {
   return text.replaceAll(/\b\d{1,2}[smhd]\b/g, '0s');
 }
 
-/** A repository with one commit and the examples, a Baton of its own, and a shell in it. All of it goes when the test ends. */
-function newRepository(): (command: string) => string {
+/** A repository with one commit and the examples, a Baton of its own, and a shell in it. */
+function newRepository(): {
+  readonly shell: (command: string) => Promise<string>;
+  readonly remove: () => Promise<void>;
+} {
   const folder = mkdtempSync(join(tmpdir(), 'baton-docs-'));
   const cwd = join(folder, 'repository');
   const env = {
+    ...COMPILE_CACHE,
     PATH: process.env['PATH'],
     HOME: folder,
     BATON_STATE_DIR: join(folder, 'state'),
@@ -85,15 +93,30 @@ function newRepository(): (command: string) => string {
   git('init', '--quiet', '--initial-branch=main');
   git('add', '.');
   git('commit', '--quiet', '--message=Begin');
-  const shell = (command: string): string => {
-    const script = `baton() { "${process.execPath}" "${bin}" "$@"; }\n(${command}) 2>&1`;
-    return spawnSync('bash', ['-c', script], { encoding: 'utf8', cwd, env }).stdout.trimEnd();
+  const shell = async (command: string): Promise<string> => {
+    const script = `baton() { "${process.execPath}" "${BATON}" "$@"; }\n(${command}) 2>&1`;
+    return (await run('bash', ['-c', script], { cwd, env })).stdout.trimEnd();
   };
-  onTestFinished(() => {
-    shell('baton down');
+  const remove = async (): Promise<void> => {
+    await shell('baton down');
     rmSync(folder, { recursive: true });
+  };
+  return { shell, remove };
+}
+
+/** What a program printed, whatever its exit code is. */
+async function run(command: string, args: readonly string[], options: ExecFileOptions = {}): Promise<Printed> {
+  return new Promise((resolve) => {
+    const child = execFile(command, args, options, (_error, stdout, stderr) =>
+      resolve({ stdout: String(stdout), stderr: String(stderr) }),
+    );
+    child.stdin?.end();
   });
-  return shell;
+}
+
+interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 interface Block {

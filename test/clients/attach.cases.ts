@@ -11,6 +11,7 @@ import { Person } from './person.ts';
 import { CLIENTS } from './run-agent.ts';
 import { COMPLETE, openUser } from './with-daemon.ts';
 import type { World } from './world.ts';
+import { BATON } from '../package/where.ts';
 
 /** What differs between the clients when a person takes an agent's conversation over. */
 export interface AttachCase {
@@ -28,7 +29,6 @@ export interface AttachCase {
   readonly usedOutput: readonly number[];
 }
 
-const BATON = join(import.meta.dirname, '../../bin/baton.cjs');
 const BUSY = 'touch waits; while [ ! -e go ]; do sleep 0.05; done';
 const PATIENCE_MS = 60_000;
 

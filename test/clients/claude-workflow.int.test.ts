@@ -10,6 +10,7 @@ import { textIn } from './client.cases.ts';
 import { playModel, PROMPTS, roleIn } from './played-model.ts';
 import { openUser, shellOf } from './with-daemon.ts';
 import type { World } from './world.ts';
+import { BATON } from '../package/where.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -117,7 +118,7 @@ interface Ran {
 async function runBaton(user: World, args: readonly string[]): Promise<Ran> {
   const shell = shellOf(claudeCase, user);
   const env = { ...shell, PATH: `${dirname(process.execPath)}:${shell['PATH']}`, BATON_STATE_DIR: user.stateDir };
-  const child = spawn(process.execPath, [join(ROOT, 'bin/baton.cjs'), ...args], {
+  const child = spawn(process.execPath, [BATON, ...args], {
     cwd: user.project,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

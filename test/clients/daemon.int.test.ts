@@ -19,7 +19,10 @@ afterEach(async () => scene.end());
 
 const CLIENTS = [claudeCase, codexCase, geminiCase];
 
-function agentOf({ run, model }: Pick<ClientCase, 'run' | 'model'>, more = ''): string {
+/** A client gets the variables of its model's API by itself; a command of one's own has to be given them. */
+type Agent = Pick<ClientCase, 'run' | 'model'> & { readonly envPass?: readonly string[] };
+
+function agentOf({ run, model, envPass = [] }: Agent, more = ''): string {
   return `
     [agents.coder]
     run = "${run}"
@@ -28,6 +31,7 @@ function agentOf({ run, model }: Pick<ClientCase, 'run' | 'model'>, more = ''): 
     requires = ["exit"]
     on_dead = "fail"
     timeout = "35s"
+    env_pass = ${JSON.stringify(envPass)}
     ${more}`;
 }
 

@@ -10,6 +10,7 @@ import { textIn } from './client.cases.ts';
 import { blocks } from './door.ts';
 import { Person } from './person.ts';
 import { openWorld, type StartModel, type World } from './world.ts';
+import { BATON } from '../package/where.ts';
 
 /** What differs between the clients when a person sits in front of them. */
 export interface OwnSessionCase {
@@ -34,7 +35,6 @@ export interface OwnSessionCase {
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-const BATON = join(ROOT, 'bin/baton.cjs');
 
 export function describeOwnSession(client: OwnSessionCase): void {
   describe(`${client.name}: a person's own session`, () => {
@@ -190,7 +190,7 @@ function endProcesses(home: string): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const isTheirs = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${home}`);
-      const isDaemon = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('src/daemon/main.ts');
+      const isDaemon = /daemon(?:\/main\.ts|\.cjs)/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
       if (isTheirs && !isDaemon) process.kill(Number(pid), 'SIGKILL');
     } catch {
       // It has ended, or is not ours to look at.

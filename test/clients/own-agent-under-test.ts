@@ -8,6 +8,7 @@ const PROGRAM = join(import.meta.dirname, '../../examples/agents/own-agent.mjs')
 /** Any command: the agent of the documentation, which anybody could have written. What it uses is between it and its model. */
 export const ownAgentCase: Pick<ClientCase, 'run' | 'startModel' | 'model' | 'env' | 'shell' | 'setUp'> & {
   readonly usage: null;
+  readonly envPass: readonly string[];
 } = {
   run: `${process.execPath} ${PROGRAM}`,
   startModel: startAnthropic,
@@ -16,4 +17,5 @@ export const ownAgentCase: Pick<ClientCase, 'run' | 'startModel' | 'model' | 'en
   shell: (command) => uses('shell', { command }),
   setUp: () => {},
   usage: null,
+  envPass: ['ANTHROPIC_*', 'AGENT_MODEL'],
 };

@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { usePackage } from '../package/use-package.ts';
 
 export default defineConfig({
   resolve: { conditions: ['baton-source'] },
   ssr: { resolve: { conditions: ['baton-source'] } },
+  plugins: usePackage.plugins,
   test: {
+    ...usePackage.test,
     include: ['test/clients/**/*.int.test.ts'],
     reporters: ['default', './scripts/closing-line.ts'],
     // Mostly they wait, for each other and for their clients.

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLedger } from '../processes/ledger.ts';
 import { RunWorld } from '../processes/run-world.ts';
 import { Terminal } from '../processes/terminal.ts';
-
-const BATON = new URL('../../bin/baton.cjs', import.meta.url).pathname;
+import { BATON } from '../package/where.ts';
 
 const RUNBOOK = `
 [agents.coder]

@@ -164,15 +164,18 @@ describe('what happens after exit (source document 000)', () => {
   it('validation, entry, phase, release, and a fresh agent that is woken, from phase to phase', async () => {
     await using world = await documentProject({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
     const commit = world.git(world.repository, 'rev-parse', 'HEAD');
-    const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
+    const [a, b, c] = await Promise.all([world.agent('agent-a'), world.agent('agent-b'), world.agent('agent-c')]);
     await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
-    let [leaving, fresh] = [a, b];
+    // The author reviews nothing: the third one does.
+    const others = [b, c, b];
+    let leaving = a;
     for (const [i, [phase, next]] of ARROWS.entries()) {
+      const fresh = others[i] ?? b;
       const waiting = fresh.do('task_claim', { task_id: 'P0.1.1', as: fresh.name, wait_ms: 30_000 });
       await exits(world, leaving, phase, next);
       // 5., 6. Nothing runs CI here, so that the next phase is free: whoever waits for it is woken with it.
       expect(await waiting).toMatchObject({ task_id: 'P0.1.1', epoch: i + 2 });
-      [leaving, fresh] = [fresh, leaving];
+      leaving = fresh;
     }
     // Every way to done needs writeback, this one too.
     expect(await leaving.refused('exit_signal', exitSignal('READY_FOR_MERGE'))).toBe(WRITEBACK_REQUIRED);

@@ -96,10 +96,10 @@ describe('a new user', () => {
     baton('task', 'add', 'T', '--title', 'Token');
     const { token } = JSON.parse(baton('task', 'claim', 'T', '--as', 'ada', '--json').out) as { token: string };
     const withToken = (...args: string[]) => run(args, { BATON_TOKEN: token });
-    expect(withToken('task', 'claim', 'C', '--as', 'ada').err).toContain('unset BATON_TOKEN');
+    expect(withToken('task', 'claim', 'C', '--as', 'ada').err).toContain('in a terminal outside the session');
     expect(withToken('task', 'list', '--project', folder)).toMatchObject({
       code: 2,
-      err: 'Error: the token of a claim names its own repository: unset BATON_TOKEN, or leave --project out\n',
+      err: 'Error: the token of a claim names its own repository: leave --project out\n',
     });
     expect(baton('task', 'list', '--token', token, '--project', folder).err).toContain(
       'leave --token or --project out',
@@ -110,7 +110,7 @@ describe('a new user', () => {
       ['task', 'update', 'T', '--status', 'done'],
     ])
       expect(withToken(...args).err).toContain(
-        'hint: BATON_TOKEN is that of a claim that has ended: unset BATON_TOKEN',
+        'hint: The claim of this BATON_TOKEN has ended; a person goes on in a terminal outside the session',
       );
   });
 

@@ -32,6 +32,7 @@ beforeEach(async () => {
   writeFileSync(join(bin, 'codex'), CLIENT);
   chmodSync(join(bin, 'codex'), 0o755);
   scene.write(`
+    env_pass = ["OUT"]
     limits = { kill_after = "300ms" }
     [agents.coder]
     run = "codex"

@@ -13,10 +13,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BATON, COMPILE_CACHE } from '../package/where.ts';
 
 /** Tasks from other tools and back, through the command as people type it. */
 const root = join(import.meta.dirname, '../..');
-const bin = join(root, 'bin/baton.cjs');
 const fixtures = join(root, 'test/fixtures/exchange');
 let folder: string;
 let repository: string;
@@ -201,9 +201,9 @@ describe('an export', () => {
     const file = join(folder, 'many/tasks.json');
     // The pipe is closed before a word is said.
     const command = `"$0" "$@" 2>&1 | true`;
-    const { status } = spawnSync('sh', ['-c', command, process.execPath, bin, 'task', 'export', '-o', file], {
+    const { status } = spawnSync('sh', ['-c', command, process.execPath, BATON, 'task', 'export', '-o', file], {
       cwd: many,
-      env: { PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state') },
+      env: { ...COMPILE_CACHE, PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state') },
     });
     expect(status).toBe(0);
     expect(JSON.parse(readFileSync(file, 'utf8')).master.tasks).toHaveLength(100);
@@ -267,12 +267,12 @@ function task(id: string): unknown {
 }
 
 function baton(args: readonly string[], input = '', cwd = repository, env: Readonly<Record<string, string>> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BATON, ...args], {
     cwd,
     input,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
-    env: { PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state'), ...env },
+    env: { ...COMPILE_CACHE, PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state'), ...env },
   });
   return { code: status, out: stdout, err: stderr };
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { stateFiles } from '../../src/api/state-folder.ts';
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
+import { BATON } from '../package/where.ts';
 
 const RUNBOOK = `
 [notify]
@@ -30,8 +30,7 @@ it('reaches people by webhook and in the terminal of the daemon, once, and keeps
   const { heard, url } = await receiver();
   await using world = new World({ HOOK: url });
   world.commit(world.repository, { 'baton.toml': RUNBOOK }, 'a runbook');
-  const bin = join(import.meta.dirname, '../../bin/baton.cjs');
-  await using daemon = new Terminal([process.execPath, bin, 'up', '--foreground'], {
+  await using daemon = new Terminal([process.execPath, BATON, 'up', '--foreground'], {
     cwd: world.repository,
     env: world.env,
     columns: 500,

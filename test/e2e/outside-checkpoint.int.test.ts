@@ -41,6 +41,6 @@ it('does not take a project without history, or a torn copy, for a missing one',
   await world.startDaemon();
   await world.order('task_create', { task_id: 'T2', title: 'second' });
   const types = (await readLedger(world)).map(({ type }) => type);
-  expect(types).toEqual(['KeyAdded', 'TaskCreated', 'TaskCreated']);
+  expect(types).toEqual(['KeyAdded', 'MainMoved', 'TaskCreated', 'TaskCreated']);
   expect(await findLedgerFault(world)).toBeUndefined();
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
+import { BATON } from '../package/where.ts';
 
 /** Agents that need no tokens: commands that wait until they are told, signal, or leave without a word. */
 const RUNBOOK = `
@@ -79,8 +80,7 @@ function start(...args: string[]): string {
 }
 
 async function terminal(args: readonly string[], size = {}): Promise<Terminal> {
-  const bin = new URL('../../bin/baton.cjs', import.meta.url).pathname;
-  return new Terminal([process.execPath, bin, ...args], { cwd: world.repository, env: world.env, ...size });
+  return new Terminal([process.execPath, BATON, ...args], { cwd: world.repository, env: world.env, ...size });
 }
 
 describe('baton run', () => {

@@ -19,17 +19,10 @@ interface Case {
 
 const write = (path: string, text: string): object => ({ write: { path, text } });
 
-/** Manifests and lock files that are there before, with nothing but `known` in them. */
+/** Manifests that are there before, with nothing but `known` in them. The other package managers: `find-new-dependencies.test.ts`. */
 const BEFORE: Readonly<Record<string, string>> = {
   'package.json': '{"dependencies":{"known":"1.0.0"}}',
   'package-lock.json': '{"lockfileVersion":3,"packages":{"":{},"node_modules/known":{"version":"1.0.0"}}}',
-  'pnpm/pnpm-lock.yaml': "lockfileVersion: '9.0'\npackages:\n  known@1.0.0:\n    resolution: {integrity: x}\n",
-  'yarn/yarn.lock': '# yarn lockfile v1\n\nknown@^1.0.0:\n  version "1.0.0"\n',
-  'bun/bun.lock': '{"lockfileVersion":1,"packages":{"known":["known@1.0.0"]}}',
-  'py/pyproject.toml': '[project]\nname = "x"\ndependencies = ["known"]\n',
-  'py/requirements.txt': 'known==1.0\n',
-  'rust/Cargo.toml': '[package]\nname = "x"\n[dependencies]\nknown = "1"\n',
-  'go/go.mod': 'module x\n\ngo 1.22\n\nrequire example.com/known v1.0.0\n',
 };
 
 const adds = (name: string, path: string, text: string, found: RegExp): Case => ({
@@ -56,44 +49,6 @@ const CASES: readonly Case[] = [
     found: [/^no_git_commit: HEAD is 1 commit ahead of the base$/],
   },
   adds('npm', 'package.json', '{"dependencies":{"known":"1.0.0","fresh":"1.0.0"}}', /^no_new_deps: npm fresh/),
-  adds(
-    'a lock file of npm',
-    'package-lock.json',
-    '{"lockfileVersion":3,"packages":{"":{},"node_modules/known":{"version":"1.0.0"},"node_modules/fresh":{"version":"1.0.0"}}}',
-    /^no_new_deps: npm fresh/,
-  ),
-  adds(
-    'pnpm',
-    'pnpm/pnpm-lock.yaml',
-    "lockfileVersion: '9.0'\npackages:\n  known@1.0.0: {}\n  fresh@1.0.0: {}\n",
-    /^no_new_deps: \w+ fresh/,
-  ),
-  adds(
-    'yarn',
-    'yarn/yarn.lock',
-    `${BEFORE['yarn/yarn.lock']}\nfresh@^1.0.0:\n  version "1.0.0"\n`,
-    /^no_new_deps: \w+ fresh/,
-  ),
-  adds(
-    'bun',
-    'bun/bun.lock',
-    '{"lockfileVersion":1,"packages":{"known":["known@1.0.0"],"fresh":["fresh@1.0.0"]}}',
-    /^no_new_deps: \w+ fresh/,
-  ),
-  adds(
-    'uv and poetry',
-    'py/pyproject.toml',
-    '[project]\nname = "x"\ndependencies = ["known", "fresh>=2"]\n',
-    /^no_new_deps: \w+ fresh/,
-  ),
-  adds('pip', 'py/requirements.txt', 'known==1.0\nfresh==2.0\n', /^no_new_deps: \w+ fresh/),
-  adds('cargo', 'rust/Cargo.toml', `${BEFORE['rust/Cargo.toml']}fresh = "2"\n`, /^no_new_deps: \w+ fresh/),
-  adds(
-    'go',
-    'go/go.mod',
-    `${BEFORE['go/go.mod']}\nrequire example.com/fresh v1.0.0\n`,
-    /^no_new_deps: go example.com\/fresh/,
-  ),
   {
     name: 'a file that it does not name, and one that it did not touch',
     steps: [write('a.txt', 'x')],

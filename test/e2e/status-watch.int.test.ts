@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
+import { BATON } from '../package/where.ts';
 
 const RUNBOOK = `
 [notify]
@@ -19,8 +20,6 @@ steps = [{ name = "first", run = "true" }, { name = "work", run = { agent = "pat
 [pipelines.careful]
 steps = [{ name = "review", run = { agent = "silent" } }]
 `;
-
-const BATON = new URL('../../bin/baton.cjs', import.meta.url).pathname;
 
 it('shows a live tree, calls when a person is needed, and never says that all is well when nobody knows', async () => {
   await using world = new World();
@@ -75,7 +74,7 @@ it('leaves with Ctrl-C, and starts no daemon again that was stopped', async () =
   // Nothing is recorded when a runbook breaks: it is seen all the same.
   world.write(world.repository, { 'baton.toml': '[agent.a]\nrun = "true"\n' });
   await screen.shows('1 broken runbook needs you, nothing runs.');
-  await screen.shows('baton.toml is broken');
+  await screen.shows('baton.toml has errors');
   world.write(world.repository, { 'baton.toml': '' });
   await screen.shows('Nothing needs you');
   expect(world.baton(['down']).out).toBe('Baton is down.\n');

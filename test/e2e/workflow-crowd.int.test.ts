@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CrowdScene } from '../processes/crowd-scene.ts';
 import { isLongRun } from '../processes/long-run.ts';
@@ -32,9 +34,12 @@ describe(`${COUNT} workflows at once, on the same lines of the same files`, () =
     );
     expect(outcomes).toContain('conflict');
     expect(outcomes.filter((outcome) => outcome === 'merged')).toHaveLength(COUNT);
-    // No commit is lost: what every session left is still reachable.
+    // No commit is lost: Baton's own repository keeps what every session left, also after its branch was removed.
     const measured = (await crowd.entries()).filter(({ type }) => type === 'SessionMeasured');
-    const reachable = new Set(crowd.git('rev-list', '--all').split('\n'));
+    const [own = ''] = globSync('repositories/*.git', { cwd: crowd.scene.stateDir });
+    const reachable = new Set(
+      crowd.git(`--git-dir=${join(crowd.scene.stateDir, own)}`, 'rev-list', '--all').split('\n'),
+    );
     for (const { data } of measured) expect(reachable).toContain(data['head']);
     expect(crowd.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
   });

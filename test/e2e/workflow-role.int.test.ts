@@ -37,9 +37,9 @@ function seesTheChange() {
     join(made.repository, 'agents/security.yaml'),
     '- say: I look for risks.\n- run: node agents/play.mjs security\n- stop\n',
   );
+  made.addRunbook('security.toml', example);
   made.git('add', '--all');
   made.git('commit', '--quiet', '--message', 'a security reviewer');
-  made.addRunbook('security.toml', example);
   return made;
 }
 

@@ -22,7 +22,7 @@ function withAgentsEverywhere(): WorkflowScene {
   made.plays('validator', `handOn('closer-agent', 'passed', {});`);
   made.plays(
     'closer',
-    `baton('handoff', 'send', '.baton/session/workflow-complete.xml'); baton('emit', 'exit', EXIT);`,
+    `const form = '.baton/session/workflow-complete.xml'; writeFileSync(form, readFileSync(form, 'utf8').replaceAll('FILL IN', 'closed')); baton('handoff', 'send', form); baton('emit', 'exit', EXIT);`,
   );
   made.edit('agents/play.mjs', (text) =>
     text.replace('const roles = {', `const EXIT = tryToLeave();\n\nconst roles = {`).concat(TRY_TO_LEAVE),

@@ -50,9 +50,9 @@ describe('a pull request that is merged', MS, () => {
     scene.git('switch', '--quiet', 'main');
     const own = scene.scratch.commit(scene.repo, { mine: '1' });
     scene.git('switch', '--quiet', 'feature/a');
-    expect(await scene.merge()).toMatchObject({ outcome: 'merged' });
+    const merge_sha = expect.stringMatching(/^[0-9a-f]{40}$/);
+    expect(await scene.merge()).toMatchObject({ outcome: 'merged', merge_sha });
     expect(scene.git('rev-parse', 'main')).toBe(own);
-    expect(scene.git('rev-parse', 'origin/main')).toBe(scene.pull.merge_commit_sha);
   });
 });
 
@@ -83,6 +83,26 @@ describe('a pull request that cannot be merged', MS, () => {
     await scene.publish();
     scene.commit('3\n');
     expect((await scene.merge())?.reason).toMatch(/is not at GitHub/);
+  });
+
+  it('is refused if the remote is at another repository: the agent would choose what it is checked with', async () => {
+    await scene.requestAndPublish();
+    const others = ['https://github.com/eve/sample.git', 'git@evil.example:owner/sample.git', 'file:///srv/evil.git'];
+    for (const url of others) {
+      scene.git('remote', 'set-url', 'origin', url);
+      expect((await scene.merge())?.reason).toMatch(/the remote 'origin' is not at owner\/sample/);
+    }
+    expect(scene.github.count(PUT)).toBe(0);
+  });
+
+  it('is not called merged if the commit cannot be seen on the main branch', async () => {
+    await scene.requestAndPublish();
+    scene.github.afterwards = ({ method }) => {
+      if (method === 'PUT') scene.git('remote', 'set-url', 'origin', 'https://github.com/eve/sample.git');
+      return false;
+    };
+    expect(await scene.merge()).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(/cannot see it/) });
+    expect(scene.github.count(PUT)).toBe(1);
   });
 
   it('is refused in GitHub’s words, at once', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Command } from '../../src/state/decide.ts';
@@ -62,7 +62,26 @@ describe('a branch that is published', MS, () => {
     expect(how(await scene.requestAndPublish())).toBe('updated');
   });
 
-  it('is told why where a hook of the remote, or of the user, refuses it', async () => {
+  it('runs none of the programs that the repository names for its remote', async () => {
+    const ran = join(scene.scratch.folder, 'ran');
+    const program = join(scene.scratch.folder, 'program');
+    writeFileSync(program, `#!/bin/sh\necho "$0" >>'${ran}'\nexit 1\n`, { mode: 0o755 });
+    for (const name of [
+      'remote.origin.receivepack',
+      'remote.origin.uploadpack',
+      'core.sshCommand',
+      'credential.helper',
+    ])
+      scene.git('config', name, program);
+    mkdirSync(join(scene.repo, '.git/hooks'), { recursive: true });
+    copyFileSync(program, join(scene.repo, '.git/hooks/pre-push'));
+    const head = scene.commit('work\n');
+    await scene.requestAndPublish();
+    expect(scene.scratch.git(scene.github.bare, 'rev-parse', 'feature/a')).toBe(head);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('is told why where a hook of the remote refuses it', async () => {
     scene.scratch.write(scene.github.bare, { 'hooks/pre-receive': '#!/bin/sh\necho "branch policy"\nexit 1\n' });
     chmodSync(join(scene.github.bare, 'hooks/pre-receive'), 0o755);
     scene.commit('2\n');

@@ -6,6 +6,7 @@ import { mergePull } from '../../src/effects/merge-pull.ts';
 import { publishPull } from '../../src/effects/publish-pull.ts';
 import { watchChecks } from '../../src/effects/watch-checks.ts';
 import type { World } from '../../src/effects/world.ts';
+import { OwnCopy } from '../../src/git/own/import-commits.ts';
 import { Scratch } from '../../src/git/scratch.cases.ts';
 import type { Caller } from '../../src/state/caller.ts';
 import type { Command } from '../../src/state/decide.ts';
@@ -29,6 +30,7 @@ export class PublishedBranch {
   readonly told: Command[] = [];
   env: Record<string, string> = this.gh.env;
   readonly #places = new Locks();
+  readonly #own = new OwnCopy({ stateDir: this.scratch.folder, projectId: 'p', path: this.repo });
   #requests = 0;
 
   constructor() {
@@ -145,6 +147,7 @@ export class PublishedBranch {
   #world(): GithubWorld {
     return {
       path: this.repo,
+      own: this.#own,
       env: this.env,
       places: this.#places,
       read: async (look) => look(this.state),

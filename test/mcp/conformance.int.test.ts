@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SessionGuard } from '../../src/daemon/session-guard.ts';
 import { Tokens } from '../../src/daemon/tokens.ts';
 import { startFixtureDaemon, type FixtureDaemon } from './fixture-daemon.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
@@ -29,8 +30,8 @@ let proxies: { readonly daemon: TokenProxy; readonly fixture: TokenProxy };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'baton-conformance-'));
   daemon = await startRealDaemon();
-  const tokens = new Tokens(daemon.env['BATON_STATE_DIR'] ?? '');
-  fixture = await startFixtureDaemon(tokens);
+  const stateDir = daemon.env['BATON_STATE_DIR'] ?? '';
+  fixture = await startFixtureDaemon({ tokens: new Tokens(stateDir), guard: new SessionGuard(stateDir) });
   const added = { authorization: `Bearer ${daemon.workerToken}`, 'baton-project-path': daemon.repository };
   proxies = {
     daemon: await startTokenProxy(daemon.port, added),

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { admit } from '../../src/daemon/access.ts';
+import { admit, type Gatekeepers } from '../../src/daemon/access.ts';
 import { respond } from '../../src/daemon/respond.ts';
 import { readBody } from '../../src/daemon/read-body.ts';
-import type { Tokens } from '../../src/daemon/tokens.ts';
 import { createMcpHttp } from '../../src/mcp/http.ts';
 import { goneSignal, sendResponse, webRequest } from '../../src/mcp/node-http.ts';
 import { fixtureServer } from './fixture-server.ts';
@@ -13,11 +12,11 @@ export interface FixtureDaemon extends AsyncDisposable {
 }
 
 /** The daemon's guards and transport, with the tools of the conformance suite behind them instead of Baton's. */
-export async function startFixtureDaemon(tokens: Tokens): Promise<FixtureDaemon> {
+export async function startFixtureDaemon(gatekeepers: Gatekeepers): Promise<FixtureDaemon> {
   const http = createMcpHttp(fixtureServer, { maxSessions: 100 });
   const server = createServer((request, response) => {
     const serve = async (): Promise<void> => {
-      const admitted = admit(request, { port: portOf() }, tokens);
+      const admitted = admit(request, { port: portOf() }, gatekeepers);
       if (!admitted.ok) return respond(response, admitted);
       const body = request.method === 'POST' ? await readBody(request) : undefined;
       if (body === 'gone' || body?.ok === false) return respond(response, { ok: true, result: null });

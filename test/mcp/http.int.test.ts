@@ -56,6 +56,17 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
     await client.close();
   });
 
+  it('a session does not become a worker by an argument', async () => {
+    await daemon.asOperator('task_create', { task_id: id('narrow'), title: 'One' });
+    const worker = await open({ mode });
+    const claim = await say(worker, 'task_claim', { task_id: id('narrow'), as: 'agent' });
+    const session = await open({ mode, token: String(claim.result['token']) });
+    const asked = await say(session, 'task_list', { token: daemon.workerToken });
+    expect(asked).toMatchObject({ isError: true, text: 'the token is not one of this daemon' });
+    await worker.close();
+    await session.close();
+  });
+
   it('needs a token, and not the operator’s', async () => {
     await expect(open({ mode, token: 'x' })).rejects.toThrow(
       /Unauthorized|the token is not one of this daemon|HTTP 401/,

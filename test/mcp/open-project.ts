@@ -6,8 +6,10 @@ import type { Answer } from '../../src/api/answer.ts';
 import { OPERATIONS } from '../../src/api/operations.ts';
 import { perform } from '../../src/daemon/perform.ts';
 import { type Project } from '../../src/daemon/project.ts';
+import { Rulebook } from '../../src/daemon/rulebook.ts';
 import { RunbookWatch } from '../../src/daemon/runbook-watch.ts';
 import type { Backend } from '../../src/mcp/backend.ts';
+import { problem } from '../../src/protocol/problem.ts';
 import type { Caller } from '../../src/state/caller.ts';
 import { openBareProject } from '../../src/daemon/project.cases.ts';
 
@@ -25,6 +27,8 @@ export async function openTestProject(): Promise<OpenedProject> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-mcp-'));
   const project = await open(folder);
   const sessions = new Map<string, Caller>();
+  const working = new RunbookWatch(folder);
+  const log = { info: () => undefined, error: () => undefined };
   const services = {
     newId: randomUUID,
     issueToken: ({ sessionId, taskId, epoch }: { sessionId: string; taskId: string; epoch: number }) => {
@@ -32,9 +36,13 @@ export async function openTestProject(): Promise<OpenedProject> {
       sessions.set(token, { kind: 'session', sessionId, taskId, epoch });
       return token;
     },
-    runbook: new RunbookWatch(folder),
-    log: { info: () => undefined, error: () => undefined },
-    git: { hasCommit: async (_repository: string, sha: string) => sha === COMMIT },
+    runbook: working,
+    rulebook: new Rulebook({ path: folder, working, env: {}, log }),
+    log,
+    git: {
+      keepCommit: async (_own: unknown, sha: string) =>
+        sha === COMMIT ? undefined : problem('git/no-commit', 'no such commit', ''),
+    },
     exitProtocol: true,
     env: {},
     now: () => new Date(),

@@ -1,6 +1,9 @@
+import { STATE_FOLD } from '../../src/daemon/state-fold.ts';
 import { parseEntry, type Entry } from '../../src/ledger/entry.ts';
+import { foldAgain } from '../../src/ledger/fold-again.ts';
 import { ledgerPlace } from '../../src/ledger/ledger-place.ts';
 import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
+import { parseKey } from '../../src/ledger/note.ts';
 import { OutsideFile } from '../../src/ledger/outside-file.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
@@ -37,7 +40,11 @@ export async function findLedgerFault(world: World): Promise<string | undefined>
     if (kept === undefined) return 'there is no checkpoint outside of the ledger';
     const options = { project, verifier: nodeVerifier, allSignatures: true, outside: kept };
     const verified = await verifyLedger(opened.store, options);
-    return verified.ok ? undefined : `${verified.findings[0].seq}: ${verified.findings[0].problem.message}`;
+    if (!verified.ok) return `${verified.findings[0].seq}: ${verified.findings[0].problem.message}`;
+    const parsed = verified.keys.map((key) => parseKey(nodeVerifier.sha256, key));
+    const keys = parsed.flatMap((key) => (key.ok ? key.value : []));
+    const folded = await foldAgain(opened.store, { project, verifier: nodeVerifier, keys }, STATE_FOLD);
+    return folded.ok ? undefined : folded.finding.problem.message;
   } finally {
     await opened.store.close();
   }

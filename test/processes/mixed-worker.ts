@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer } from '../../src/api/answer.ts';
 import { CallChannel } from '../../src/api/call-channel.ts';
 import type { HttpConnection, HttpRequest, Received } from '../../src/api/http-connection.ts';
+import { makePass } from '../../src/api/operator-pass.ts';
 import { findDaemon } from '../../src/api/reach.ts';
 import { findStateDir, readToken } from '../../src/api/state-folder.ts';
 import { VERSION } from '../../src/api/version.ts';
@@ -136,7 +137,11 @@ async function openLine(connection: HttpConnection): Promise<Line | undefined> {
     const close = (): void => connection.close();
     return { send: async (one) => connection.send(requestOf(one, projectPath), { timeoutMs: 60_000 }), close };
   }
-  const headers = { 'baton-version': VERSION, authorization: `Bearer ${readToken(stateDir, 'worker')}` };
+  const headers = {
+    'baton-version': VERSION,
+    authorization: `Bearer ${readToken(stateDir, 'worker')}`,
+    'baton-pass': makePass(stateDir) ?? '',
+  };
   const opened = await CallChannel.open(connection, headers, 60_000);
   if (!opened.ok) return undefined;
   const { channel } = opened;
@@ -149,6 +154,7 @@ function requestOf({ operation, token, key, input }: Sent, projectPath: string):
   const headers = {
     'baton-version': VERSION,
     authorization: `Bearer ${token}`,
+    'baton-pass': makePass(stateDir) ?? '',
     'idempotency-key': key,
     'baton-project-path': projectPath,
   };

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findMarked } from '../../src/effects/reap.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
@@ -32,9 +31,7 @@ export class RunWorld implements AsyncDisposable {
 
   static async open({ runbook, scripts = {}, env = {} }: RunWorldOptions): Promise<RunWorld> {
     const receiver = await Receiver.open();
-    // Where Node keeps it by itself: a daemon then starts in half the time.
-    const cache = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
-    const made = new RunWorld(new World({ WEBHOOK: receiver.url, BATON_TICK_MS: '100', ...cache, ...env }), receiver);
+    const made = new RunWorld(new World({ WEBHOOK: receiver.url, BATON_TICK_MS: '100', ...env }), receiver);
     const told = '\n[notify]\ndesktop = false\nterminal = false\nwebhook = "${env.WEBHOOK}"\n';
     made.world.commit(made.repository, { 'baton.toml': `${runbook}${told}`, ...scripts }, 'a runbook');
     try {

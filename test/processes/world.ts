@@ -8,17 +8,16 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Client } from '../../src/api/client.ts';
 import { createClient } from '../../src/api/connect.ts';
 import { stateFiles } from '../../src/api/state-folder.ts';
+import { BATON, COMPILE_CACHE, DAEMON } from '../package/where.ts';
 import { Agent } from './agent.ts';
 import { endAgents } from './end-agents.ts';
 import { Peer } from './peers.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const BATON = join(ROOT, 'bin/baton.cjs');
 const QUIET = '--disable-warning=ExperimentalWarning';
 
 export interface DaemonProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Modules that the daemon's process loads first. */
+  /** Modules that the daemon's process loads first. They can change globals, but not modules: the daemon is a bundle. */
   readonly imports?: readonly string[];
 }
 
@@ -42,6 +41,7 @@ export class World implements AsyncDisposable {
       HOME: this.folder,
       TMPDIR: tmpdir(),
       ...AUTHOR,
+      ...COMPILE_CACHE,
       BATON_STATE_DIR: this.stateDir,
       ...settings,
     };
@@ -64,7 +64,7 @@ export class World implements AsyncDisposable {
   async startDaemon({ env = {}, imports = [] }: DaemonProcessOptions = {}): Promise<void> {
     mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
     const log = openSync(join(this.folder, 'daemon.out'), 'a');
-    const args = [QUIET, ...imports.map((path) => `--import=${path}`), join(ROOT, 'src/daemon/main.ts')];
+    const args = [QUIET, ...imports.map((path) => `--import=${path}`), DAEMON];
     const child = spawn(process.execPath, args, {
       cwd: this.folder,
       env: { ...this.env, ...env, BATON_READY_FD: '3' },
@@ -128,12 +128,16 @@ export class World implements AsyncDisposable {
     return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** An agent: the MCP client of the SDK, and `baton mcp` as a process on its standard input and output. */
-  async agent(name: string, env: Readonly<Record<string, string>> = {}): Promise<Agent> {
+  /** An agent: the MCP client of the SDK, and `baton mcp` as a process on its standard input and output. Each name is a principal, unless it is null. */
+  async agent(
+    name: string,
+    env: Readonly<Record<string, string>> = {},
+    principal: string | null = name.replaceAll(/[^\w.@-]/g, '-'),
+  ): Promise<Agent> {
     const client = new McpClient({ name, version: '0' });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [BATON, 'mcp'],
+      args: [BATON, 'mcp', ...(principal === null ? [] : ['--principal', principal])],
       env: { ...this.env, ...env },
       cwd: this.repository,
       stderr: 'ignore',

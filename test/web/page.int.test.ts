@@ -75,7 +75,9 @@ describe('the page, in a browser', () => {
     expect(await standing().textContent()).toBe('1 blocked task needs you, 0 at work.');
     expect(await page.title()).toBe('(1) Baton');
     scene.addRunbook('broken.toml', '[agent.a]\nrun = "true"\n');
-    const broken = page.locator('#needs li', { hasText: 'broken.toml is broken, and the rules from before it count' });
+    const broken = page.locator('#needs li', {
+      hasText: 'broken.toml has errors; the last valid version stays in force',
+    });
     await broken.waitFor();
     expect(await broken.locator('code').textContent()).toBe('baton runbook check');
     expect(await standing().textContent()).toBe('1 broken runbook, 1 blocked task need you, 0 at work.');

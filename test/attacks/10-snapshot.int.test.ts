@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SNAPSHOT_NAME } from '../../src/daemon/state-snapshot.ts';
+import { openKeyFile } from '../../src/ledger/key-file.ts';
+import { ledgerPlace } from '../../src/ledger/ledger-place.ts';
+import { sha256 } from '../../src/ledger/node-crypto.ts';
+import { sealSnapshot } from '../../src/ledger/snapshot.ts';
+import { markDone, partsOf, replaceSnapshot, withOldNote, type Row } from '../processes/forged-snapshot.ts';
+import { readLedger } from '../processes/ledger.ts';
+import { World } from '../processes/world.ts';
+
+let world: World;
+let entries = 0;
+beforeAll(async () => {
+  world = new World();
+});
+afterAll(async () => world[Symbol.asyncDispose]());
+
+beforeEach(async () => {
+  await world.startDaemon();
+  if (entries === 0) await world.order('task_create', { task_id: 'T1', title: 'earns nothing' });
+  await world.order('task_create', { task_id: `T-${(entries += 1)}`, title: 'one more entry' });
+  await world.endDaemon();
+});
+
+async function phaseAfterRestart(): Promise<unknown> {
+  await world.startDaemon();
+  const { phase } = await world.order('task_get', { task_id: 'T1' });
+  await world.endDaemon();
+  return phase;
+}
+
+describe('a forged snapshot', { timeout: 60_000 }, () => {
+  it('under the signature of another state is named and discarded', async () => {
+    replaceSnapshot(world.ledgerFile, withOldNote);
+    const forged = world.baton(['ledger', 'verify']);
+    expect(forged.code).toBe(4);
+    expect(forged.err).toContain(`the snapshot ${SNAPSHOT_NAME} is forged: no key of this ledger has signed it`);
+    expect(await phaseAfterRestart()).toBe('IMPLEMENTATION');
+    expect(world.baton(['ledger', 'verify']).code).toBe(0);
+  });
+
+  it('that is no snapshot at all is named and discarded', async () => {
+    replaceSnapshot(world.ledgerFile, () => Buffer.from('rubbish'));
+    expect(world.baton(['ledger', 'verify'])).toMatchObject({ code: 4 });
+    expect(await phaseAfterRestart()).toBe('IMPLEMENTATION');
+  });
+
+  it('that was signed with the stolen key is named: only the sandbox keeps the key from an agent', async () => {
+    const [first] = await readLedger(world);
+    const project = first?.project ?? '';
+    const signer = openKeyFile(ledgerPlace(world.stateDir, project).key);
+    if (!signer.ok) throw new Error('the key cannot be read');
+    const by = { sha256, project, signer: signer.value };
+    const forge = ({ size, hash, bytes }: Row): Uint8Array =>
+      sealSnapshot(by, SNAPSHOT_NAME, { size, hash }, markDone(partsOf(bytes).state)).bytes;
+    replaceSnapshot(world.ledgerFile, forge);
+    const forged = world.baton(['ledger', 'verify']);
+    expect(forged.code).toBe(4);
+    expect(forged.err).toContain('is forged: it is signed, and it is not what the entries 1 to');
+    expect(forged.err).toContain('DELETE FROM snapshot');
+  });
+});

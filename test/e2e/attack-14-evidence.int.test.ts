@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
+import { exitSignal } from '../processes/messages.ts';
+import { World } from '../processes/world.ts';
+
+/** Attack 14: a session that holds a claim by hand shows the evidence of another task, or of another commit, as its own. */
+let world: World;
+beforeAll(async () => {
+  world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
+});
+afterAll(async () => world[Symbol.asyncDispose]());
+
+it("refuses another task's evidence under a hand claim, and accepts the task's own", async () => {
+  for (const task_id of ['MINE', 'OTHER', 'T001']) await world.order('task_create', { task_id, title: task_id });
+  const client = world.client(tokenOf(await world.order('task_claim', { task_id: 'MINE', as: 'ann' })));
+  const old = world.git(world.repository, 'rev-parse', 'HEAD');
+  const head = world.commit(world.repository, { 'a.txt': 'a' }, 'work');
+  const bundle = (task: string, sha: string): string =>
+    `task_id: ${task}\nphase: IMPLEMENTATION\nhead_sha: ${sha}\ncommands: []\nfiles: []\nnext_step: review it\n`;
+  const send = async (task: string, sha: string) => {
+    world.write(world.repository, { 'evidence.yaml': bundle(task, sha) });
+    return client.call(
+      'exit_signal',
+      exitSignal('IMPLEMENTATION', 'completed', { evidence_bundle_ref: 'evidence.yaml' }),
+    );
+  };
+  expect(refusalOf(await send('OTHER', head))).toBe(
+    'invalid-evidence: invalid evidence bundle: it is about OTHER, not MINE',
+  );
+  // MINE is task number 1, but T001 is the id of another task here.
+  expect(refusalOf(await send('T001', head))).toBe(
+    'invalid-evidence: invalid evidence bundle: it is about T001, not MINE',
+  );
+  expect(refusalOf(await send('MINE', old))).toBe(
+    `invalid-evidence: invalid evidence bundle: head_sha ${old} is neither HEAD nor the commit of a record of this claim`,
+  );
+  const accepted = await send('MINE', head);
+  expect(resultOf(accepted)).toMatchObject({ next_phase: 'CI_PENDING' });
+  world.commit(world.repository, { 'b.txt': 'b' }, 'later');
+  expect(await send('MINE', head)).toEqual(accepted);
+});

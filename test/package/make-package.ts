@@ -1,0 +1,18 @@
+import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleCommand, bundlePrograms } from '../../scripts/bundle-programs.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Builds the working tree into a folder with the layout of an installed package, which runs its bundles instead of the source. */
+export async function makePackage(folder: string): Promise<void> {
+  const dist = join(folder, 'dist');
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist, { recursive: true });
+  for (const part of ['bin', 'runbooks', 'package.json'])
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  const modules = join(folder, 'node_modules');
+  rmSync(modules, { force: true });
+  symlinkSync(join(ROOT, 'node_modules'), modules);
+  await Promise.all([bundleCommand(dist), bundlePrograms(dist)]);
+}

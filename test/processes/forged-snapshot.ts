@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { parseState, renderState, SNAPSHOT_NAME } from '../../src/daemon/state-snapshot.ts';
+
+export interface Row {
+  readonly size: number;
+  readonly hash: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Replaces the snapshot in the database, as someone with SQLite at hand does. */
+export function replaceSnapshot(ledgerFile: string, forge: (row: Row) => Uint8Array): void {
+  const db = new DatabaseSync(ledgerFile);
+  const row = db.prepare('SELECT size, hash, bytes FROM snapshot WHERE name = ?').get(SNAPSHOT_NAME);
+  if (row === undefined) throw new Error('the daemon left no snapshot');
+  const bytes = forge(row as unknown as Row); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  db.prepare('UPDATE snapshot SET bytes = ? WHERE name = ?').run(bytes, SNAPSHOT_NAME);
+  db.close();
+}
+
+/** The parts of a signed snapshot. */
+export function partsOf(bytes: Uint8Array): { readonly note: Uint8Array; readonly state: Uint8Array } {
+  const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  return { note: bytes.subarray(0, end), state: bytes.subarray(end) };
+}
+
+/** The state that the attacker wants: the task is done, though no entry says so. */
+export function markDone(bytes: Uint8Array, taskId = 'T1'): Uint8Array {
+  const state = parseState(bytes);
+  const task = state?.tasks.get(taskId);
+  if (state === undefined || task === undefined) throw new Error('the snapshot does not hold the task');
+  state.tasks.set(taskId, { ...task, phase: 'COMPLETED' });
+  return renderState(state);
+}
+
+/** The form before signatures: whoever can write the row can also write its digest. */
+export function withDigest({ size, hash, bytes }: Row): Uint8Array {
+  const state = markDone(partsOf(bytes).state);
+  const digest = sha256(`${JSON.stringify(SNAPSHOT_NAME)} ${size}\n`, hash, sha256(state));
+  return Buffer.concat([digest, state]);
+}
+
+/** The note that the daemon signed, in front of another state. */
+export function withOldNote({ bytes }: Row): Uint8Array {
+  const { note, state } = partsOf(bytes);
+  return Buffer.concat([note, markDone(state)]);
+}
+
+function sha256(...parts: (string | Uint8Array)[]): Buffer {
+  return parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
+}
