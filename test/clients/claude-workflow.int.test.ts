@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../src/daemon/running.cases.ts';
-import { findMarked } from '../../src/effects/reap.ts';
+import { findProcesses } from '../processes/find-processes.ts';
 import type { Asked } from '../models/script.ts';
 import { claudeCase } from './claude-under-test.ts';
 import { textIn } from './client.cases.ts';
@@ -89,11 +89,7 @@ describe('the built-in workflow with Claude Code in every role that an agent pla
       await baton('down');
     }
     expect(existsSync(join(user.stateDir, 'daemon.json'))).toBe(false);
-    await until(
-      () => findMarked({ name: 'BATON_STATE_DIR', value: user.stateDir }).length === 0,
-      'nobody is left',
-      30_000,
-    );
+    await until(() => findProcesses(user.stateDir).length === 0, 'nobody is left', 30_000);
   });
 });
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findMarked } from '../../src/effects/reap.ts';
+import { findProcesses } from '../processes/find-processes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -101,7 +101,7 @@ describe('npm start', () => {
     const folder = join(place, readdirSync(place)[0] ?? '');
     expect(said).toContain(`Interrupted. Nothing runs any more; what there was by then is in ${folder}`);
     expect(existsSync(join(folder, 'state/daemon.json'))).toBe(false);
-    expect(findMarked({ name: 'BATON_STATE_DIR', value: join(folder, 'state') })).toEqual([]);
+    expect(findProcesses(join(folder, 'state'))).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findMarked } from '../../src/effects/reap.ts';
+import { findProcesses } from './find-processes.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
 import { readLedger } from './ledger.ts';
@@ -148,9 +149,7 @@ export class RunWorld implements AsyncDisposable {
 
   /** Every process that belongs to this world, apart from the daemon: supervisors, agents, what they started. */
   processes(): number[] {
-    return findMarked({ name: 'BATON_STATE_DIR', value: this.world.stateDir }).filter(
-      (pid) => pid !== this.world.daemonPid,
-    );
+    return findProcesses(this.world.stateDir).filter((pid) => pid !== this.world.daemonPid);
   }
 
   async until<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
