@@ -2,59 +2,11 @@ import { readFileSync, globSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/**
- * The rooms of `src/` and what each may look into, besides itself. A room that is missing here fails the test: adding a
- * room is a decision, made in this table.
- */
-const MAY_IMPORT: Record<string, readonly string[]> = {
-  protocol: [],
-  ledger: ['protocol'],
-  state: ['protocol', 'ledger'],
-  runbook: ['protocol'],
-  engine: ['protocol', 'state'],
-  git: ['protocol'],
-  github: ['protocol', 'git', 'notify'],
-  api: ['protocol'],
-  mcp: ['protocol', 'api'],
-  notify: ['protocol'],
-  streams: ['protocol'],
-  exchange: ['protocol'],
-  // One small process per agent: whatever it imports, it carries two hundred times.
-  supervisor: ['protocol', 'api', 'streams'],
-  agents: ['protocol', 'api', 'supervisor'],
-  hooks: ['protocol', 'api', 'agents', 'supervisor'],
-  effects: ['protocol', 'state', 'engine', 'runbook', 'git', 'github', 'api', 'notify', 'agents', 'supervisor'],
-  daemon: [
-    'protocol',
-    'ledger',
-    'state',
-    'runbook',
-    'engine',
-    'effects',
-    'git',
-    'github',
-    'api',
-    'mcp',
-    'notify',
-    'agents',
-    'supervisor',
-  ],
-  // Of the daemon its fold (`ledger verify`); of it, the supervisor and the agents else only their programs: `baton up --foreground`, `agent hook stop`, `agent play`.
-  cli: [
-    'protocol',
-    'ledger',
-    'runbook',
-    'git',
-    'api',
-    'mcp',
-    'notify',
-    'exchange',
-    'daemon',
-    'supervisor',
-    'agents',
-    'hooks',
-  ],
-};
+/** The rooms of `src/` and what each may import besides itself, read from the table in ARCHITECTURE.md. */
+const MAY_IMPORT = readTable(readFileSync(join(root(), 'ARCHITECTURE.md'), 'utf8'));
+
+/** Rooms that know no clock, chance, environment, file, network or process: those arrive as arguments. */
+const PURE_ROOMS = new Set(['protocol', 'state', 'engine', 'exchange']);
 
 const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
@@ -72,11 +24,51 @@ describe('the arrows of the architecture', () => {
     expect(findCycle()).toBeUndefined();
   });
 
-  it('keeps protocol free of Node', () => {
-    const wrong = files
-      .filter((file) => roomOf(file) === 'protocol')
-      .filter((file) => /from 'node:|import\('node:|\bprocess\.|\bBuffer\b/.test(read(file)));
-    expect(wrong).toEqual([]);
+  it('keeps the pure rooms pure', () => {
+    const impure = files
+      .filter((file) => PURE_ROOMS.has(roomOf(file)))
+      .flatMap((file) => impuritiesIn(read(file)).map((what) => `${file}: ${what}`));
+    expect(impure).toEqual([]);
+  });
+
+  it.each([
+    [`import { readFileSync } from 'node:fs';`, `'node:fs'`],
+    [`const { execSync } = await import('node:child_process');`, `'node:child_process'`],
+    [`import { Pool } from 'pg';`, `'pg'`],
+    ['const at = Date.now();', 'Date.now'],
+    ['const at = new Date();', 'new Date()'],
+    ['const n = Math.random();', 'Math.random'],
+    ['const id = crypto.randomUUID();', 'crypto'],
+    ['const home = process.env.HOME;', 'process'],
+    ['await fetch(url);', 'fetch'],
+    ['setTimeout(again, 10);', 'setTimeout'],
+    ['const started = performance.now();', 'performance'],
+    ['globalThis.x = 1;', 'globalThis'],
+  ])('would notice %s', (source, what) => {
+    expect(impuritiesIn(source)).toEqual([what]);
+  });
+
+  it.each([
+    '// The process.env of the daemon, and Date.now(), are arguments.',
+    'const at = new Date(entry.at).toISOString();',
+    'const at = Date.parse(entry.at);',
+    'const { process } = view;\nreturn view.process.pid;',
+    `const message = 'cannot fetch(x)';`,
+    `import { parseDocument } from 'yaml';`,
+  ])('has nothing against %s', (source) => {
+    expect(impuritiesIn(source)).toEqual([]);
+  });
+
+  it('reads what a room may import in each form of the table', () => {
+    const table = readTable(
+      [
+        '| `src/a` | first | nothing |',
+        '| `src/b` | second | `a` |',
+        '| `src/c` | third, with `code` | all above but `a` |',
+        '| `src/d` | fourth | all but `c` |',
+      ].join('\n'),
+    );
+    expect(table).toEqual({ a: [], b: ['a'], c: ['b'], d: ['a', 'b'] });
   });
 
   it('would notice an arrow that points the wrong way', () => {
@@ -93,6 +85,67 @@ describe('the arrows of the architecture', () => {
     ]);
   });
 });
+
+function readTable(markdown: string): Record<string, readonly string[]> {
+  const rows = [...markdown.matchAll(/^\| `src\/([a-z]+)` \|.*\|([^|]*)\|$/gm)];
+  const rooms = rows.map(([, room = '']) => room);
+  return Object.fromEntries(rows.map(([, room = '', cell = ''], index) => [room, mayImport(cell, room, rooms, index)]));
+}
+
+function mayImport(cell: string, room: string, rooms: readonly string[], index: number): readonly string[] {
+  const named = [...cell.matchAll(/`([a-z]+)`/g)].map(([, name = '']) => name);
+  const unknown = named.find((name) => !rooms.includes(name));
+  if (unknown !== undefined) throw new Error(`ARCHITECTURE.md: ${room} may import ${unknown}, which is no room`);
+  if (!cell.includes('all')) return named;
+  const offered = cell.includes('all above') ? rooms.slice(0, index) : rooms.filter((other) => other !== room);
+  return offered.filter((other) => !named.includes(other));
+}
+
+/** Packages that compute and nothing else. */
+const PURE_PACKAGES = new Set(['yaml', 'smol-toml', '@rgrove/parse-xml', 'canonicalize']);
+
+const IMPURE_GLOBALS = [
+  'Date.now',
+  'Math.random',
+  'crypto',
+  'process',
+  'performance',
+  'fetch',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'globalThis',
+  'Buffer',
+  'require',
+  'Temporal.Now',
+];
+
+/** What a source uses of the world outside its arguments. Comments and texts do not count. */
+function impuritiesIn(source: string): string[] {
+  const modules = specifiersOf(source)
+    .filter((specifier) => !specifier.startsWith('.') && !PURE_PACKAGES.has(specifier))
+    .map((specifier) => `'${specifier}'`);
+  const code = withoutTexts(source);
+  const used = IMPURE_GLOBALS.filter((name) => usesGlobal(code, name));
+  const now = /\bnew Date(\(\)|(?![\w(]))|(?<![\w.])(?<!new )Date\(/.test(code) ? ['new Date()'] : [];
+  return [...modules, ...used, ...now];
+}
+
+/** A use is a call, a member or a value: not a property, a key, a parameter or a name that the file itself declares. */
+function usesGlobal(code: string, name: string): boolean {
+  const [word = ''] = name.split('.');
+  if (new RegExp(`\\b(?:const|let|function|class) (?:${word}\\b|\\{[^}]*\\b${word}\\b[^}]*\\})`).test(code))
+    return false;
+  return new RegExp(`(?<![\\w.#'-])${name.replace('.', '\\.')}(?=\\.|\\(|\\[)`).test(code);
+}
+
+function withoutTexts(source: string): string {
+  return source
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
+    .replace(/(^|\s)\/\/.*$/gm, '');
+}
 
 function wrongArrows(arrows: ReadonlyMap<string, readonly string[]>): string[] {
   return [...arrows].flatMap(([file, targets]) =>
