@@ -83,15 +83,35 @@ describe.each([
 });
 
 describe('a commit before the newest one', () => {
-  it('counts for a session if it is not older than the session', async () => {
-    expect(await judge(bundle({ head_sha: base }), started())).toBeUndefined();
+  it('counts for a session if the session added it', async () => {
+    expect(await judge(bundle({ head_sha: base }), { ...started(), base: before })).toBeUndefined();
   });
 
-  it('counts under a claim taken by hand if a record of that claim names it', async () => {
+  it('does not count for a session that began there: an earlier one made it', async () => {
+    expect(await judge(bundle({ head_sha: base }), started())).toBe(
+      `invalid evidence bundle: head_sha ${base} is not on the branch since this session began`,
+    );
+  });
+
+  it('counts under a claim taken by hand if the newest record of that claim names it', async () => {
     expect(await judge(bundle({ head_sha: base }), byHand())).toBe(
-      `invalid evidence bundle: head_sha ${base} is neither HEAD nor the commit of a record of this claim`,
+      `invalid evidence bundle: head_sha ${base} is not HEAD`,
     );
     expect(await judge(bundle({ head_sha: base }), { ...byHand(), recorded: [base] })).toBeUndefined();
+  });
+});
+
+describe('under a claim taken by hand with a record', () => {
+  const refused = (named: string, newest: string): string =>
+    `invalid evidence bundle: head_sha ${named} is not ${newest}, the commit of the newest record of this claim`;
+
+  it('HEAD does not count if the record names another commit', async () => {
+    expect(await judge(bundle(), { ...byHand(), recorded: [base] })).toBe(refused(head, base));
+  });
+
+  it('the commit of an earlier record does not count', async () => {
+    expect(await judge(bundle({ head_sha: base }), { ...byHand(), recorded: [base, head] })).toBe(refused(base, head));
+    expect(await judge(bundle(), { ...byHand(), recorded: [base, head] })).toBeUndefined();
   });
 });
 

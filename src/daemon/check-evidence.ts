@@ -13,7 +13,7 @@ export interface EvidenceSubject {
   readonly missionId: string;
   /** The commit that the session began at; null for a claim taken by hand, of which Baton does not know it. */
   readonly base: string | null;
-  /** The commits of the records that were made under this claim. */
+  /** The commits of the records that were made under this claim, the newest last. */
   readonly recorded: readonly string[];
 }
 
@@ -59,13 +59,24 @@ async function findMismatch(
   if (phase !== where.phase)
     return invalid(`it is about ${phase}, not ${where.phase}`, `Correct phase: ${where.phase}`);
   if (await isOwnCommit(where, head_sha, subject)) return undefined;
-  const place = subject.base === null ? 'neither HEAD nor the commit of a record of this claim' : NOT_OWN;
-  return invalid(`head_sha ${head_sha} is ${place}`, 'Name the commit: git rev-parse HEAD');
+  const [why, hint] = whyNot(subject);
+  return invalid(`head_sha ${head_sha} is ${why}`, hint);
 }
 
-const NOT_OWN = 'not on the branch since this session began';
+function whyNot({ base, recorded }: EvidenceSubject): readonly [why: string, hint: string] {
+  if (base !== null) return ['not on the branch since this session began', 'Name the commit: git rev-parse HEAD'];
+  const newest = recorded.at(-1);
+  if (newest === undefined) return ['not HEAD', 'Name the commit: git rev-parse HEAD'];
+  return [
+    `not ${newest}, the commit of the newest record of this claim`,
+    'Record the commit that the evidence is about: baton thought record FILE',
+  ];
+}
 
-/** Commits are compared in Baton's own repository, where their names stand for what they are. */
+/**
+ * Commits are compared in Baton's own repository, where their names stand for what they are. Of a claim taken by hand, the newest record says
+ * which commit is handed on, and without a record HEAD does. A session that Baton started has a branch: every commit that it added counts.
+ */
 async function isOwnCommit(
   { workspace, own: copy }: Pick<EvidenceOf, 'workspace' | 'own'>,
   name: string,
@@ -77,8 +88,10 @@ async function isOwnCommit(
   if (!own.ok) return false;
   const sha = await findSha(own.value, name);
   if (sha === null) return false;
+  if (base === null) return sha === (recorded.at(-1) ?? head);
   if (sha === head) return true;
-  if (base === null) return recorded.includes(sha);
+  // The base is the work of an earlier session.
+  if (sha === base) return false;
   const [isAfterBase, isBeforeHead] = [await isAncestor(own.value, base, sha), await isAncestor(own.value, sha, head)];
   return isAfterBase.ok && isAfterBase.value && isBeforeHead.ok && isBeforeHead.value;
 }

@@ -15,7 +15,7 @@ export async function foldState(
   onDiscarded: (name: string, why: string) => void = () => {},
 ): Promise<State> {
   const { store, head } = ledger;
-  await dropOldOnes(ledger, onDiscarded);
+  await dropOthers(ledger, onDiscarded);
   const found = await findSnapshot(store, ledger.snapshotTrust, SNAPSHOT_NAME);
   const state = read(found, head.size);
   if (found !== undefined && state === undefined) {
@@ -33,11 +33,14 @@ export async function foldState(
   return folded;
 }
 
-/** Versions before this one left snapshots that no one has signed, under other names. No one reads them any more. */
-async function dropOldOnes({ store }: Ledger, onDiscarded: (name: string, why: string) => void): Promise<void> {
+/**
+ * Drops snapshots under every other name: earlier versions left theirs, and no fold of this version compares with them. A forged one would
+ * fail `baton ledger verify` for ever.
+ */
+async function dropOthers({ store }: Ledger, onDiscarded: (name: string, why: string) => void): Promise<void> {
   for (const name of await store.snapshotNames()) {
-    if (!isOfOldVersion(name)) continue;
-    onDiscarded(name, WHY.unsigned);
+    if (name === SNAPSHOT_NAME) continue;
+    onDiscarded(name, isOfOldVersion(name) ? WHY.unsigned : WHY.unread);
     await store.dropSnapshot(name);
   }
 }
@@ -50,6 +53,7 @@ function read(found: FoundSnapshot | undefined, size: number): State | undefined
 
 const WHY = {
   unsigned: 'it is not signed',
+  unread: 'this version does not read it',
   foreign: 'no key of this ledger has signed it',
   damaged: 'it cannot be read',
   homeless: 'its entry is not in the ledger',

@@ -1,3 +1,4 @@
+import type { ApiError } from '../api/answer.ts';
 import * as operations from '../api/writeback-operations.ts';
 import { dialectOf, type HandoffDialect, type HandoffMessage } from '../protocol/handoff/index.ts';
 import type { Caller } from '../state/caller.ts';
@@ -9,19 +10,23 @@ import { requireFilledIn } from '../state/filled-in.ts';
 import { refusal } from '../state/outcome.ts';
 import type { Services } from './call.ts';
 import { answerOf, badInput, handle } from './handler.ts';
+import { redactHandoff } from './redact-handoff.ts';
 
 /** A handoff: read, routed along its edge, tied to its task, and held until its sender's session ends. */
 export const handoffHandler = handle(operations.handoffSend, async (call) => {
   const { input, caller, project, services } = call;
   const own = caller.kind === 'session' ? caller.taskId : input.task_id;
   const known = await project.keeper.read(({ state }) => state.tasks.get(own ?? '') ?? null);
-  const { parse, route: find, roles } = dialectFor(known.ok ? known.answer : null, services);
-  const parsed = parse(input.handoff);
+  const dialect = dialectFor(known.ok ? known.answer : null, services);
+  const { route: find, roles } = dialect;
+  const parsed = dialect.parse(input.handoff);
   if (!parsed.ok) return badInput(parsed);
   const message = parsed.value;
   const route = find(message);
   if (!route.ok) return badInput(route);
   const { edge, phase, next } = route.value;
+  const xml = redactHandoff(input.handoff, message, dialect, project.ledger.secrets);
+  if (xml === undefined) return { ok: false, error: HOLDS_CREDENTIAL };
   const handoffId = services.newId();
   const settled = await project.keeper.submit<{ held: boolean; task_id: string }>({
     actor: actorOf(caller),
@@ -45,7 +50,7 @@ export const handoffHandler = handle(operations.handoffSend, async (call) => {
         senderRole: roles.find(({ agent }) => agent === from)?.name ?? null,
         phase,
         nextRole: next,
-        xml: input.handoff,
+        xml,
       };
       const outcome = decide(state, { kind: 'send-handoff', command }, caller, rules);
       return outcome.ok ? { ...outcome, answer: { held: caller.kind === 'session', task_id: task.id } } : outcome;
@@ -53,6 +58,12 @@ export const handoffHandler = handle(operations.handoffSend, async (call) => {
   });
   return answerOf(settled, (answer) => ({ handoff_id: handoffId, ...answer }));
 });
+
+const HOLDS_CREDENTIAL: ApiError = {
+  code: 'holds-credential',
+  message: 'the handoff holds what looks like a credential, and is not valid without it',
+  hint: 'Take the credential out, and send the handoff again.',
+};
 
 /** The built-in roles and edges, and those that the runbook of the task adds; without a task, the one in force. */
 function dialectFor(task: Task | null, { rulebook }: Services): HandoffDialect {

@@ -5,6 +5,7 @@ import { fenceEnvironment } from '../git/fence-environment.ts';
 import { isShellAgent } from '../runbook/agent-texts.ts';
 import { promptKey, type Prompts } from '../runbook/gate-fields.ts';
 import { promptPath } from '../runbook/library.ts';
+import { allowedEnvironment } from '../protocol/environment.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import { isAttached, type AgentRun } from '../state/runs/agent-run.ts';
@@ -42,7 +43,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   const files = agentFiles(stateDir, run.id);
   const conversation = start === 1 ? null : readConversation(files.conversation);
   const held = start === 1 ? [] : readHeld(files.held);
-  const filled = fillIn(started, { hasConversation: conversation !== null, held }, world.path);
+  const filled = fillIn(started, { hasConversation: conversation !== null, held }, world);
   if (!filled.ok) return filled;
   const cwd = within(workplace, filled.plan.cwd);
   const user = readUserSetup(filled.plan.run, { ...world.env, ...filled.plan.env });
@@ -109,10 +110,11 @@ interface Before {
 }
 
 /** The texts of a plan with their values. What a person, or a handler, says to an agent is said as it is. */
-function fillIn({ run, context, prompts }: StartedAgent, before: Before, path: string): Filled | Refused {
+function fillIn(started: StartedAgent, before: Before, world: World): Filled | Refused {
+  const { run, context, prompts } = started;
   const reasons: string[] = [];
-  const fill = (text: string, quote: 'shell' | 'none' = 'none'): string => {
-    const rendered = renderTemplate(text, context, { quote });
+  const fill = (text: string, quote: 'shell' | 'none' = 'none', values = context): string => {
+    const rendered = renderTemplate(text, values, { quote });
     if (rendered.ok) return rendered.value;
     reasons.push(...rendered.problems.map(({ message }) => message));
     return text;
@@ -126,14 +128,26 @@ function fillIn({ run, context, prompts }: StartedAgent, before: Before, path: s
     ...(model === undefined ? {} : { model: fill(model) }),
     ...(prompt_file === undefined ? {} : { prompt_file: fill(prompt_file) }),
   };
-  const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, path, prompts);
+  const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, world.path, prompts);
   if (!prompt.ok) return prompt;
-  const said = prompt.text === null ? null : fill(prompt.text);
-  if (reasons.length > 0) return { ok: false, reason: reasons.join('; ') };
+  const isUnpinned = prompt.isUnpinned === true;
+  const said =
+    prompt.text === null ? null : fill(prompt.text, 'none', isUnpinned ? passedOnly(started, world) : context);
+  if (reasons.length > 0) return { ok: false, reason: `${reasons.join('; ')}${isUnpinned ? UNPINNED : ''}` };
   const message = run.resume?.message ?? null;
   const told = message === null ? null : fillMessage(run.plan, message, context);
   return { ok: true, plan, prompt: tell(run, said, unheard(before.held, told), before.hasConversation) };
 }
+
+/**
+ * The values for a prompt file that is read from the project when the agent starts. Other agents can edit that file, so it names only
+ * variables that pass to the agent anyway: `${env.AWS_SECRET_ACCESS_KEY}` would otherwise put the key into a conversation.
+ */
+function passedOnly({ run, context, envPass }: StartedAgent, { env }: World): TemplateContext {
+  return { ...context, env: allowedEnvironment(env, [...envPass, ...(run.plan.env_pass ?? [])]).passed };
+}
+
+const UNPINNED = ' (a prompt file names only variables that pass to its agent: see env_pass)';
 
 /** What an earlier process was told and did not hear comes first, and what is said again anyway is said once. */
 function unheard(held: readonly HeldMessage[], message: string | null): string | null {
@@ -162,7 +176,7 @@ function readPrompt(
   { prompt, prompt_file: file }: AgentPlan,
   path: string,
   prompts: Prompts | null,
-): { readonly ok: true; readonly text: string | null } | Refused {
+): { readonly ok: true; readonly text: string | null; readonly isUnpinned?: true } | Refused {
   if (file === undefined) return { ok: true, text: prompt ?? null };
   // An agent under a claim gets the prompt that was adopted, whatever the file says by now.
   if (prompts !== null && !file.startsWith('baton:')) {
@@ -171,7 +185,7 @@ function readPrompt(
     return { ok: false, reason: `its prompt ${file} is not part of the adopted runbook: baton runbook adopt` };
   }
   try {
-    return { ok: true, text: readFileSync(promptPath(path, file), 'utf8') };
+    return { ok: true, text: readFileSync(promptPath(path, file), 'utf8'), isUnpinned: true };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, reason: `its prompt cannot be read: ${why}` };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EDGES, ROLES } from '../protocol/handoff/edges.ts';
-import { parseHandoff, routeHandoff } from '../protocol/handoff/index.ts';
+import { ELEMENT_FORMATS } from '../protocol/handoff/element-format.ts';
+import { extendWorkflow } from '../protocol/handoff/extend-workflow.ts';
+import { dialectOf, parseHandoff, routeHandoff } from '../protocol/handoff/index.ts';
 import { findPlaceholder, PLACEHOLDERS } from '../protocol/placeholder.ts';
 import { parseResult } from '../protocol/result.ts';
 import { parseThoughtRecord } from '../protocol/thought-record.ts';
@@ -38,6 +40,24 @@ describe('the forms of a session', () => {
       expect({ file, found: parsed.ok && findPlaceholder(parsed.value) }).toEqual({ file, found: expect.any(String) });
       const filled = parse(text.replaceAll('FILL IN', 'So').replaceAll(PLACEHOLDERS.sha, SHA));
       expect({ file, found: filled.ok && findPlaceholder(filled.value) }).toEqual({ file, found: undefined });
+    }
+  });
+
+  it('have a placeholder for every format that a runbook can ask for', () => {
+    const formats = Object.keys(ELEMENT_FORMATS).map((format) => [`own_${format}`, { kind: 'text', format }] as const);
+    for (const [name, element] of formats) {
+      const edges = [
+        { from: 'tester', to: 'reviewer-agent', phase: 'READY_FOR_REVIEW', elements: { [name]: element } },
+      ];
+      const extended = extendWorkflow(
+        { roles: ROLES, edges: EDGES },
+        { roles: [{ name: 'tester', agent: 'tester' }], edges },
+      );
+      if (!extended.ok) throw new Error(extended.problems[0].message);
+      const forms = formsOf({ ...facts, workflow: extended.value, role: 'tester' });
+      const form = forms.find(({ file }) => file === 'handoff-to-reviewer-agent.xml');
+      const parsed = dialectOf(extended.value).parse(form?.text);
+      expect(parsed.ok && findPlaceholder(parsed.value)).toBe(name);
     }
   });
 

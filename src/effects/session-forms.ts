@@ -6,7 +6,6 @@ import {
   type HandoffElement,
 } from '../protocol/handoff/index.ts';
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
-import { ELEMENT_FORMATS } from '../protocol/handoff/element-format.ts';
 import type { ElementFormat } from '../protocol/handoff/element.ts';
 import { WORKFLOW_COMPLETE } from '../protocol/handoff/index.ts';
 import { PLACEHOLDERS } from '../protocol/placeholder.ts';
@@ -106,10 +105,8 @@ function blank(element: HandoffElement): unknown {
   }
 }
 
-/** The other formats occur only in elements whose value Baton knows. */
 function blankText(format: ElementFormat | undefined): string {
-  if (format === undefined) return PLACEHOLDERS.text;
-  return format === 'sha' || format === 'url' ? PLACEHOLDERS[format] : ELEMENT_FORMATS[format].example;
+  return PLACEHOLDERS[format ?? 'text'];
 }
 
 function blankOf(elements: Readonly<Record<string, HandoffElement>>): Readonly<Record<string, unknown>> {

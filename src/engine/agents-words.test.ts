@@ -102,21 +102,38 @@ describe('the source of the rules', () => {
   /** Text that people or agents write. A rule that needs to know more than whether it is there has its own typed field. */
   const TEXT = '(?:reason|notes|message|words|why|output|summary|context|violations?|text)';
   const READS = new RegExp(
-    String.raw`\b${TEXT}\??\.(?:startsWith|endsWith|includes|match|search|indexOf)\(|/[a-z]*\.(?:test|exec)\([^)]*\b${TEXT}\)|\b${TEXT} (?:===|!==) (?:[A-Z]|['"\x60](?!['"\x60]))`,
+    String.raw`\b${TEXT}\??\.(?:startsWith|endsWith|includes|match|search|indexOf|lastIndexOf|split|substring|charAt)\(|/[a-z]*\.(?:test|exec)\([^)]*\b${TEXT}\)|\b${TEXT} (?:===|!==) (?:[A-Z]|['"\x60](?!['"\x60]))`,
   );
   const folder = join(import.meta.dirname, '..');
-  const files = globSync('{state,engine}/**/*.ts', { cwd: folder }).filter(
+  const files = globSync('{state,engine,daemon,effects}/**/*.ts', { cwd: folder }).filter(
     (file) => !/\.(?:test|cases)\.ts$/.test(file),
   );
 
+  /** Lines that read text which no agent wrote, or read it only to display it. */
+  const KNOWN: readonly (readonly [file: string, part: string])[] = [
+    ['state/upcast.ts', ''],
+    // The decision's own text, shown again with the newest move first.
+    ['engine/on-main-moved.ts', "open.context.split('\\n\\n')"],
+    // A setting of the daemon.
+    ['daemon/settings.ts', '.test(text)'],
+    // Which of two errors is answered: the message is of Baton's own git calls.
+    ['daemon/writeback-handlers.ts', 'problem.message.startsWith(`commit '],
+    ['daemon/import-handler.ts', 'refusal.message.includes(task_id)'],
+    // What GitHub answered to a merge, which has no code of its own.
+    ['effects/merge-pull.ts', 'problem.message)'],
+    ['effects/merge-pull.ts', "message.split('\\n')"],
+    // A message that is part of the next one is not sent twice.
+    ['effects/launch-agent.ts', 'message?.includes(text)'],
+  ];
+  const isKnown = (file: string, line: string): boolean =>
+    KNOWN.some(([known, part]) => file === known && line.includes(part));
+
   it('reads no meaning from text', () => {
-    expect(files.length).toBeGreaterThan(100);
+    expect(files.length).toBeGreaterThan(250);
     const found = files.flatMap((file) =>
       readFileSync(join(folder, file), 'utf8')
         .split('\n')
-        .flatMap((line, at) =>
-          READS.test(line) && !file.endsWith('upcast.ts') ? [`${file}:${at + 1} ${line.trim()}`] : [],
-        ),
+        .flatMap((line, at) => (READS.test(line) && !isKnown(file, line) ? [`${file}:${at + 1} ${line.trim()}`] : [])),
     );
     expect(found).toEqual([]);
   });
@@ -126,6 +143,7 @@ describe('the source of the rules', () => {
     `return /^(?:max_files|no_git_commit): /.test(violation);`,
     `type: reason === WRITEBACK_REQUIRED ? 'writeback' : 'merged_tree',`,
     `if (signal.notes?.includes('waived')) return [];`,
+    `const [kind] = reason.split(': ');`,
   ])('is searched for what stood there before: %s', (line) => {
     expect(READS.test(line)).toBe(true);
   });

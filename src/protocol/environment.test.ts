@@ -12,7 +12,8 @@ describe('what passes by default', () => {
     ['where the user is', ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME']],
     ['language and terminal', ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM', 'COLORTERM', 'CI']],
     ['proxies in both cases', ['http_proxy', 'HTTPS_PROXY', 'no_proxy', 'ALL_PROXY']],
-    ['certificates', ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE']],
+    ['certificates', ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE', 'PIP_CERT', 'DENO_CERT']],
+    ['certificates of clients of Google', ['GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', 'HTTPLIB2_CA_CERTS']],
     ['toolchains', ['JAVA_HOME', 'GOPATH', 'CARGO_HOME', 'RUSTUP_HOME', 'NVM_DIR', 'PYENV_ROOT', 'VIRTUAL_ENV']],
   ])('%s', (_, names) => {
     expect(passedOf(given(...names))).toEqual(names);

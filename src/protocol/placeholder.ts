@@ -1,6 +1,6 @@
 /**
  * What stands in the forms that Baton gives to a session until the agent fills them in. A message that still has one of these as a whole value
- * says nothing, so it is refused. The last two fit the format of a commit and of an address; no commit and no host has them.
+ * says nothing, so it is refused. Those after `summary` fit a format of elements (`ELEMENT_FORMATS`), and no true value looks like them.
  */
 export const PLACEHOLDERS = {
   text: 'FILL IN',
@@ -9,6 +9,10 @@ export const PLACEHOLDERS = {
   summary: 'FILL IN: what was done, and why so',
   sha: 'f111'.repeat(10),
   url: 'https://baton.invalid/fill-in',
+  agent: 'fill-in',
+  branch: 'fill-in/branch',
+  digits: '0000000000',
+  timestamp: '1970-01-01T00:00:00Z',
 } as const;
 
 /** The dotted path of the first value that is nothing but a placeholder, at any depth; undefined if everything is filled in. */

@@ -4,7 +4,14 @@ import { openKeyFile } from '../../src/ledger/key-file.ts';
 import { ledgerPlace } from '../../src/ledger/ledger-place.ts';
 import { sha256 } from '../../src/ledger/node-crypto.ts';
 import { sealSnapshot } from '../../src/ledger/snapshot.ts';
-import { markDone, partsOf, replaceSnapshot, withOldNote, type Row } from '../processes/forged-snapshot.ts';
+import {
+  markDone,
+  partsOf,
+  plantSnapshot,
+  replaceSnapshot,
+  withOldNote,
+  type Row,
+} from '../processes/forged-snapshot.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { World } from '../processes/world.ts';
 
@@ -43,6 +50,18 @@ describe('a forged snapshot', { timeout: 60_000 }, () => {
     replaceSnapshot(world.ledgerFile, () => Buffer.from('rubbish'));
     expect(world.baton(['ledger', 'verify'])).toMatchObject({ code: 4 });
     expect(await phaseAfterRestart()).toBe('IMPLEMENTATION');
+  });
+
+  it.each(['state-9', 'state-12', 'state-99'])('under the name %s is removed at the next start', async (name) => {
+    plantSnapshot(world.ledgerFile, name, withOldNote);
+    const forged = world.baton(['ledger', 'verify']);
+    expect(forged.code).toBe(4);
+    expect(forged.err).toContain(`the snapshot ${name} is forged`);
+    expect(await phaseAfterRestart()).toBe('IMPLEMENTATION');
+    expect(world.baton(['ledger', 'verify'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('the snapshot matches'),
+    });
   });
 
   it('that was signed with the stolen key is named: only the sandbox keeps the key from an agent', async () => {

@@ -32,7 +32,7 @@ it("refuses another task's evidence under a hand claim, and accepts the task's o
     'invalid-evidence: invalid evidence bundle: it is about T001, not MINE',
   );
   expect(refusalOf(await send('MINE', old))).toBe(
-    `invalid-evidence: invalid evidence bundle: head_sha ${old} is neither HEAD nor the commit of a record of this claim`,
+    `invalid-evidence: invalid evidence bundle: head_sha ${old} is not HEAD`,
   );
   const accepted = await send('MINE', head);
   expect(resultOf(accepted)).toMatchObject({ next_phase: 'CI_PENDING' });

@@ -10,11 +10,23 @@ export interface Row {
 
 /** Replaces the snapshot in the database, as someone with SQLite at hand does. */
 export function replaceSnapshot(ledgerFile: string, forge: (row: Row) => Uint8Array): void {
+  plantSnapshot(ledgerFile, SNAPSHOT_NAME, forge);
+}
+
+/** Puts a forged snapshot into the database under any name. */
+export function plantSnapshot(ledgerFile: string, name: string, forge: (row: Row) => Uint8Array): void {
   const db = new DatabaseSync(ledgerFile);
   const row = db.prepare('SELECT size, hash, bytes FROM snapshot WHERE name = ?').get(SNAPSHOT_NAME);
   if (row === undefined) throw new Error('the daemon left no snapshot');
   const bytes = forge(row as unknown as Row); // oxlint-disable-line typescript/no-unsafe-type-assertion
-  db.prepare('UPDATE snapshot SET bytes = ? WHERE name = ?').run(bytes, SNAPSHOT_NAME);
+  const { size, hash } = row;
+  if (size === undefined || hash === undefined) throw new Error('the snapshot has no entry');
+  db.prepare('INSERT OR REPLACE INTO snapshot (name, size, hash, bytes) VALUES (?, ?, ?, ?)').run(
+    name,
+    size,
+    hash,
+    bytes,
+  );
   db.close();
 }
 

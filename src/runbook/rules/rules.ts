@@ -11,6 +11,7 @@ import { checkRoles } from './roles.ts';
 import { checkSteps } from './steps.ts';
 import { checkTemplates } from './templates.ts';
 import { checkVariables } from './variables.ts';
+import { checkWebhook } from './webhook.ts';
 
 /** What a shape cannot say. Each looks at the whole and reports what it finds. */
 export const RULES: readonly ((subject: Subject) => void)[] = [
@@ -24,6 +25,7 @@ export const RULES: readonly ((subject: Subject) => void)[] = [
   checkVariables,
   checkCommands,
   checkTemplates,
+  checkWebhook,
   checkBranch,
   checkLists,
 ];

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Entry } from '../ledger/entry.ts';
+import { recordedOf } from './recorded.ts';
+import { emptyState, evolve } from './state.ts';
+
+/**
+ * Ledgers of the version before causes, principals and adopted runbooks, with the whole state to which the code of that version folded them: one
+ * of the demo, and random ones that have every other type of entry.
+ */
+interface OldLedger {
+  readonly name: string;
+  readonly entries: readonly Pick<Entry, 'seq' | 'at' | 'actor' | 'type' | 'data'>[];
+  /** Maps are lists of pairs. */
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+const FIXTURE = join(import.meta.dirname, '../../test/fixtures/ledger/before-gates.ndjson');
+const ledgers = readFileSync(FIXTURE, 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as OldLedger); // oxlint-disable-line typescript/no-unsafe-type-assertion
+
+describe('a ledger of an earlier version', () => {
+  it.each(ledgers.map((ledger) => [ledger.name, ledger] as const))('folds to the same state: %s', (_, ledger) => {
+    const state = emptyState();
+    for (const entry of ledger.entries) {
+      const recorded = recordedOf({ v: 1, project: 'p', prev: '', cause: null, ...entry });
+      if (recorded !== undefined) evolve(state, recorded);
+    }
+    const folded = Object.entries(state).map(([name, part]: [string, unknown]) => [
+      name,
+      part instanceof Map ? [...part] : part,
+    ]);
+    expect(JSON.parse(JSON.stringify(Object.fromEntries(folded)))).toMatchObject(expected(ledger.state));
+  });
+
+  it('has more than seventy types of entries, and no move with a typed cause', () => {
+    const entries = ledgers.flatMap((ledger) => ledger.entries);
+    expect(new Set(entries.map(({ type }) => type)).size).toBeGreaterThan(70);
+    expect(entries.filter(({ type, data }) => type === 'PhaseMoved' && 'cause' in data)).toEqual([]);
+  });
+});
+
+/** Fields that are new may be there. Authors may be more: whoever claimed a task in IMPLEMENTATION is one today. */
+function expected(state: OldLedger['state']): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(state), (name, value: unknown) => (name === 'authors' ? atLeast(value) : value));
+}
+
+function atLeast(authors: unknown): unknown {
+  return expect.arrayContaining(Array.isArray(authors) ? authors : []);
+}

@@ -1,0 +1,43 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** The page on attacks is complete: each has a section, a test that runs with `npm test`, and a word on what a sandbox adds. */
+const root = join(import.meta.dirname, '..');
+const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
+const sections = page.split(/^## /m).flatMap((text) => {
+  const number = /^(\d+)\. /.exec(text)?.[1];
+  return number === undefined ? [] : [[Number(number), text] as const];
+});
+
+describe('docs/security.md', () => {
+  it('has fourteen attacks', () => {
+    expect(sections.map(([number]) => number)).toEqual(Array.from({ length: 14 }, (_, i) => i + 1));
+  });
+
+  it.each(sections)('says what stops attack %i, and what only the sandbox stops', (_, text) => {
+    expect(text).toMatch(/what stops it/i);
+    expect(text).toMatch(/only (?:the|a) sandbox|sandbox changes nothing|A sandbox\nchanges nothing/i);
+  });
+
+  it.each(sections)('has attack %i played by an end-to-end test', (number) => {
+    const name = String(number).padStart(2, '0');
+    expect(globSync(`test/e2e/attack-${name}-*.int.test.ts`, { cwd: root })).toHaveLength(1);
+  });
+
+  it('names tests that exist, at least one with variants for each attack', () => {
+    const rows = [...page.matchAll(/^\| (\d+) \|(.*)\|$/gm)].map(([, number, cells = '']) => [
+      Number(number),
+      [...cells.matchAll(/`([^`]+\.test\.ts)`/g)].map(([, file = '']) => file),
+    ]);
+    expect(rows.map(([number]) => number)).toEqual(sections.map(([number]) => number));
+    expect(rows.filter(([, files]) => Array.isArray(files) && files.length === 0)).toEqual([]);
+    const named = [...page.matchAll(/`((?:src|test)\/[^`*]+\.ts)`/g)].map(([, file = '']) => file);
+    expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  it('has every file of test/attacks in its table', () => {
+    const files = globSync('test/attacks/*.int.test.ts', { cwd: root });
+    expect(files.filter((file) => !page.includes(`\`${file}\``))).toEqual([]);
+  });
+});
