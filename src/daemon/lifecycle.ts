@@ -89,7 +89,15 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const signer = openKeyFile(files.signingKey);
   if (!signer.ok) throw new Error(signer.problems[0].message);
   const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env });
-  const projects = new Projects({ stateDir, settings, signer: signer.value, log, env, servicesFor });
+  const projects = new Projects({
+    stateDir,
+    settings,
+    signer: signer.value,
+    log,
+    env,
+    servicesFor,
+    onStoreBack: () => void delivery.deliver(),
+  });
   const shared = {
     projects,
     outbox: files.outbox,

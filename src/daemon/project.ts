@@ -20,6 +20,7 @@ import { Fences } from './fences.ts';
 import { Keeper } from './keeper.ts';
 import { foldState } from './fold-state.ts';
 import { MainWatch } from './main-watch.ts';
+import { StoreWatch } from './store-watch.ts';
 import { renderState, SNAPSHOT_NAME } from './state-snapshot.ts';
 
 export interface ProjectOptions {
@@ -43,6 +44,8 @@ export interface ProjectOptions {
   readonly onImport?: (line: string) => void;
   /** A snapshot was not read, and why: the entries were folded again instead. For the log. */
   readonly onDiscarded?: (name: string, why: string) => void;
+  /** The store can no longer be written, or can be written again. */
+  readonly onStoreHealth?: (health: StoreHealth) => void;
   /** At every tick of the clock that claims run out by. */
   readonly onTick?: (nowMs: number) => void;
 }
@@ -68,6 +71,7 @@ export class Project {
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
   readonly #onTick: (nowMs: number) => void;
+  readonly #storeWatch: StoreWatch;
   #effects: Effects | undefined;
   #isClosed = false;
   #snapshotAt: number;
@@ -93,6 +97,7 @@ export class Project {
       login: () => loginAt(rulesInForce(parts.state, options.rules)),
       onMistake: options.onMistake ?? ((): void => undefined),
     });
+    this.#storeWatch = new StoreWatch(parts.ledger, options.onStoreHealth);
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
     this.#onTick = options.onTick ?? ((): void => undefined);
@@ -156,6 +161,7 @@ export class Project {
     void this.expire();
     this.#effects?.tick(this.#state);
     this.mainWatch.glance(nowMs);
+    this.#storeWatch.glance(nowMs);
     this.#onTick(nowMs);
   }
 
