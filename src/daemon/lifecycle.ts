@@ -9,7 +9,7 @@ import { VERSION } from '../api/version.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { Effects } from '../effects/effects.ts';
 import { removeLookFolders } from '../git/own/look-folder.ts';
-import { isShortage } from '../protocol/shortage.ts';
+import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
 import { dispatch } from './dispatch.ts';
 import { takeWebhook } from './github-webhook.ts';
@@ -73,7 +73,7 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
     lock.release();
     log.error('the daemon cannot start', { cause: causeOf(error) });
     const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, isTaken: false, error: { code: 'cannot-start', message, hint: 'See daemon.log.' } };
+    return { ok: false, isTaken: false, error: { code: 'cannot-start', message, hint: hintFor(error, stateDir) } };
   }
 }
 
@@ -161,6 +161,12 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };
+}
+
+/** A full disk has no room for a line in the log either. */
+function hintFor(error: unknown, stateDir: string): string {
+  if (isDiskFault(error)) return `Make room on the disk of ${stateDir}, or make it writable; then: baton up`;
+  return isShortage(error) ? 'Raise the limit on open files: ulimit -n; then: baton up' : 'See daemon.log.';
 }
 
 function cannotLook(error: Error): string {

@@ -174,7 +174,7 @@ export function failed(code: string, message: string, hint: string): GitFailure 
 type ExecError = Parameters<NonNullable<Parameters<typeof execFile>[3]>>[0];
 
 function failure(args: readonly string[], options: GitOptions, error: ExecError, stderr: string): GitFailure {
-  const command = `git ${args[0] ?? ''}`;
+  const command = `git ${args.find((word, i) => !word.startsWith('-') && args[i - 1] !== '-c') ?? ''}`;
   const code: unknown = error?.code;
   if (code === 'ENOENT') {
     const message = `cannot run git in '${folderOf(options.cwd)}'`;
