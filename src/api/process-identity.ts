@@ -21,3 +21,14 @@ export function hasEnded(identity: string): boolean {
     throw error;
   }
 }
+
+/** The same as a text that is always there: its number alone if it has ended, or if there is no descriptor to look with. */
+export function nameProcess(pid: number): string {
+  const unknown = `?/${pid}/?`;
+  try {
+    return identifyProcess(pid) ?? unknown;
+  } catch (error) {
+    if (isShortage(error)) return unknown;
+    throw error;
+  }
+}

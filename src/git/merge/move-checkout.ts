@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { saysDiskFault } from '../../protocol/shortage.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
 import { withCheckout } from '../own/with-checkout.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
 import { failed, git, gitText, type GitFailure, type GitResult, type OwnPlace } from '../run-git.ts';
 import { findInTheWay } from './find-in-the-way.ts';
 import { KeptFiles, type Touched } from './kept-files.ts';
@@ -108,8 +109,8 @@ async function cannotUpdate(path: string, { problem }: GitFailure): Promise<GitF
   const isFull = problem.code === 'git/disk' || (await hasNoRoom(path));
   const cause = isFull ? `there is no room on its disk, or it cannot be written (${problem.message})` : problem.message;
   const hint = isFull
-    ? `Make room: df -h ${path}. Then merge again.`
-    : `Check who owns the files, and the quota: ls -l ${path}. Then merge again.`;
+    ? `Make room: df -h ${quoteForShell(path)}. Then merge again.`
+    : `Check who owns the files, and the quota: ls -l ${quoteForShell(path)}. Then merge again.`;
   const message = `the files of '${path}' cannot be updated: ${cause}. Nothing was merged, and the files are as before`;
   return failed('git/checkout-failed', message, hint);
 }

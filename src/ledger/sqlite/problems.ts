@@ -48,10 +48,11 @@ export function writeProblem(path: string, error: unknown): Problem {
 
 /** Another process has a lock on the file. */
 export function locked(path: string, lockedMs: number): Problem {
+  const file = /^[\w./:=@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
   return ledgerProblem(
     'ledger/locked',
     `${path} has been locked by another process for ${(lockedMs / 1000).toFixed(1)} s`,
-    `Nothing was recorded. Find the process and end it, or its transaction: fuser -v ${path} (or: lsof ${path}). Then try again.`,
+    `Nothing was recorded. Find the process and end it, or its transaction: fuser -v ${file} (or: lsof ${file}). Then try again.`,
   );
 }
 
