@@ -41,6 +41,15 @@ describe('the seats of connections', () => {
     expect(seats.size).toBeLessThanOrEqual(LIMITS.total);
   });
 
+  it('closes the new connection if all others are in use', () => {
+    const seats = new Seats<string>(LIMITS);
+    for (let i = 0; i < LIMITS.total; i += 1) {
+      expect(seats.enter(`busy-${i}`)).toBeUndefined();
+      seats.use(`busy-${i}`);
+    }
+    expect(seats.enter('one more')).toBe('one more');
+  });
+
   it('keeps seats for operators, however busy sessions and workers are', () => {
     const seats = new Seats<string>(LIMITS);
     fill(seats, 'session', 50, true);

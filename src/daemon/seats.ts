@@ -39,11 +39,13 @@ export class Seats<C> {
     return this.#seats.size;
   }
 
-  /** Takes a new connection in. Returns the one that is to be closed for it, if any. */
+  /** Takes a new connection in. Returns the one that is to be closed for it, if any: itself if all others are in use. */
   enter(connection: C): C | undefined {
     this.#seats.set(connection, { kind: 'unknown', calls: 0 });
-    if (this.#count('unknown') > this.#limits.unknown) return this.#findIdle(['unknown'], connection);
-    return this.#seats.size > this.#limits.total ? this.#findIdle(ALL, connection) : undefined;
+    const isOver = this.#count('unknown') > this.#limits.unknown;
+    const idle = isOver ? this.#findIdle(['unknown'], connection) : undefined;
+    if (idle !== undefined || this.#seats.size <= this.#limits.total) return idle;
+    return this.#findIdle(ALL, connection) ?? connection;
   }
 
   /** A request says who it is. `full`: there is no room for one more of this kind, and all of them are in use. */
