@@ -8,6 +8,7 @@ import { openLedger } from '../ledger/open-ledger.ts';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
 import { keepSnapshot } from '../ledger/keep.ts';
 import type { Problem } from '../protocol/problem.ts';
+import type { StoreHealth } from '../protocol/store-health.ts';
 import { decide } from '../state/decide.ts';
 import type { Recorded } from '../state/event.ts';
 import { createLeases, type Leases, type LeaseTimes } from '../state/lease.ts';
@@ -109,6 +110,11 @@ export class Project {
     return [...this.#state.agents.values()].filter(({ process }) => process === 'running').length;
   }
 
+  /** Whether anything can be recorded: since when not, why, and what to do. Tries it if the last success is a while ago. */
+  async storeHealth(): Promise<StoreHealth> {
+    return this.ledger.probe(FRESH_MS);
+  }
+
   /** From now on what the project owes to the outside is done. */
   begin(effects: Effects): void {
     void this.keeper
@@ -178,6 +184,9 @@ export class Project {
     await this.ledger.close();
   }
 }
+
+/** A write that succeeded this short a time ago proves that the store can be written. */
+const FRESH_MS = 2000;
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 

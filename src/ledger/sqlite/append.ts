@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Problem } from '../../protocol/problem.ts';
 import { sameBytes } from '../hex.ts';
 import type { Appended, Commit, Head } from '../store.ts';
+import { readPragma } from './migrate.ts';
 import { replaced, writeProblem } from './problems.ts';
 import type { Reader } from './read.ts';
 
@@ -54,6 +56,17 @@ export class Appender {
     const last = commit.entries.at(-1) ?? commit.entries[0];
     this.#head = { size: last.seq, hash: last.hash };
     return { ok: true, head: this.#head };
+  }
+
+  /** Writes one page that stays as it is, durably. Returns why that is not possible. */
+  probe(): Problem | undefined {
+    if (inodeOf(this.#path) !== this.#inode) return replaced(this.#path);
+    try {
+      this.#db.exec(`PRAGMA user_version = ${readPragma(this.#db, 'user_version')}`);
+      return undefined;
+    } catch (error) {
+      return writeProblem(this.#path, error);
+    }
   }
 
   /**

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/problem.ts';
+import type { StoreHealth } from '../../protocol/store-health.ts';
+import { HealthLog } from '../health-log.ts';
 import { ledgerProblem } from '../ledger-problem.ts';
 import type { Appended, Commit, Head, Range, Snapshot, Store } from '../store.ts';
 import { Appender } from './append.ts';
@@ -95,6 +97,7 @@ export class SqliteStore implements Store {
   readonly #watch: HeadWatch;
   readonly #release: (() => void) | undefined;
   readonly #idleMs: number;
+  readonly #log = new HealthLog();
   #idle: NodeJS.Timeout | undefined;
 
   constructor(path: string, db: DatabaseSync, release: (() => void) | undefined, idleMs: number) {
@@ -115,6 +118,8 @@ export class SqliteStore implements Store {
   async append(commit: Commit): Promise<Appended> {
     if (!this.#appender) throw new Error('this store was opened for reading');
     const appended = this.#appender.append(commit);
+    if ('problem' in appended) this.#log.failed(appended.problem);
+    else this.#log.succeeded();
     if (appended.ok) {
       this.#watch.announce(appended.head);
       this.#waitForIdle();
@@ -180,6 +185,19 @@ export class SqliteStore implements Store {
     rmSync(draft, { force: true });
     await backup(this.#db, draft);
     renameSync(draft, path);
+  }
+
+  health(): StoreHealth {
+    return this.#log.health;
+  }
+
+  async probe(freshMs = 0): Promise<StoreHealth> {
+    const { health, provenAgoMs } = this.#log;
+    if (!this.#appender || (health.writable && provenAgoMs < freshMs)) return health;
+    const problem = this.#appender.probe();
+    if (problem === undefined) this.#log.succeeded();
+    else this.#log.failed(problem);
+    return this.#log.health;
   }
 
   async close(): Promise<void> {
