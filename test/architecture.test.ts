@@ -72,6 +72,15 @@ describe('the arrows of the architecture', () => {
     expect(findCycle()).toBeUndefined();
   });
 
+  it('says in one place that nothing needs a person, and asks that place from one other', () => {
+    const all = globSync('src/**/*.{ts,js,html}', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
+    expect(all.filter((file) => /nothing needs you/i.test(read(file)))).toEqual(['src/api/all-clear.ts']);
+    expect(all.filter((file) => read(file).includes('judgeAllClear(')).sort()).toEqual([
+      'src/api/all-clear.ts',
+      'src/daemon/status-view.ts',
+    ]);
+  });
+
   it('keeps protocol free of Node', () => {
     const wrong = files
       .filter((file) => roomOf(file) === 'protocol')
