@@ -80,6 +80,8 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     timeout_ms: isAttached(run) ? null : (run.plan.timeout_ms ?? null),
     kill_after_ms: times.killAfterMs,
     idle_ms: isAttached(run) ? null : times.idleMs,
+    ...(isAttached(run) ? {} : { silence_ms: times.silenceMs, tool_ms: times.toolMs }),
+    report_ms: Math.min(REPORT_MS, times.silenceMs / 4),
     renew_ms: run.task === null ? null : times.renewalMs,
     log_bytes: times.logBytes,
     finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && world.usesExitSignals(),
@@ -90,6 +92,9 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   };
   return { ok: true, launch };
 }
+
+/** A supervisor reports this often even if nothing happens, so that the daemon knows which agents it has lost sight of. */
+const REPORT_MS = 30_000;
 
 interface Refused {
   readonly ok: false;

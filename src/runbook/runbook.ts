@@ -136,6 +136,8 @@ export interface RunLimits extends SessionLimits {
   readonly renewalMs: number;
   /** An agent that prints nothing for so long is idle; undefined: only its own word counts. */
   readonly idleMs: number | undefined;
+  readonly silenceMs: number;
+  readonly toolMs: number;
   /** How long an agent that nobody waits for may take to leave. */
   readonly leaveMs: number;
   /** Agents at work at the same time, all together. */
