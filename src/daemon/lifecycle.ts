@@ -91,7 +91,15 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   if (!signer.ok) throw new Error(signer.problems[0].message);
   const loop = new LoopPulse();
   const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env, loop });
-  const projects = new Projects({ stateDir, settings, signer: signer.value, log, env, servicesFor });
+  const projects = new Projects({
+    stateDir,
+    settings,
+    signer: signer.value,
+    log,
+    env,
+    servicesFor,
+    onStoreBack: () => void delivery.deliver(),
+  });
   const shared = {
     projects,
     outbox: files.outbox,

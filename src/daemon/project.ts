@@ -21,6 +21,7 @@ import { Keeper } from './keeper.ts';
 import { foldState } from './fold-state.ts';
 import { LastReports } from './last-reports.ts';
 import { MainWatch } from './main-watch.ts';
+import { StoreWatch } from './store-watch.ts';
 import { renderState, SNAPSHOT_NAME } from './state-snapshot.ts';
 
 export interface ProjectOptions {
@@ -44,6 +45,8 @@ export interface ProjectOptions {
   readonly onImport?: (line: string) => void;
   /** A snapshot was not read, and why: the entries were folded again instead. For the log. */
   readonly onDiscarded?: (name: string, why: string) => void;
+  /** The store can no longer be written, or can be written again. */
+  readonly onStoreHealth?: (health: StoreHealth) => void;
   /** At every tick of the clock that claims run out by. */
   readonly onTick?: (nowMs: number) => void;
 }
@@ -71,6 +74,7 @@ export class Project {
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
   readonly #onTick: (nowMs: number) => void;
+  readonly #storeWatch: StoreWatch;
   #effects: Effects | undefined;
   #isClosed = false;
   #snapshotAt: number;
@@ -96,6 +100,7 @@ export class Project {
       login: () => loginAt(rulesInForce(parts.state, options.rules)),
       onMistake: options.onMistake ?? ((): void => undefined),
     });
+    this.#storeWatch = new StoreWatch(parts.ledger, options.onStoreHealth);
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
     this.lastReports = new LastReports(options.monotonicMs());
@@ -163,6 +168,7 @@ export class Project {
     this.#effects?.tick(this.#state);
     this.mainWatch.glance(nowMs);
     this.lastReports.keepOnly((id) => this.#state.agents.get(id)?.process === 'running');
+    this.#storeWatch.glance(nowMs);
     this.#onTick(nowMs);
   }
 

@@ -25,7 +25,9 @@ export class HealthLog {
     if (!this.#health.writable) this.#health = WRITABLE;
   }
 
-  failed(problem: Pick<Problem, 'message' | 'hint'>): void {
-    this.#health = healthAfter(this.#health, problem, this.#now().toISOString());
+  /** The failure began `sinceMs` ago. */
+  failed(problem: Pick<Problem, 'message' | 'hint'>, sinceMs = 0): void {
+    const since = new Date(this.#now().getTime() - sinceMs);
+    this.#health = healthAfter(this.#health, problem, since.toISOString());
   }
 }
