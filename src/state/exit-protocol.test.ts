@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { event } from './event.ts';
-import { given, type Given } from './given.cases.ts';
+import { given, type Given, type Step } from './given.cases.ts';
 import * as runs from './runs/say.cases.ts';
 import { standingOf } from './runs/standing.ts';
 import * as say from './say.cases.ts';
@@ -10,28 +10,28 @@ import { startWorkflow } from './workflow/say.cases.ts';
 const OFF = false;
 const ISSUE = 'W-00001';
 
-const inWorkflow = () =>
-  given([
-    [startWorkflow('Add a thing'), say.operator],
-    [say.claim(ISSUE, 's1', { role: 'issue-manager' }), say.system],
-  ]);
-const byHand = () =>
-  given([
-    [say.create('A'), say.operator],
-    [say.claim('A'), say.worker],
-  ]);
+const IN_WORKFLOW: readonly Step[] = [
+  [startWorkflow('Add a thing'), say.operator],
+  [say.claim(ISSUE, 's1', { role: 'issue-manager' }), say.system],
+];
+const BY_HAND: readonly Step[] = [
+  [say.create('A'), say.operator],
+  [say.claim('A'), say.worker],
+];
 
 describe('where the flag is off', () => {
   it('a session of the built-in workflow must send its exit signal, and cannot end without one', () => {
     const caller = say.session('s1', ISSUE);
-    inWorkflow()
+    given(IN_WORKFLOW)
       .when(runs.signal('complete', undefined, undefined, OFF), caller)
       .thenRefused('cannot complete: missing exit signal');
-    inWorkflow().when(say.exit('DRAFT'), caller).thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
+    given(IN_WORKFLOW)
+      .when(say.exit('DRAFT'), caller)
+      .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
   });
 
   it('any other session ends with its signal', () => {
-    byHand()
+    given(BY_HAND)
       .when(runs.signal('complete', undefined, undefined, OFF), say.session())
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
   });
@@ -48,7 +48,7 @@ describe('where the flag is off', () => {
       });
       return standingOf(state, 's1', OFF).missing;
     };
-    expect(missing(ISSUE, inWorkflow())).toContain('exit signal');
-    expect(missing('A', byHand())).not.toContain('exit signal');
+    expect(missing(ISSUE, given(IN_WORKFLOW))).toContain('exit signal');
+    expect(missing('A', given(BY_HAND))).not.toContain('exit signal');
   });
 });
