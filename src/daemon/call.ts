@@ -27,7 +27,7 @@ export interface Services {
   readonly runbook: RunbookWatch;
   /** The adopted runbooks: what gates, merges and workers go by. */
   readonly rulebook: Rulebook;
-  /** Whether exit signals count in this project: see `exitProtocolEnabled`. */
+  /** The project's flag for exit signals: see `exitProtocolEnabled`; sessions of the built-in workflow go by `usesExitProtocol`. */
   readonly exitProtocol: boolean;
   readonly log: Log;
   /** The daemon's own. */

@@ -25,6 +25,8 @@ export interface StartedAgent {
   readonly env: Readonly<Record<string, string>>;
   readonly fenceHooks: string | null;
   readonly owes: readonly string[];
+  /** Its session ends with an exit signal, which may stand in its output. */
+  readonly usesExitSignals: boolean;
   /** The pinned prompt files of a task; null: a run without a task, which reads them from the project. */
   readonly prompts: Prompts | null;
   /** What passes of the daemon's environment to everything in the project. */
@@ -84,7 +86,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     report_ms: Math.min(REPORT_MS, times.silenceMs / 4),
     renew_ms: run.task === null ? null : times.renewalMs,
     log_bytes: times.logBytes,
-    finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && world.usesExitSignals(),
+    finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && started.usesExitSignals,
     token: world.supervisorToken(run.id),
     agent_token: world.agentToken(run),
     owes: started.owes,

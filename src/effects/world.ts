@@ -50,7 +50,7 @@ export interface World {
   readonly channels: (about: 'attention' | 'warning' | 'done' | 'failed') => readonly Channel[];
   /** Tells git which claim may write where this task is worked on. */
   readonly fence: (taskId: string) => Promise<void>;
-  /** Whether exit signals count in this project. */
+  /** The project's flag for exit signals. */
   readonly usesExitSignals: () => boolean;
   /** As the runbook has them now. */
   readonly times: EffectTimes;

@@ -22,6 +22,8 @@ export interface Runbook {
   readonly workers: ReadonlyMap<string, WorkerDefinition>;
   readonly ci: {
     readonly required: readonly CiCheck[];
+    /** The runbook sets `required`. An empty list is an answer too: nothing is checked. */
+    readonly isSet: boolean;
     /** Patterns that add to the built-in list of protected paths, or take something out of it. */
     readonly protected: readonly string[];
   };

@@ -26,6 +26,7 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'AuditSessionStarted',
   'AuditChainVerified',
   'RunbookAdopted',
+  'ChecksDeclined',
   'WorkersConfigured',
   'PipelineStarted',
   'StepStarted',
