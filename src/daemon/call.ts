@@ -1,7 +1,7 @@
+import type { LoopMeasure } from '../api/proofs.ts';
 import type { Caller } from '../state/caller.ts';
 import type { GitPort } from './git-port.ts';
 import type { Log } from './log.ts';
-import type { LoopPulse } from './loop-pulse.ts';
 import type { Project } from './project.ts';
 import type { Rulebook } from './rulebook.ts';
 import type { RunbookWatch } from './runbook-watch.ts';
@@ -34,6 +34,6 @@ export interface Services {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly monotonicMs: () => number;
   /** Whether the daemon's event loop turns. */
-  readonly loop: Pick<LoopPulse, 'lagMs'>;
+  readonly loop: LoopMeasure;
   readonly now: () => Date;
 }

@@ -89,7 +89,7 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const tokens = new Tokens(stateDir);
   const signer = openKeyFile(files.signingKey);
   if (!signer.ok) throw new Error(signer.problems[0].message);
-  const loop = new LoopPulse();
+  const loop = new LoopPulse(settings.loopLagMs);
   const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env, loop });
   const projects = new Projects({
     stateDir,

@@ -1,14 +1,19 @@
+import type { LoopMeasure } from '../api/proofs.ts';
+
 /**
  * Measures whether the daemon's event loop turns: a timer beats on the monotonic clock, and a beat that comes late, or is overdue, shows for how
  * long nothing else could run either. A late beat counts for a while, so that a loop that stalls again and again does not look well in between.
  */
-export class LoopPulse implements Disposable {
+export class LoopPulse implements LoopMeasure, Disposable {
+  /** How long the loop may stand still. */
+  readonly boundMs: number;
   readonly #now: () => number;
   readonly #timer: NodeJS.Timeout;
   #beatMs: number;
   #late: { readonly byMs: number; readonly atMs: number } = { byMs: 0, atMs: -Infinity };
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(boundMs: number, now: () => number = () => performance.now()) {
+    this.boundMs = boundMs;
     this.#now = now;
     this.#beatMs = now();
     this.#timer = setInterval(() => this.beat(), BEAT_MS).unref();
@@ -41,4 +46,4 @@ export class LoopPulse implements Disposable {
 }
 
 const BEAT_MS = 500;
-const REMEMBER_MS = 5000;
+const REMEMBER_MS = 10_000;

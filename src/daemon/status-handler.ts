@@ -1,5 +1,6 @@
 import type { Answer } from '../api/answer.ts';
 import { statusGet } from '../api/run-operations.ts';
+import { DEFAULT_LIMITS } from '../runbook/build-limits.ts';
 import type { Call } from './call.ts';
 import { answerOf, handle } from './handler.ts';
 import { DOOR_LIMITS } from './limits.ts';
@@ -19,22 +20,25 @@ export const statusHandler = handle(statusGet, async (call) => {
 
 async function readStatus({ project, services }: Call): Promise<Answer> {
   const now = services.now();
-  const store = await project.storeHealth();
+  const probed = await project.storeHealth();
   const broken = runbookAttention(services.runbook);
   const differing = rulesAttention((await project.adoptions?.differences()) ?? []);
   const settled = await project.keeper.read(({ state }) =>
     statusView(state, {
       project,
-      store,
+      // A commit may have failed since.
+      store: probed.writable ? project.ledger.health : probed,
       attention: [...broken, ...differing],
-      lagMs: services.loop.lagMs,
-      clocks: { lastReports: project.lastReports, silenceMs: SILENCE_MS, nowMs: services.monotonicMs(), now },
+      loop: services.loop,
+      clocks: { lastReports: project.lastReports, silenceMs: silenceOf(services), nowMs: services.monotonicMs(), now },
     }),
   );
   return answerOf(settled, (status) => ({ ...status, at: now.toISOString() }));
 }
 
-const SILENCE_MS = 600_000;
+function silenceOf({ rulebook }: Call['services']): number {
+  return rulebook.runbookFor(null).limits?.silenceMs ?? DEFAULT_LIMITS.silenceMs;
+}
 
 const BUSY: Answer = {
   ok: false,

@@ -1,12 +1,19 @@
 import { shellWord } from '../agents/shell-quote.ts';
 import { countAtWork, judgeAllClear } from '../api/all-clear.ts';
-import { proveAgents, proveLoop, provePeople, provePhases, proveStore, type UnservedTask } from '../api/proofs.ts';
+import {
+  proveAgents,
+  proveLoop,
+  provePeople,
+  provePhases,
+  proveStore,
+  type LoopMeasure,
+  type UnservedTask,
+} from '../api/proofs.ts';
 import type { StoreHealth } from '../protocol/store-health.ts';
 import type { State } from '../state/state.ts';
 import { statusOf, type Task } from '../state/task.ts';
 import { unservedTasks } from '../state/unserved.ts';
 import { blockedAttention, mainAttention, stuckAttention, type Attention } from './attention.ts';
-import { DOOR_LIMITS } from './limits.ts';
 import { measureSilence, type SilenceClocks } from './measure-silence.ts';
 import type { Project } from './project.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
@@ -17,13 +24,12 @@ export interface StatusMeasures {
   readonly store: StoreHealth;
   /** About the runbook. */
   readonly attention: readonly Attention[];
-  /** Of the daemon's loop. */
-  readonly lagMs: number;
+  readonly loop: LoopMeasure;
   readonly clocks: SilenceClocks;
 }
 
 /** The status of a project: the lists, and the verdict that every surface shows as it stands. */
-export function statusView(state: State, { project, store, attention, lagMs, clocks }: StatusMeasures) {
+export function statusView(state: State, { project, store, attention, loop, clocks }: StatusMeasures) {
   const { stateDir, rules } = project;
   const decisions = [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView);
   const pipelines = [...state.pipelines.values()]
@@ -39,7 +45,7 @@ export function statusView(state: State, { project, store, attention, lagMs, clo
   const { reasons, ...verdict } = judgeAllClear(
     {
       store: proveStore(store),
-      loop: proveLoop({ lagMs, boundMs: DOOR_LIMITS.loopLagMs }),
+      loop: proveLoop(loop),
       people: provePeople(decisions, [...attention, ...mainAttention(state), ...stuck, ...blockedAttention(state)]),
       agents: proveAgents(
         agents

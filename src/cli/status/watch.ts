@@ -9,7 +9,7 @@ import { textIn } from '../run/read-fields.ts';
 import { statusView, type StatusView } from '../run/views.ts';
 import { untilInterrupted } from '../run/interrupt.ts';
 import { projectDir } from '../runbook.ts';
-import { ANSWER_MS } from './ask-status.ts';
+import { answerMs } from './ask-status.ts';
 import { wantsColors } from './colors.ts';
 import { followStatus } from './follow-status.ts';
 import { describeAway, renderTree, type Away } from './render-tree.ts';
@@ -19,7 +19,7 @@ import { Screen } from './screen.ts';
 export async function watchStatus(given: Given, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
   await startOnce(given, io);
-  const client = lookingOn(given, io, { answerMs: ANSWER_MS });
+  const client = lookingOn(given, io, { answerMs: answerMs(io) });
   try {
     if (given.options.has('json')) await printJson(client, interrupt.signal, io);
     else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, interrupt.signal, given, io);
@@ -32,7 +32,7 @@ export async function watchStatus(given: Given, io: Io): Promise<number> {
 
 /** A daemon that is stopped later was stopped on purpose. One that does not answer is reported by the first question. */
 async function startOnce(given: Given, io: Io): Promise<void> {
-  const client = createClient({ ...clientOptions(given, io), answerMs: ANSWER_MS });
+  const client = createClient({ ...clientOptions(given, io), answerMs: answerMs(io) });
   await client.reach();
   client.close();
 }
