@@ -10,6 +10,7 @@ import {
   type UnservedTask,
 } from '../api/proofs.ts';
 import type { StoreHealth } from '../protocol/store-health.ts';
+import type { AgentStatus } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
 import { statusOf, type Task } from '../state/task.ts';
 import { unservedTasks } from '../state/unserved.ts';
@@ -49,7 +50,7 @@ export function statusView(state: State, { project, store, attention, loop, cloc
       people: provePeople(decisions, [...attention, ...mainAttention(state), ...stuck, ...blockedAttention(state)]),
       agents: proveAgents(
         agents
-          .filter(({ status }) => status === 'running' || status === 'starting')
+          .filter(({ status }) => COUNTS_AS_RUNNING.has(status))
           .map(({ id, name, task_id: taskId }) => ({ id, name, taskId })),
         (id) => measureSilence(state, id, clocks),
       ),
@@ -75,6 +76,9 @@ export function statusView(state: State, { project, store, attention, loop, cloc
     store,
   };
 }
+
+/** Those whose process runs or should run. One that is escalated waits for its decision, with or without a process. */
+const COUNTS_AS_RUNNING: ReadonlySet<AgentStatus> = new Set(['running', 'starting', 'attached', 'leaving']);
 
 function unservedTask({ id, title, phase, nextRole: role }: Task): UnservedTask {
   const as = role === null ? '' : ` --role ${shellWord(role)}`;

@@ -64,8 +64,18 @@ async function neverCalm(during: () => Promise<void>): Promise<void> {
 /** How often the status was asked for, and the question was settled somehow. */
 const ASKED = `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/status_get')).length`;
 
+const SLEPT = `(() => {
+  const now = Date.now;
+  Date.now = () => now() + 60_000;
+  dispatchEvent(new Event('focus'));
+  return document.getElementById('standing').textContent;
+})()`;
+
 describe('the page, while the daemon is there and does not answer', () => {
   it('takes its verdict back, and shows it again when the daemon goes on', { timeout: 90_000 }, async () => {
+    await shows('Nothing needs you');
+    // The machine slept for a minute: what was shown before is taken back before anything is asked.
+    expect(await page.evaluate<string>(SLEPT)).toContain('The daemon does not answer');
     await shows('Nothing needs you');
     process.kill(world.daemonPid, 'SIGSTOP');
     try {
