@@ -1,3 +1,4 @@
+import { isShortage } from '../protocol/shortage.ts';
 import { isLiving, readBoot, readProcStat } from './proc.ts';
 
 /**
@@ -12,5 +13,11 @@ export function identifyProcess(pid: number): string | undefined {
 /** Whether it is known to have ended: another process, or none, has its number now, or the machine was started anew. */
 export function hasEnded(identity: string): boolean {
   const pid = Number(identity.split('/')[1]);
-  return identifyProcess(process.pid) !== undefined && identifyProcess(pid) !== identity;
+  try {
+    return identifyProcess(process.pid) !== undefined && identifyProcess(pid) !== identity;
+  } catch (error) {
+    // Without a descriptor nothing can be looked at, and nothing is known.
+    if (isShortage(error)) return false;
+    throw error;
+  }
 }

@@ -56,6 +56,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       const isEnd = command.kind === 'report-agent' && command.command.report.kind === 'exited';
       return isEnd && !(await drain(projectId)) ? undefined : tell(keeper, command);
     },
+    isStoreWritable: () => project.ledger.health.writable,
     keepLog: async (text) => {
       const kept = await keepText(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
       return kept.ok ? kept.value : null;

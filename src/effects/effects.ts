@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import type { Command } from '../state/decide.ts';
 import type { Recorded } from '../state/event.ts';
 import type { Effect } from '../state/runs/effect.ts';
@@ -123,21 +124,29 @@ export class Effects {
 
   /** What nothing can be said about yet is tried again, less and less often. */
   async #do(effect: Effect, signal: AbortSignal): Promise<void> {
+    let hinderedMs = 0;
     for (let waitMs = RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
-      const commands = await this.#try(effect, signal);
+      const commands = await this.#try(effect, signal, hinderedMs < PASSING_MS);
+      // While nothing can be recorded, no failure is: the same full disk may be behind both.
+      if (this.#world.isStoreWritable()) hinderedMs += waitMs;
       if (commands.length > 0) return tellAll(commands, this.#world, signal);
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** Whatever goes wrong is an outcome: a full disk must not stop the daemon. */
-  async #try(effect: Effect, signal: AbortSignal): Promise<readonly Command[]> {
+  /**
+   * Whatever goes wrong is an outcome: it must not stop the daemon. A shortage of descriptors and a full disk pass, and say nothing about
+   * the agent: they become an outcome only if they last (`mayPass` is false then).
+   */
+  async #try(effect: Effect, signal: AbortSignal, mayPass: boolean): Promise<readonly Command[]> {
     try {
       return await perform(effect, this.#world, signal);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#world.log.error('an effect failed', { key: effect.key, reason });
-      return failureOf(effect, reason);
+      const isPassing = mayPass && (isShortage(error) || isDiskFault(error));
+      const message = isPassing ? 'an effect failed, and is tried again' : 'an effect failed';
+      this.#world.log.error(message, { key: effect.key, reason });
+      return isPassing ? [] : failureOf(effect, reason);
     }
   }
 
@@ -180,6 +189,9 @@ interface Doing {
   readonly effect: Effect;
   readonly controller: AbortController;
 }
+
+/** How long a shortage or a full disk is waited for while the ledger can be written. */
+const PASSING_MS = 120_000;
 
 const RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
