@@ -71,6 +71,15 @@ describe('the arrows of the architecture', () => {
     expect(table).toEqual({ a: [], b: ['a'], c: ['b'], d: ['a', 'b'] });
   });
 
+  it('says in one place that nothing needs a person, and asks that place from one other', () => {
+    const all = globSync('src/**/*.{ts,js,html}', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
+    expect(all.filter((file) => /nothing needs you/i.test(read(file)))).toEqual(['src/api/all-clear.ts']);
+    expect(all.filter((file) => read(file).includes('judgeAllClear(')).sort()).toEqual([
+      'src/api/all-clear.ts',
+      'src/daemon/status-view.ts',
+    ]);
+  });
+
   it('would notice an arrow that points the wrong way', () => {
     expect(wrongArrows(new Map([['src/protocol/x.ts', ['src/cli/main.ts']]]))).toEqual([
       'src/protocol/x.ts → src/cli/main.ts',

@@ -69,7 +69,8 @@ describe('the documentation', () => {
 const IDS = /(?<![\w-])[0-9a-f]{8}(?![\w-])/g;
 
 function ageless(text: string): string {
-  return text.replaceAll(/\b\d{1,2}[smhd]\b/g, '0s');
+  // A longer age widens its column.
+  return text.replaceAll(/\b\d{1,2}[smhd]\b( ?) */g, '0s$1');
 }
 
 /** A repository with one commit and the examples, a Baton of its own, and a shell in it. */

@@ -49,6 +49,7 @@ export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'rate-limited': 429,
   internal: 500,
   'store-unavailable': 503,
+  'project-busy': 503,
   'writeback-failed': 503,
   stopping: 503,
 };

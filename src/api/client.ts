@@ -3,6 +3,7 @@ import { CallChannel, type ChannelCall } from './call-channel.ts';
 import { pause, type HttpRequest } from './http-connection.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from './outbox.ts';
 import { makePass, needsPass, PASS_HEADER } from './operator-pass.ts';
+import { notAnswering } from './not-answering.ts';
 import { notHeard, parseAnswer } from './parse-answer.ts';
 import { findDaemon, reachDaemon, type Reached } from './reach.ts';
 import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
@@ -22,6 +23,8 @@ export interface ClientOptions {
   readonly autostart: boolean;
   /** How long to try to reach a daemon before a call is kept or given up. */
   readonly reachMs: number;
+  /** How long a daemon that accepts connections may take for each answer; a minute if left out. Opening a channel counts as one. */
+  readonly answerMs?: number;
   /** Who stands between: the supervisor of the agent that calls. It speaks plain HTTP. */
   readonly url?: string;
 }
@@ -158,7 +161,7 @@ export class Client {
     for (let losses = 0; ;) {
       const opened = await this.#channel(until);
       if (!opened.ok) return opened;
-      const received = await opened.channel.call(said, sendOptions(call, options));
+      const received = await opened.channel.call(said, this.#sendOptions(call, options));
       // Whoever has waited for long, and lost its daemon then, has as much time to find the next one as anybody.
       if (!received.ok && performance.now() > until) [until, losses] = [performance.now() + reachMs, 0];
       if (received.ok) {
@@ -168,7 +171,7 @@ export class Client {
         opened.channel.close();
         await pause(STOPPING_MS);
       } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
-        return { ok: false, error: notHeard(received.lost) };
+        return { ok: false, error: this.#unheard(received.lost) };
       }
     }
   }
@@ -192,7 +195,7 @@ export class Client {
     for (let losses = 0; ;) {
       const reached = await reachDaemon({ ...this.#options, until });
       if (!reached.ok) return reached;
-      const timeoutMs = Math.max(HELLO_MS, until - performance.now());
+      const timeoutMs = this.#options.answerMs ?? Math.max(HELLO_MS, until - performance.now());
       const opened = await CallChannel.open(reached.connection, this.#headers({}), timeoutMs);
       if (opened.ok) {
         this.#channels.push(opened.channel);
@@ -202,14 +205,14 @@ export class Client {
       const answer = received.ok ? parseAnswer(received.body) : undefined;
       if (answer !== undefined && !answer.ok && !(isStopping(answer) && performance.now() < until)) return answer;
       if (!received.ok && (received.lost !== 'closed' || ++losses > MAX_LOSSES))
-        return { ok: false, error: notHeard(received.lost) };
+        return { ok: false, error: this.#unheard(received.lost) };
       await pause(STOPPING_MS);
     }
   }
 
   async #post(call: ChannelCall, options: CallOptions): Promise<Answer> {
     const { operation, key, body } = call;
-    const { timeoutMs } = sendOptions(call, options);
+    const { timeoutMs } = this.#sendOptions(call, options);
     const request = { method: 'POST', path: `/v1/${operation}`, body } as const;
     return this.#request(request, { ...options, timeoutMs }, { 'idempotency-key': key });
   }
@@ -224,7 +227,7 @@ export class Client {
     for (;;) {
       const reached = await this.#reach();
       if (!reached.ok) return reached;
-      const { timeoutMs = ANSWER_MS, signal } = options;
+      const { timeoutMs = this.#options.answerMs ?? ANSWER_MS, signal } = options;
       const headers = { ...this.#headers(options), ...more };
       const patience = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
       const received = await reached.connection.send({ ...request, headers }, patience);
@@ -232,7 +235,7 @@ export class Client {
       const answer = received.ok ? parseAnswer(received.body) : undefined;
       const isGoing = answer === undefined ? !received.ok && received.lost === 'closed' : isStopping(answer);
       if (answer !== undefined && !isGoing) return answer;
-      if (!received.ok && !isGoing) return { ok: false, error: notHeard(received.lost) };
+      if (!received.ok && !isGoing) return { ok: false, error: this.#unheard(received.lost) };
       if (performance.now() > until) return answer ?? { ok: false, error: notHeard('closed') };
       await pause(STOPPING_MS);
     }
@@ -241,6 +244,17 @@ export class Client {
   async #reach(): Promise<Reached> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     return reachDaemon({ ...this.#options, until: performance.now() + this.#options.reachMs });
+  }
+
+  #sendOptions({ body }: ChannelCall, { signal, timeoutMs = this.#options.answerMs ?? ANSWER_MS }: CallOptions) {
+    const waitMs = Number(/"wait_ms"\s*:\s*(\d{1,9})/.exec(body)?.[1] ?? 0);
+    return { timeoutMs: timeoutMs + waitMs, ...(signal === undefined ? {} : { signal }) };
+  }
+
+  /** The daemon is named only if nothing stands in between. */
+  #unheard(lost: Parameters<typeof notHeard>[0]): ApiError {
+    const { stateDir, url } = this.#options;
+    return lost === 'timeout' && url === undefined ? notAnswering(stateDir) : notHeard(lost);
   }
 
   get #refusal(): ApiError | undefined {
@@ -290,9 +304,4 @@ const STOPPING_MS = 30;
 
 function isStopping(answer: Answer): boolean {
   return !answer.ok && answer.error.code === 'stopping';
-}
-
-function sendOptions({ body }: ChannelCall, { signal, timeoutMs = ANSWER_MS }: CallOptions) {
-  const waitMs = Number(/"wait_ms"\s*:\s*(\d{1,9})/.exec(body)?.[1] ?? 0);
-  return { timeoutMs: timeoutMs + waitMs, ...(signal === undefined ? {} : { signal }) };
 }

@@ -28,6 +28,13 @@ const named = {
   },
 } as const;
 
+const acceptNoChecks = {
+  kind: 'flag',
+  optional: true,
+  about:
+    'Your answer that nothing is checked before a merge, if the runbook does not set ci.required. It is recorded, once.',
+} as const;
+
 export const runStart = operation({
   name: 'run_start',
   about:
@@ -35,7 +42,7 @@ export const runStart = operation({
   access: PEOPLE,
   kind: 'write',
   tool: false,
-  shape: { kind: 'object', fields: { ...named.fields, accept_rules: acceptRules } },
+  shape: { kind: 'object', fields: { ...named.fields, accept_rules: acceptRules, accept_no_checks: acceptNoChecks } },
 });
 
 export const runPlan = operation({

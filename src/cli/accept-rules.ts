@@ -32,11 +32,12 @@ export async function callWithRules(
   };
   if (!io.isTerminal || !isatty(0)) return { ok: false, error };
   io.err(`${printableLines(error.message)}\n`);
-  return (await agrees()) ? call({ accept_rules: sha256 }) : { ok: false, error };
+  return (await agrees('Put these rules in force?')) ? call({ accept_rules: sha256 }) : { ok: false, error };
 }
 
-async function agrees(): Promise<boolean> {
+/** Asks a person at the terminal; anything but a clear yes is a no. */
+export async function agrees(question: string): Promise<boolean> {
   using prompt = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await prompt.question('Put these rules in force? [y/N] ').catch(() => '');
+  const answer = await prompt.question(`${question} [y/N] `).catch(() => '');
   return /^y(?:es)?$/i.test(answer.trim());
 }

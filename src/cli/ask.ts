@@ -39,11 +39,11 @@ export async function withClient<T>(given: Given, io: Io, use: (client: Client) 
 }
 
 /** A client for whoever only looks on: it starts no daemon, and says so where there is none. */
-export function lookingOn(given: Given, io: Io): Client {
-  return createClient({ ...clientOptions(given, io), autostart: false });
+export function lookingOn(given: Given, io: Io, options: { readonly answerMs?: number } = {}): Client {
+  return createClient({ ...clientOptions(given, io), autostart: false, ...options });
 }
 
-function clientOptions(given: Given, io: Io) {
+export function clientOptions(given: Given, io: Io) {
   const token = given.options.get('token');
   return {
     env: io.env,

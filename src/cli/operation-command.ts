@@ -123,8 +123,11 @@ export function reportError(error: ApiError, given: Given, io: Io): number {
   if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
   else if (error.problems !== undefined && error.problems.length > 0) io.err(describeProblems(error.problems));
   else io.err(`Error: ${printableLines(message)}\n${lines.join('')}`);
-  return code === 'runbook/usage' ? EXIT.usage : EXIT.failed;
+  return USAGE.has(code) ? EXIT.usage : EXIT.failed;
 }
+
+/** The call was not made as it must be, and whoever typed it can mend that. */
+const USAGE: ReadonlySet<string> = new Set(['runbook/usage', 'no-checks']);
 
 /** One after the other, each with its place and its hint. */
 function describeProblems(problems: readonly FileProblem[]): string {

@@ -19,10 +19,12 @@ function repository(files: Readonly<Record<string, string>>): string {
 
 const GOOD = '[agents.a]\nrun = "claude"\nprompt_file = "a.md"\n[commands.c]\nargs = "<x>"\nrun = "echo ${var.x}"\n';
 
+const UNCHECKED = 'note: nothing would be checked before a merge: the runbook does not set ci.required\n';
+
 describe('baton runbook check', () => {
   it('says in one line what there is, and exits 0', async () => {
     const folder = repository({
-      'baton.toml': GOOD,
+      'baton.toml': `${GOOD}\n[[ci.required]]\nname = "test"\nrun = "npm test"\n`,
       'a.md': 'Do it.',
       '.baton/runbooks/b.yaml': 'agents: { b: { run: ./agent } }',
     });
@@ -49,8 +51,20 @@ describe('baton runbook check', () => {
     const { code, out } = await runCli(['runbook', 'check', '--project', repository({})]);
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'There is no runbook here: no baton.toml, nothing in .baton/runbooks.\n',
+      out: `There is no runbook here: no baton.toml, nothing in .baton/runbooks.\n${UNCHECKED}`,
     });
+  });
+
+  it.each([
+    ['', 'nothing would be checked before a merge: the runbook does not set ci.required'],
+    ['[ci]\nprotected = ["x"]\n', 'nothing would be checked before a merge: the runbook does not set ci.required'],
+    ['ci.required = []\n', 'nothing is checked before a merge: ci.required is empty'],
+  ])('says that nothing is checked: %j', async (toml, note) => {
+    const folder = repository({ 'baton.toml': toml });
+    const { code, out } = await runCli(['runbook', 'check', '--project', folder]);
+    expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`\nnote: ${note}\n$`))]);
+    const json = await runCli(['runbook', 'check', '--project', folder, '--json']);
+    expect(JSON.parse(json.out)).toEqual({ valid: true, problems: [], notes: [note] });
   });
 
   it('shows every problem with its line and a caret, those of prompt files too, and exits 1', async () => {
@@ -88,7 +102,7 @@ describe('baton runbook check', () => {
     const folder = repository({ 'baton.toml': 'x = 1\n' });
     const { code, out } = await runCli(['runbook', 'check', '--project', folder, '--json']);
     expect(code).toBe(1);
-    expect(JSON.parse(out)).toEqual({
+    expect(JSON.parse(out)).toMatchObject({
       valid: false,
       problems: [
         {

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { findRepository } from '../git/repository.ts';
 import type { CommandDefinition, Runbook } from '../runbook/runbook.ts';
+import { checksAnswerOf, describeChecks } from '../runbook/describe-checks.ts';
 import { isIssue, ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
 import { checkPromptFiles } from '../runbook/check-prompt-files.ts';
 import { checkStore } from '../runbook/check-store.ts';
@@ -27,8 +28,12 @@ export const runbookCheck: Command = {
     const prompts = read.checked.ok ? checkPromptFiles(project, read) : undefined;
     const problems = read.checked.ok ? [...checkStore(read), ...(prompts?.problems ?? [])] : read.checked.problems;
     const files = [...read.files, ...(prompts?.files ?? [])];
-    if (given.options.has('json')) io.out(`${JSON.stringify({ valid: problems.length === 0, problems })}\n`);
-    else if (problems.length === 0 && read.checked.ok) io.out(`${summary(read.checked.value, read)}\n`);
+    if (given.options.has('json'))
+      io.out(`${JSON.stringify({ valid: problems.length === 0, problems, notes: notesOn(read) })}\n`);
+    else if (problems.length === 0 && read.checked.ok) {
+      io.out(`${summary(read.checked.value, read)}\n`);
+      for (const note of notesOn(read)) io.out(`note: ${note}\n`);
+    }
     for (const problem of given.options.has('json') ? [] : problems) {
       const source = files.find(({ path }) => path === problem.file)?.text ?? '';
       io.err(describeProblem(problem, problem.file, source));
@@ -80,6 +85,12 @@ function summary(runbook: Runbook, { files }: ReadRunbook): string {
     counted(runbook[section].size, section),
   );
   return `${files.map(({ path }) => path).join(', ')}: valid (${counts.join(', ')})`;
+}
+
+/** What is allowed, and worth knowing. */
+function notesOn({ checked }: ReadRunbook): readonly string[] {
+  const answer = checked.ok ? checksAnswerOf(checked.value, false) : 'checked';
+  return answer === 'checked' ? [] : [describeChecks(answer)];
 }
 
 function counted(count: number, plural: string): string {

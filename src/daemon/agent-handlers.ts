@@ -4,7 +4,7 @@ import { requireClaim, type Caller } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
 import { missionIds } from '../state/task.ts';
-import { measureOwn } from './find-session.ts';
+import { isExitProtocolOn, measureOwn } from './find-session.ts';
 import { answerOf, handle, type Handler } from './handler.ts';
 import { order } from './task-handlers.ts';
 
@@ -32,7 +32,7 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
   agent_signal: handle(operations.agentSignal, async (call) => {
     const { input, caller, project, services } = call;
     if (caller.kind === 'session' && input.kind === 'continue') await project.renew(caller.taskId, caller.epoch);
-    const ends = input.kind === 'complete' && !services.exitProtocol;
+    const ends = input.kind === 'complete' && !(await isExitProtocolOn(call, input.agent_id));
     const command = {
       ...(ends ? { measures: await measureOwn(call, input.agent_id) } : {}),
       ...(input.agent_id === undefined ? {} : { agentId: input.agent_id }),

@@ -5,7 +5,7 @@ import type { Command } from '../state/decide.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { failure } from '../state/workflow/say.cases.ts';
-import { blockedAttention } from './attention.ts';
+import { blockedAttention, stuckAttention } from './attention.ts';
 
 const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
 
@@ -88,4 +88,39 @@ it('sums many up after the first few, and loses none', () => {
     'K5',
     'K6',
   ]);
+});
+
+describe('a run that waits for an answer', () => {
+  const pipeline = {
+    id: 'p1p1p1p1-0000',
+    name: 'ship',
+    status: 'waiting',
+    task_id: null,
+    decision_id: 'd1',
+    parent: null,
+  };
+  const agent = {
+    id: 'a1a1a1a1-0000',
+    name: 'fixer',
+    status: 'escalated',
+    task_id: 'K1',
+    decision_id: 'd1',
+    pipeline_id: null,
+  };
+
+  it('needs nobody besides its open decision', () => {
+    expect(stuckAttention([pipeline], [agent], new Set(['d1']))).toEqual([]);
+  });
+
+  it('is stuck if that decision is not open, or there is none', () => {
+    expect(stuckAttention([{ ...pipeline, decision_id: null }], [agent], new Set())).toMatchObject([
+      { kind: 'stuck', next: 'baton pipeline cancel p1p1p1p1' },
+      { kind: 'stuck', task_id: 'K1', next: 'baton agent kill a1a1a1a1' },
+    ]);
+  });
+
+  it('is counted once if it is part of another', () => {
+    const inside = { ...pipeline, parent: { pipeline_id: 'p0' } };
+    expect(stuckAttention([inside], [{ ...agent, pipeline_id: 'p0' }], new Set())).toEqual([]);
+  });
 });

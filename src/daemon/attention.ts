@@ -1,4 +1,5 @@
 import { shellWord } from '../agents/shell-quote.ts';
+import type { Reason } from '../api/proofs.ts';
 import { loosens, type RuleDifference } from '../runbook/compare-rules.ts';
 import { dependantsOf } from '../state/dependants.ts';
 import { findMain } from '../state/main/main-branch.ts';
@@ -6,18 +7,8 @@ import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
 
-/** Something that waits for a person without asking them a question, in the words that every surface shows. */
-export interface Attention {
-  readonly kind: 'runbook' | 'blocked' | 'main';
-  /** How many things this stands for. */
-  readonly count: number;
-  readonly task_id: string | null;
-  readonly title: string;
-  /** Why it waits. */
-  readonly context: string;
-  /** The command to type. */
-  readonly next: string;
-}
+/** Something that waits for a person without asking them a question. */
+export type Attention = Reason;
 
 /** A runbook with mistakes: work goes on by the last version without any. */
 export function runbookAttention(runbook: RunbookWatch): Attention[] {
@@ -68,6 +59,38 @@ export function mainAttention(state: State): Attention[] {
       context: `${main.branch} is at ${main.sha.slice(0, 12)}, with commits that were not accepted.`,
       next: `git branch -f ${shellWord(branch)} ${sha.slice(0, 12)} (or, where it is checked out: git reset --keep ${sha.slice(0, 12)})`,
     },
+  ];
+}
+
+interface WaitingRun {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly task_id: string | null;
+  readonly decision_id: string | null;
+}
+
+/** Runs that wait for an answer to a decision that is not open: nothing would ever set them going again. */
+export function stuckAttention(
+  pipelines: readonly (WaitingRun & { readonly parent: object | null })[],
+  agents: readonly (WaitingRun & { readonly pipeline_id: string | null })[],
+  open: ReadonlySet<string>,
+): Attention[] {
+  const isStuck = ({ status, decision_id: id }: WaitingRun): boolean =>
+    (status === 'waiting' || status === 'escalated') && (id === null || !open.has(id));
+  const stuck =
+    (what: 'pipeline' | 'agent', end: string) =>
+    (run: WaitingRun): Attention => ({
+      kind: 'stuck',
+      count: 1,
+      task_id: run.task_id,
+      title: `The ${what} ${run.name} ${run.id.slice(0, 8)} waits, and no decision is open`,
+      context: '',
+      next: `baton ${what} ${end} ${run.id.slice(0, 8)}`,
+    });
+  return [
+    ...pipelines.filter((run) => run.parent === null && isStuck(run)).map(stuck('pipeline', 'cancel')),
+    ...agents.filter((run) => run.pipeline_id === null && isStuck(run)).map(stuck('agent', 'kill')),
   ];
 }
 

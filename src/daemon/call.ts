@@ -1,3 +1,4 @@
+import type { LoopMeasure } from '../api/proofs.ts';
 import type { Caller } from '../state/caller.ts';
 import type { GitPort } from './git-port.ts';
 import type { Log } from './log.ts';
@@ -26,11 +27,13 @@ export interface Services {
   readonly runbook: RunbookWatch;
   /** The adopted runbooks: what gates, merges and workers go by. */
   readonly rulebook: Rulebook;
-  /** Whether exit signals count in this project: see `exitProtocolEnabled`. */
+  /** The project's flag for exit signals: see `exitProtocolEnabled`; sessions of the built-in workflow go by `usesExitProtocol`. */
   readonly exitProtocol: boolean;
   readonly log: Log;
   /** The daemon's own. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly monotonicMs: () => number;
+  /** Whether the daemon's event loop turns. */
+  readonly loop: LoopMeasure;
   readonly now: () => Date;
 }

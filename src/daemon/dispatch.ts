@@ -6,7 +6,7 @@ import type { Caller } from '../state/caller.ts';
 import { causeOf, type Log } from './log.ts';
 import { storeUnavailable } from './handler.ts';
 import { perform } from './perform.ts';
-import type { FoundProject, Projects } from './projects.ts';
+import type { FoundProject, OpenProject, Projects } from './projects.ts';
 import { INTERNAL } from './respond.ts';
 import { SHARED_WORKER, type Identity } from './tokens.ts';
 
@@ -47,6 +47,7 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
     if (!isInOrder && !(await options.drain(own))) return { ok: false, error: BEHIND_OTHERS };
     const { project, services } = found.open;
     const { identity, body, key, signal } = said;
+    noteReport(said, found.open);
     const answer = await perform(operation, {
       project,
       services,
@@ -64,6 +65,12 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
     options.log.error('a call failed', { operation: said.operation, cause: causeOf(error) });
     return { ok: false, error: INTERNAL };
   }
+}
+
+/** A call that waited in the outbox says nothing about how its agent is now. */
+function noteReport({ identity: { caller }, keptAt }: Said, { project, services }: OpenProject): void {
+  if (keptAt === undefined && (caller.kind === 'supervisor' || caller.kind === 'agent'))
+    project.lastReports.heard(caller.agentId, services.monotonicMs());
 }
 
 /** A message that waited is judged by the claim that lived when it was put into the outbox. */

@@ -8,7 +8,7 @@ import { isRepeat, type ExitAnswer } from '../state/exit-session.ts';
 import { missionIds } from '../state/task.ts';
 import { checkEvidence, type EvidenceSubject } from './check-evidence.ts';
 import type { Call } from './call.ts';
-import { measureOwn } from './find-session.ts';
+import { isExitProtocolOn, measureOwn } from './find-session.ts';
 import { answerOf, type Handler } from './handler.ts';
 import { order } from './task-handlers.ts';
 
@@ -18,7 +18,7 @@ import { order } from './task-handlers.ts';
  */
 export const exitHandler: Handler = async (call) => {
   const { input, services } = call;
-  const parsed = parseExitSignalIfEnabled(input, undefined, services.exitProtocol);
+  const parsed = parseExitSignalIfEnabled(input, undefined, await isExitProtocolOn(call));
   if (!parsed.ok) {
     const [{ code, message, hint }] = parsed.problems;
     return { ok: false, error: { code, message, hint } };

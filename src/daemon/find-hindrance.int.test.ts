@@ -44,7 +44,7 @@ describe('a workflow is begun', () => {
     ['where the runbook lets the same agent review', `${CODER}[roles]\nreviewer = { same_agent = true }\n`],
   ])('%s', async (_, runbook) => {
     git('branch', 'trunk');
-    scene.write(`${runbook}[agents.issue-manager]\nrun = "true"\n`);
+    scene.write(`ci.required = []\n${runbook}[agents.issue-manager]\nrun = "true"\n`);
     for (const answer of await answers()) expect(answer).toMatchObject({ ok: true });
   });
 });

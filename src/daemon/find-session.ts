@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Result } from '../protocol/result.ts';
+import { usesExitProtocol } from '../state/exit-protocol.ts';
 import type { Prepared } from '../state/state.ts';
 import { measureSession, type SessionMeasures } from '../effects/measure-session.ts';
 import type { Call } from './call.ts';
@@ -24,6 +25,18 @@ export async function findSession({ caller, project }: Call, agentId?: string): 
     return { prepared, result, hasExited: exit !== null, isClosing };
   });
   return settled.ok ? settled.answer : undefined;
+}
+
+/** Whether the session of the caller, or of the agent they name, ends with an exit signal. */
+export async function isExitProtocolOn({ caller, project, services }: Call, agentId?: string): Promise<boolean> {
+  const flag = services.exitProtocol;
+  if (flag) return true;
+  const settled = await project.keeper.read(({ state }) => {
+    const named = state.agents.get(agentId ?? '')?.task?.task_id ?? '';
+    return usesExitProtocol(state.tasks.get(caller.kind === 'session' ? caller.taskId : named), flag);
+  });
+  // If the store does not answer, the command itself says so.
+  return !settled.ok || settled.answer;
 }
 
 /** What it really did. A claim taken by hand has no place and no mission: nobody knows where it began. */

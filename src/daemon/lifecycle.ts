@@ -17,6 +17,7 @@ import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import type { GitPort } from './git-port.ts';
 import { causeOf, openLog, type Log } from './log.ts';
+import { LoopPulse } from './loop-pulse.ts';
 import { readOwnership } from './own-record.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import type { Services } from './call.ts';
@@ -91,7 +92,8 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const tokens = new Tokens(stateDir);
   const signer = openKeyFile(files.signingKey);
   if (!signer.ok) throw new Error(signer.problems[0].message);
-  const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env });
+  const loop = new LoopPulse(settings.loopLagMs);
+  const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env, loop });
   const projects = new Projects({
     stateDir,
     settings,
@@ -131,6 +133,7 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
     await delivery.stop();
     await projects.close();
     clearInterval(watching);
+    loop[Symbol.dispose]();
     // In this order: the next daemon may begin as soon as the lock is free, and its socket has the same name as ours.
     if (readOwnership(files.record).kind === 'ours') {
       rmSync(files.record, { force: true });
@@ -189,7 +192,7 @@ function makeServices(
   path: string,
   tokens: Tokens,
   { exitFlag }: Settings,
-  { log, env }: Pick<Surroundings, 'log' | 'env'>,
+  { log, env, loop }: Pick<Surroundings, 'log' | 'env'> & Pick<Services, 'loop'>,
 ): Services {
   // Where, and how many: what stands there is nobody's business.
   const runbook = new RunbookWatch(path, (problems) => {
@@ -218,6 +221,7 @@ function makeServices(
       return exitProtocolEnabled(exitFlag, !isSaid && runbook.exitProtocol);
     },
     monotonicMs: () => performance.now(),
+    loop,
     now: () => new Date(),
   };
 }

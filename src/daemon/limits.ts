@@ -38,6 +38,8 @@ export const DOOR_LIMITS = {
   folderCheckMs: 2000,
   logBytes: 5 * 1024 * 1024,
   logLinesPerSecond: 100,
+  /** How long status may take before it answers that the project is busy. */
+  statusMs: 3500,
   /** How long a path is remembered to belong to a repository before git is asked again. */
   repositoryMs: 30_000,
 } as const;

@@ -11,6 +11,7 @@ import { decide, type Command } from '../state/decide.ts';
 import { keepText } from '../ledger/keep.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Task } from '../state/task.ts';
+import { DEFAULT_LIMITS } from '../runbook/build-limits.ts';
 import { protectionOf } from '../runbook/protection-of.ts';
 import { findPrograms } from '../supervisor/programs.ts';
 import type { Services } from './call.ts';
@@ -119,6 +120,8 @@ function timesOf({ rulebook }: Services, settings: Settings): EffectTimes {
     killAfterMs: limits?.killAfterMs ?? 10_000,
     renewalMs: leaseTimesOf(settings, limits).renewalMs,
     idleMs: limits?.idleMs ?? null,
+    silenceMs: limits?.silenceMs ?? DEFAULT_LIMITS.silenceMs,
+    toolMs: limits?.toolMs ?? DEFAULT_LIMITS.toolMs,
     logBytes: limits?.logBytes ?? 10 * 1024 * 1024,
     maxBlocks: limits?.blocks ?? MAX_BLOCKS,
     startMs: 60_000,

@@ -19,6 +19,7 @@ import { CommitClock } from './commit-clock.ts';
 import { Fences } from './fences.ts';
 import { Keeper } from './keeper.ts';
 import { foldState } from './fold-state.ts';
+import { LastReports } from './last-reports.ts';
 import { MainWatch } from './main-watch.ts';
 import { StoreWatch } from './store-watch.ts';
 import { renderState, SNAPSHOT_NAME } from './state-snapshot.ts';
@@ -67,6 +68,8 @@ export class Project {
   readonly mainWatch: MainWatch;
   /** One at a time begins to work on a branch, or removes its worktree. */
   readonly places = new Locks();
+  /** When each running agent was last heard of. */
+  readonly lastReports: LastReports;
   readonly #state: State;
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
@@ -100,6 +103,7 @@ export class Project {
     this.#storeWatch = new StoreWatch(parts.ledger, options.onStoreHealth);
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
+    this.lastReports = new LastReports(options.monotonicMs());
     this.#onTick = options.onTick ?? ((): void => undefined);
     this.#snapshotAt = parts.state.seq;
     this.#ticking = setInterval(() => this.#tick(), options.leaseTimes.tickMs);
@@ -132,6 +136,8 @@ export class Project {
     this.#effects?.look(this.#state);
     this.#effects?.follow(recorded);
     this.mainWatch.follow(recorded);
+    for (const { type, data } of recorded)
+      if (type === 'AgentStarted') this.lastReports.heard(data.agent_id, this.#monotonicMs());
   }
 
   /** The holder lives: its claim goes on. False where it has none any more. */
@@ -161,6 +167,7 @@ export class Project {
     void this.expire();
     this.#effects?.tick(this.#state);
     this.mainWatch.glance(nowMs);
+    this.lastReports.keepOnly((id) => this.#state.agents.get(id)?.process === 'running');
     this.#storeWatch.glance(nowMs);
     this.#onTick(nowMs);
   }

@@ -16,6 +16,7 @@ import { configureWorkers } from './follow-runbook.ts';
 import { answerOf, errorOf, handle, type Handler } from './handler.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { previewRun } from './preview-run.ts';
+import { isDeclined, requireChecksAnswer } from './require-checks-answer.ts';
 import { configureLibrary, describeIssue, planIssue } from './start-issue.ts';
 import { describeRunbook } from './runbook-watch.ts';
 import { order } from './task-handlers.ts';
@@ -59,6 +60,8 @@ async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer>
   if (!planned.ok) return planned;
   const hindrance = await findHindrance(runbook, call.project.path);
   if (hindrance !== undefined) return { ok: false, error: hindrance };
+  const unanswered = await requireChecksAnswer(call, runbook);
+  if (unanswered !== undefined) return unanswered;
   const { project, services, caller, input } = call;
   const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
   if (adopted?.ok === false) return adopted;
@@ -70,7 +73,8 @@ async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer>
   return answerOf(settled, ({ id }) => ({ kind: 'workflow', id, ...rules }));
 }
 
-async function previewIssue({ input, project, services }: Call<Wanted>, runbook: Runbook): Promise<Answer> {
+async function previewIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer> {
+  const { input, project, services } = call;
   const planned = planIssue(runbook, input.args ?? []);
   if (!planned.ok) return planned;
   const hindrance = await findHindrance(runbook, project.path);
@@ -84,7 +88,13 @@ async function previewIssue({ input, project, services }: Call<Wanted>, runbook:
   // As the runbook is now: the rules of the project follow it a moment later.
   const found = await findGithub(project.path, runbook.github, services.env);
   const pulls = found === 'unknown' ? project.rules.pulls : found;
-  const plan = describeIssue(runbook, command.mode, { env: services.env, ...(pulls === undefined ? {} : { pulls }) });
+  const declined = await isDeclined(call);
+  if (!declined.ok) return declined;
+  const plan = describeIssue(runbook, command.mode, {
+    env: services.env,
+    isDeclined: declined.result,
+    ...(pulls === undefined ? {} : { pulls }),
+  });
   return answerOf(settled, ({ entries, effects }) => ({ name: ISSUE, vars, plan, entries, effects }));
 }
 
@@ -93,6 +103,7 @@ interface Wanted {
   readonly args?: readonly string[];
   readonly kind?: 'agent';
   readonly accept_rules?: string;
+  readonly accept_no_checks?: boolean;
 }
 
 /** What a name of the runbook stands for, as the runbook is now. */

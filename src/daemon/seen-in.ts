@@ -41,6 +41,12 @@ function readSeen(input: Input): AgentSeen | undefined {
       return { kind };
     case 'blocked':
       return input.blocks === undefined ? undefined : { kind, blocks: input.blocks };
+    case 'silent': {
+      const { what, for_ms = 0, tool = null } = input;
+      return start === undefined || what === undefined ? undefined : { kind, start, what, for_ms, tool };
+    }
+    case 'heard':
+      return start === undefined ? undefined : { kind, start };
     case 'prompted':
       return { kind, prompt: input.prompt ?? '' };
     case 'used': {

@@ -8,6 +8,8 @@ export interface Settings {
   readonly times: Partial<LeaseTimes>;
   /** How long a call waits for a database that another process has locked. */
   readonly lockTimes: LockTimes;
+  /** How late the event loop may be before status reports it. */
+  readonly loopLagMs: number;
   /** AGENT_EXIT_PROTOCOL_ENABLED, as it stands. */
   readonly exitFlag: string | undefined;
 }
@@ -26,8 +28,10 @@ export function readSettings(env: Environment): ReadSettings {
   }
   const lockMs = readMs(env, 'BATON_LOCK_WAIT_MS');
   if (typeof lockMs === 'object') return { ok: false, error: lockMs };
+  const loopLagMs = readMs(env, 'BATON_LOOP_LAG_MS') ?? 4000;
+  if (typeof loopLagMs === 'object') return { ok: false, error: loopLagMs };
   const locks = lockMs === undefined ? LOCK_TIMES : lockTimes(lockMs);
-  return { ok: true, settings: { times, lockTimes: locks, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
+  return { ok: true, settings: { times, lockTimes: locks, loopLagMs, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
 }
 
 /** How long claims live: by the environment, else by the runbook, else as the specification says. */

@@ -1,5 +1,6 @@
 import type { Answer } from '../api/answer.ts';
 import { findProgram } from '../notify/run-program.ts';
+import { checksAnswerOf } from '../runbook/describe-checks.ts';
 import { ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
 import { withLibrary } from '../runbook/library.ts';
 import { parseCommandArgs } from '../runbook/parse-command-args.ts';
@@ -44,17 +45,24 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
 export function describeIssue(
   runbook: Runbook,
   mode: string,
-  { pulls, env }: Pick<Rules, 'pulls'> & { readonly env: Readonly<Record<string, string | undefined>> },
+  { pulls, env, isDeclined }: Pick<Rules, 'pulls'> & Found,
 ) {
   return {
     kind: 'workflow',
     mode,
     roles: issuePlayers(runbook),
     checks: runbook.ci.required.map(({ name, run }) => ({ name, run: run ?? null })),
+    checks_answer: checksAnswerOf(runbook, isDeclined),
     merge: { method: runbook.merge?.method ?? 'squash', into: runbook.merge?.into ?? null },
     pull_requests: pulls?.repository ?? null,
     lacks_gh: pulls !== undefined && findProgram('gh', env) === undefined,
   };
+}
+
+interface Found {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** An operator answered that nothing is checked. */
+  readonly isDeclined: boolean;
 }
 
 /** What a first workflow in a project does before it begins. */

@@ -2,7 +2,7 @@ import { emptyState, type State } from '../state/state.ts';
 import { TrackedMap } from '../state/tracked-map.ts';
 
 /** Raised whenever the fold changes: an old snapshot is then ignored, and the state is folded anew. */
-export const SNAPSHOT_NAME = 'state-13';
+export const SNAPSHOT_NAME = 'state-14';
 
 export function trackedState(): State {
   return emptyState(() => new TrackedMap());

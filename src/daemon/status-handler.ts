@@ -1,43 +1,50 @@
+import type { Answer } from '../api/answer.ts';
 import { statusGet } from '../api/run-operations.ts';
-import type { State } from '../state/state.ts';
-import { statusOf } from '../state/task.ts';
-import { blockedAttention, mainAttention, rulesAttention, runbookAttention } from './attention.ts';
+import { DEFAULT_LIMITS } from '../runbook/build-limits.ts';
+import type { Call } from './call.ts';
 import { answerOf, handle } from './handler.ts';
-import { agentView, decisionView, pipelineView } from './run-views.ts';
+import { DOOR_LIMITS } from './limits.ts';
+import { rulesAttention, runbookAttention } from './attention.ts';
+import { statusView } from './status-view.ts';
 
-/** Everything that `baton status` shows, as of one moment. */
-export const statusHandler = handle(statusGet, async ({ project, services }) => {
-  const broken = runbookAttention(services.runbook);
-  const differing = rulesAttention((await project.adoptions?.differences()) ?? []);
-  const settled = await project.keeper.read(({ state }) => ({
-    seq: state.seq,
-    importing: project.own.progress,
-    needs_you: [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView),
-    attention: [...broken, ...differing, ...mainAttention(state), ...blockedAttention(state)],
-    pipelines: [...state.pipelines.values()]
-      .filter(({ outcome }) => outcome === null)
-      .map((run) => pipelineView(state, run, project.stateDir)),
-    agents: [...state.agents.values()]
-      .filter(({ over }) => over === null)
-      .map((run) => agentView(run, project.stateDir)),
-    workers: [...state.workers.values()].map(({ name, concurrency }) => ({
-      name,
-      concurrency,
-      busy: countBusy(state, name),
-    })),
-    tasks: countTasks(state),
-  }));
-  const store = await project.storeHealth();
-  return answerOf(settled, (status) => ({ ...status, store }));
+/** Everything that `baton status` shows, as of one moment. A project that is too busy to look at is reported as such, in time. */
+export const statusHandler = handle(statusGet, async (call) => {
+  const late = Promise.withResolvers<Answer>();
+  const timer = setTimeout(() => late.resolve(BUSY), DOOR_LIMITS.statusMs);
+  try {
+    return await Promise.race([readStatus(call), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 });
 
-function countBusy({ agents, pipelines }: State, worker: string): number {
-  return [...agents.values(), ...pipelines.values()].filter((run) => run.worker === worker && run.outcome === null)
-    .length;
+async function readStatus({ project, services }: Call): Promise<Answer> {
+  const now = services.now();
+  const probed = await project.storeHealth();
+  const broken = runbookAttention(services.runbook);
+  const differing = rulesAttention((await project.adoptions?.differences()) ?? []);
+  const settled = await project.keeper.read(({ state }) =>
+    statusView(state, {
+      project,
+      // A commit may have failed since.
+      store: probed.writable ? project.ledger.health : probed,
+      attention: [...broken, ...differing],
+      loop: services.loop,
+      clocks: { lastReports: project.lastReports, silenceMs: silenceOf(services), nowMs: services.monotonicMs(), now },
+    }),
+  );
+  return answerOf(settled, (status) => ({ ...status, at: now.toISOString() }));
 }
 
-function countTasks({ tasks }: State) {
-  const counts = { todo: 0, in_progress: 0, blocked: 0, done: 0 };
-  for (const task of tasks.values()) counts[statusOf(task)] += 1;
-  return counts;
+function silenceOf({ rulebook }: Call['services']): number {
+  return rulebook.runbookFor(null).limits?.silenceMs ?? DEFAULT_LIMITS.silenceMs;
 }
+
+const BUSY: Answer = {
+  ok: false,
+  error: {
+    code: 'project-busy',
+    message: `the project has not answered within ${DOOR_LIMITS.statusMs / 1000} s: its ledger or its repository is slow or locked`,
+    hint: 'Look for a program that holds the ledger or git, and at daemon.log in the state folder. Then: baton status',
+  },
+};

@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readProcStat } from '../api/proc.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import type { Attention } from './attention.ts';
 import { until } from './running.cases.ts';
@@ -92,4 +95,59 @@ it('says that a runbook is broken while its workers run by the rules from before
   world.write('[agents.a');
   await world.restart();
   expect((await status()).attention[0]?.title).toBe('baton.toml has errors; nothing in it counts');
+});
+
+interface Verdict extends Status {
+  readonly all_clear: boolean;
+  readonly summary: string;
+}
+
+const verdict = async (): Promise<Verdict> => world.ask<Verdict>('status_get');
+
+it('gives no all-clear while a task waits in a phase that nobody serves', async () => {
+  await world.start();
+  expect(await verdict()).toMatchObject({ all_clear: true, summary: 'Nothing needs you, nothing runs.' });
+  await world.ask('task_create', { task_id: 'K1', title: 'k', phase: 'READY_FOR_MERGE' });
+  expect(await verdict()).toMatchObject({
+    all_clear: false,
+    summary: '1 unserved task needs you, nothing runs.',
+    attention: [{ kind: 'unserved', task_id: 'K1', next: 'baton merge K1' }],
+  });
+});
+
+it('gives no all-clear while another process holds the ledger', async () => {
+  await world.start();
+  expect((await verdict()).all_clear).toBe(true);
+  const { projects } = stateFiles(world.stateDir);
+  const ledger = readdirSync(projects).find((name) => name.endsWith('.db')) ?? '';
+  const other = new DatabaseSync(join(projects, ledger));
+  other.exec('BEGIN IMMEDIATE');
+  try {
+    await until(async () => !(await verdict()).all_clear, 'the lock is noticed', 10_000);
+    expect(await verdict()).toMatchObject({ summary: '1 unwritable store needs you, nothing runs.' });
+  } finally {
+    other.exec('ROLLBACK');
+    other.close();
+  }
+  await until(async () => (await verdict()).all_clear, 'the lock is gone', 10_000);
+});
+
+it('gives no all-clear while a running agent has not reported within limits.silence', async () => {
+  world.write('[limits]\nsilence = "400ms"\n[agents.a]\nrun = "while [ ! -e go ]; do sleep 0.05; done"');
+  await world.start();
+  const { pid } = await world.untilRunning(await world.run('a'));
+  const supervisor = readProcStat(pid ?? 0)?.parent ?? 0;
+  const { id } = (await world.ask<{ agents: { id: string }[] }>('agent_list')).agents[0] ?? { id: '' };
+  await until(async () => (await verdict()).summary === 'Nothing needs you, 1 at work.', 'it reports', 10_000);
+  process.kill(supervisor, 'SIGSTOP');
+  try {
+    await until(async () => (await verdict()).attention[0]?.kind === 'silent', 'its silence is noticed', 10_000);
+    expect(await verdict()).toMatchObject({
+      summary: '1 silent agent needs you, 1 at work.',
+      attention: [{ title: expect.stringContaining('Agent a '), next: `baton agent show ${id}` }],
+    });
+  } finally {
+    process.kill(supervisor, 'SIGCONT');
+  }
+  await until(async () => (await verdict()).all_clear, 'it reports again', 10_000);
 });

@@ -1,3 +1,4 @@
+import { usesExitProtocol } from '../state/exit-protocol.ts';
 import type { Task } from '../state/task.ts';
 import { addressesOf } from '../state/workflow/task-url.ts';
 import type { Services } from './call.ts';
@@ -49,7 +50,7 @@ export function workflowView(task: Task, { rulebook, exitProtocol }: Services) {
     is_merging: merge !== null,
     merge_sha: flow.mergeSha,
     handoff: flow.handoff === null ? null : { from: flow.handoff.from, to: flow.handoff.to, xml: flow.handoff.xml },
-    exit_protocol: exitProtocol,
+    exit_protocol: usesExitProtocol(task, exitProtocol),
     commands: rulebook.runbookFor(task).workflowCommands,
   };
 }

@@ -26,6 +26,8 @@ export interface StartedAgent {
   readonly env: Readonly<Record<string, string>>;
   readonly fenceHooks: string | null;
   readonly owes: readonly string[];
+  /** Its session ends with an exit signal, which may stand in its output. */
+  readonly usesExitSignals: boolean;
   /** The pinned prompt files of a task; null: a run without a task, which reads them from the project. */
   readonly prompts: Prompts | null;
   /** What passes of the daemon's environment to everything in the project. */
@@ -81,9 +83,11 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     timeout_ms: isAttached(run) ? null : (run.plan.timeout_ms ?? null),
     kill_after_ms: times.killAfterMs,
     idle_ms: isAttached(run) ? null : times.idleMs,
+    ...(isAttached(run) ? {} : { silence_ms: times.silenceMs, tool_ms: times.toolMs }),
+    report_ms: Math.min(REPORT_MS, times.silenceMs / 4),
     renew_ms: run.task === null ? null : times.renewalMs,
     log_bytes: times.logBytes,
-    finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && world.usesExitSignals(),
+    finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && started.usesExitSignals,
     token: world.supervisorToken(run.id),
     agent_token: world.agentToken(run),
     owes: started.owes,
@@ -91,6 +95,9 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
   };
   return { ok: true, launch };
 }
+
+/** A supervisor reports this often even if nothing happens, so that the daemon knows which agents it has lost sight of. */
+const REPORT_MS = 30_000;
 
 interface Refused {
   readonly ok: false;

@@ -34,7 +34,7 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
     }
     case 'stop-agent': {
       const { agentId, start } = effect;
-      const exit = await killAgent({ agentId, start, reason: 'a person takes the conversation over' }, world, signal);
+      const exit = await killAgent({ agentId, start, reason: 'its process is replaced' }, world, signal);
       return exit === undefined ? [] : [exitedCommand(agentId, exit)];
     }
     case 'run-command': {

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { writeWhole } from '../api/write-whole.ts';
+import { usesExitProtocol } from '../state/exit-protocol.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { standingOf } from '../state/runs/standing.ts';
@@ -91,8 +92,10 @@ function gather(
 ): StartedAgent | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined || run.start !== start) return undefined;
-  const { path, usesExitSignals } = world;
-  const settings = world.settingsFor(state.tasks.get(run.task?.task_id ?? '') ?? null);
+  const { path } = world;
+  const task = state.tasks.get(run.task?.task_id ?? '');
+  const settings = world.settingsFor(task ?? null);
+  const flag = world.usesExitSignals();
   return {
     run,
     start,
@@ -100,7 +103,8 @@ function gather(
     workplace: session?.workspace ?? workplaceOf(state, run.owner?.pipelineId, path),
     env: session?.env ?? {},
     fenceHooks: session?.fenceHooks ?? null,
-    owes: standingOf(state, run.id, usesExitSignals()).missing,
+    owes: standingOf(state, run.id, flag).missing,
+    usesExitSignals: usesExitProtocol(task, flag),
     prompts: run.task === null ? null : settings.prompts,
     envPass: settings.envPass ?? [],
   };

@@ -52,7 +52,7 @@ export interface World {
   readonly channels: (about: 'attention' | 'warning' | 'done' | 'failed') => readonly Channel[];
   /** Tells git which claim may write where this task is worked on. */
   readonly fence: (taskId: string) => Promise<void>;
-  /** Whether exit signals count in this project. */
+  /** The project's flag for exit signals. */
   readonly usesExitSignals: () => boolean;
   /** As the runbook has them now. */
   readonly times: EffectTimes;
@@ -85,6 +85,10 @@ export interface EffectTimes {
   readonly renewalMs: number;
   /** An agent that prints nothing for so long is idle; null: only its own word counts. */
   readonly idleMs: number | null;
+  /** `limits.silence`: no event in a turn for so long opens a decision. */
+  readonly silenceMs: number;
+  /** `limits.tool`: so does a tool call that takes longer than this. */
+  readonly toolMs: number;
   /** What is kept of the output of an agent or a command. */
   readonly logBytes: number;
   /** How many stops of one run are blocked before the agent is let go. */

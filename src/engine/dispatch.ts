@@ -1,21 +1,21 @@
 import type { AgentPlan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
-import { adoptionInForce } from '../state/adoption.ts';
 import { decideClaimTask } from '../state/claim-task.ts';
 import { event, type Event } from '../state/event.ts';
-import { firstFitting, mayTake } from '../state/first-fitting.ts';
-import { agentPrincipal, type Principal } from '../state/principal.ts';
+import { firstFitting } from '../state/first-fitting.ts';
+import { agentPrincipal } from '../state/principal.ts';
 import { hasRoom } from '../state/runs/capacity.ts';
 import type { PipelineRunPlan } from '../state/runs/start-run.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
+import { canTake, holderName, workersInUse, type PinnedWorker } from '../state/worker-fit.ts';
 import { budgetGate } from './budget-gate.ts';
 import type { World } from './world.ts';
 
 /** Workers claim what is ready and fits them, most urgent first, as many as they may run at once. */
 export function dispatch(world: World, starting: AgentPlan[]): Event[] {
   const { state } = world;
-  const workers = workersOf(world);
+  const workers = workersInUse(state, world.rules, (sha256) => world.ready.hasRunbook(state, sha256));
   if (workers.length === 0) return [];
   const taken = new Set<string>();
   /** Runs that are about to start, by worker: workers of the same name in two runbooks share what may run at once. */
@@ -44,27 +44,6 @@ export function dispatch(world: World, starting: AgentPlan[]): Event[] {
   return [...gate.askForTasks(), ...events];
 }
 
-/** A worker, and the runbook whose workflows it works on; null: tasks that go by the runbook in force. */
-interface PinnedWorker {
-  readonly worker: WorkerPlan;
-  readonly runbook: string | null;
-}
-
-/** The workers in force, and for workflows that were started with another runbook and are ready the workers of that one. */
-function workersOf({ state, ready, rules }: World): readonly PinnedWorker[] {
-  const inForce = adoptionInForce(state)?.sha256;
-  const current = [...state.workers.values()].map((worker) => ({ worker, runbook: null }));
-  const earlier = [...(rules.adopted ?? [])]
-    .filter(([sha256]) => sha256 !== inForce && ready.hasRunbook(state, sha256))
-    .flatMap(([runbook, { workers = [] }]) => workers.map((worker) => ({ worker, runbook })));
-  return [...current, ...earlier].sort((a, b) => (a.worker.name < b.worker.name ? -1 : 1));
-}
-
-function isOf({ flow: { runbook: own } }: Task, runbook: string | null, { state }: World): boolean {
-  const isInForce = own === null || own === adoptionInForce(state)?.sha256;
-  return isInForce ? runbook === null : runbook === own;
-}
-
 function countRuns({ agents, pipelines }: State, worker: string): number {
   const open = (run: { readonly worker: string | null; readonly outcome: unknown }): boolean =>
     run.worker === worker && run.outcome === null;
@@ -76,20 +55,14 @@ function countRuns({ agents, pipelines }: State, worker: string): number {
 /** The first tasks that fit a worker, as many as it is free for. */
 function findWork(
   world: World,
-  { worker, runbook }: PinnedWorker,
+  worker: PinnedWorker,
   taken: ReadonlySet<string>,
   free: number,
   isAffordable: (task: Task) => boolean = () => true,
 ): readonly Task[] {
   if (free <= 0) return [];
   const { state, ready, rules } = world;
-  const principals = principalsOf(worker);
-  const fit = (task: Task): boolean =>
-    !taken.has(task.id) &&
-    isOf(task, runbook, world) &&
-    fits(worker, task) &&
-    principals.every((principal) => mayTake(state, task, principal, rules)) &&
-    isAffordable(task);
+  const fit = (task: Task): boolean => !taken.has(task.id) && canTake(state, worker, task, rules) && isAffordable(task);
   const closing = ready.closing(state, MOST_CLOSING).filter(fit).slice(0, free);
   if (closing.length === free) return closing;
   return [...closing, ...firstFitting(ready, state, free - closing.length, fit)];
@@ -97,39 +70,6 @@ function findWork(
 
 /** They are closed as they come, so there are never many. */
 const MOST_CLOSING = 1000;
-
-function fits({ tasks, phases, roles, workflow, plan }: WorkerPlan, { id, phase, nextRole, flow }: Task): boolean {
-  if (workflow === true && (flow.mode === null || nextRole === null)) return false;
-  // What is completed is closed by the role that closes, and is no work for anybody else.
-  if (phase === 'COMPLETED' && !roles?.includes(nextRole ?? '') && roleOf(plan) !== nextRole) return false;
-  if (tasks !== undefined && !tasks.some((pattern) => matches(pattern, id))) return false;
-  if (phases !== undefined && !phases.includes(phase)) return false;
-  if (nextRole === null) return true;
-  if (roles !== undefined && !roles.includes(nextRole)) return false;
-  return (roleOf(plan) ?? nextRole) === nextRole;
-}
-
-function roleOf(plan: WorkerPlan['plan']): string | undefined {
-  return plan.kind === 'agent' ? plan.agent.role : undefined;
-}
-
-/** Who would answer for a worker's work: the agent definitions that it runs, and, of a pipeline, the worker itself. */
-function principalsOf(worker: WorkerPlan): readonly Principal[] {
-  const { plan } = worker;
-  const agents = plan.kind === 'pipeline' ? Object.values(plan.agents).map(({ name }) => name) : [];
-  return [nameOf(worker), ...agents].map(agentPrincipal);
-}
-
-/** People know the agent by its name; a pipeline goes by the worker's. */
-function nameOf(worker: WorkerPlan): string {
-  return worker.plan.kind === 'agent' ? worker.plan.agent.name : worker.name;
-}
-
-/** `*` stands for any part of an id. */
-function matches(pattern: string, id: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[.\\+?^${}()|[\]]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join('.*')}$`).test(id);
-}
 
 /** The claim and the run in one go: there is no moment in which one is there without the other. */
 function take(world: World, worker: WorkerPlan, task: Task): readonly Event[] {
@@ -140,8 +80,8 @@ function take(world: World, worker: WorkerPlan, task: Task): readonly Event[] {
     {
       id: task.id,
       sessionId: id,
-      holder: nameOf(worker),
-      principal: agentPrincipal(nameOf(worker)),
+      holder: holderName(worker),
+      principal: agentPrincipal(holderName(worker)),
       requires: owedBy(worker),
       ...(role === undefined ? {} : { role }),
     },

@@ -14,6 +14,10 @@ export interface Escalation {
   readonly message: string;
   /** What helps them to decide: what the agent printed, what a gate said. */
   readonly details?: string | null;
+  /** Other options than those of the source; the first one is recommended. */
+  readonly options?: readonly Omit<DecisionOption, 'recommended'>[];
+  /** The decision is withdrawn as soon as the agent is heard again. */
+  readonly untilHeard?: true;
 }
 
 /**
@@ -33,10 +37,11 @@ export function escalate(world: World, agent: AgentRun, escalation: Escalation):
     source,
     title,
     context: firstOf(details ? `${message}\n\n${details}` : message),
-    options: optionsOf(source),
+    options: escalation.options === undefined ? optionsOf(source) : recommendFirst(escalation.options),
     agent_id: agent.id,
     pipeline_id: run?.id ?? null,
     task_id: agent.task?.task_id ?? null,
+    ...(escalation.untilHeard === true ? { until_heard: true as const } : {}),
   });
   return [opened, notifyAttention(world, title, message, decision_id), ...parkAgent(world, agent, decision_id, reason)];
 }
@@ -89,5 +94,9 @@ const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]
 
 function optionsOf(source: DecisionSource): DecisionOption[] {
   const actions = ACTIONS[source] ?? ['dismiss'];
-  return actions.map((action, i) => ({ label: LABELS[action], action, recommended: i === 0 }));
+  return recommendFirst(actions.map((action) => ({ label: LABELS[action], action })));
+}
+
+function recommendFirst(options: readonly Omit<DecisionOption, 'recommended'>[]): DecisionOption[] {
+  return options.map((option, i) => ({ ...option, recommended: i === 0 }));
 }

@@ -9,6 +9,7 @@ import { hasLeft } from './leave.ts';
 import { recover } from './on-error.ts';
 import { callOff, handlerOf, messagesTo, pendingOf } from './pending.ts';
 import { fireHandler } from './run-handler.ts';
+import { resumeAgent } from './tell.ts';
 import type { World } from './world.ts';
 
 /**
@@ -24,6 +25,8 @@ export function onExit(world: World, agent: AgentRun, data: EventOf<'AgentExited
   if (isAttaching(agent) && data.start === agent.start) return [...left, ...handOver(world, agent)];
   if (data.start !== agent.start || agent.outcome !== null || agent.parked !== null) return left;
   if (data.timed_out) return [...left, ...endAgent(world, agent, 'failed', 'timed out')];
+  // A person had it restarted: its end was wanted.
+  if (agent.restart !== undefined) return [...left, resumeAgent(agent, null, false)];
   const pending = pendingOf(world.state, agent.id);
   const moot = pending.filter((each) => ['on_idle', 'on_prompt'].includes(handlerOf(each) ?? ''));
   const calledOff = [...left, ...callOff(moot)];

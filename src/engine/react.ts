@@ -28,6 +28,7 @@ import { onMerged } from './on-merged.ts';
 import { onPipelineEnd } from './on-pipeline-end.ts';
 import { onPrompt } from './on-prompt.ts';
 import { onExitSignal, onReturned, onSignal, onUnblocked } from './on-signal.ts';
+import { onHeard, onSilent } from './on-silent.ts';
 import { onStop } from './on-stop.ts';
 import { onTimer } from './on-timer.ts';
 import { onUnclosed } from './on-unclosed.ts';
@@ -153,6 +154,10 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
       return onExitSignal(world, data);
     case 'AgentIdle':
       return ofAgent((agent) => onIdle(world, agent), data.agent_id);
+    case 'AgentSilent':
+      return ofAgent((agent) => onSilent(world, agent, data), data.agent_id);
+    case 'AgentHeard':
+      return ofAgent((agent) => onHeard(world, agent), data.agent_id);
     case 'AgentStop':
       return ofAgent((agent) => onStop(world, agent), data.agent_id);
     case 'AgentPrompted':

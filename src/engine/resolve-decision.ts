@@ -11,6 +11,7 @@ import { freeTask } from './hold-task.ts';
 import { onBudgetDecision } from './resolve-budget.ts';
 import { onFindingDecision } from './resolve-finding.ts';
 import { NUDGE } from './run-handler.ts';
+import { restart } from './on-silent.ts';
 import { because, ownerOf, setGoing } from './set-going.ts';
 import { GO_ON, tell } from './tell.ts';
 import type { World } from './world.ts';
@@ -38,6 +39,7 @@ export function onDecision(
     case 'nudge':
       return [...setGoing(world, agent), tell(world, agent, message ?? NUDGE)];
     case 'resume':
+      if (decision?.untilHeard === true) return [...setGoing(world, agent), restart(agent, message)];
       return [...setGoing(world, agent), tell(world, agent, message ?? GO_ON)];
     case 'approve':
       return [...setGoing(world, agent), tell(world, agent, message ?? 'Approved. Go on.')];

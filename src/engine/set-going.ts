@@ -5,9 +5,10 @@ import { timeStep } from './run-step.ts';
 import type { World } from './world.ts';
 
 /** A person has answered: the agent is unparked, and the clock of its step goes on; where somebody has it, when they have left. */
-export function setGoing(world: World, agent: AgentRun): Event[] {
+export function setGoing(world: World, agent: AgentRun, by: 'person' | 'agent' = 'person'): Event[] {
   const run = ownerOf(world, agent);
-  const unparked = event('AgentUnparked', { agent_id: agent.id });
+  const counts = by === 'agent' ? { keeps_counts: true as const } : {};
+  const unparked = event('AgentUnparked', { agent_id: agent.id, ...counts });
   if (run === undefined || run.step === null) return [unparked];
   const clock = isAttached(agent) || isAttaching(agent) ? [] : timeStep(world, run);
   return [unparked, event('StepResumed', { pipeline_id: run.id, step: run.step.name }), ...clock];

@@ -97,6 +97,15 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     return task === undefined ? undefined : [say.operate('unblock', 'because', task.id), operator];
   }),
 
+  // Agents fall silent, are heard again, or are restarted by a person.
+  ...Array.from({ length: 5 }, () =>
+    index.map(
+      (i): Speech =>
+        (play) =>
+          fallSilent(play, i),
+    ),
+  ),
+
   // Somebody moves the main branch, and the daemon sees it.
   ...Array.from({ length: 2 }, () =>
     fc
@@ -138,6 +147,24 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     return [what === 'cancel' ? runs.cancel(run.id, 'enough') : runs.resume(run.id), operator];
   }),
 ];
+
+/** The next thing on the way to a silence and out of it again, so that stories get that far. */
+function fallSilent({ state }: Play, i: number): readonly [Command, Caller] | undefined {
+  const asked = [...state.decisions.values()].find((each) => each.untilHeard === true && each.result === null);
+  const silent = state.agents.get(asked?.agentId ?? '');
+  if (asked !== undefined && silent !== undefined) {
+    if (i % 2 === 0) return [runs.resolve(asked.id, 1), operator];
+    return [runs.report({ kind: 'heard', start: silent.start }), runs.supervisor(silent.id)];
+  }
+  const agents = [...state.agents.values()].filter(({ parked, outcome }) => parked === null && outcome === null);
+  const agent =
+    agents.find(({ process }) => process === 'running') ?? agents.find(({ process }) => process === 'wanted');
+  if (agent === undefined) return undefined;
+  const { id, start } = agent;
+  if (agent.process === 'wanted') return [runs.started(id, start), system];
+  const what = i % 2 === 0 ? 'turn' : 'tool';
+  return [runs.report({ kind: 'silent', start, what, for_ms: i, tool: null }), runs.supervisor(id)];
+}
 
 /** How something that is owed turns out. */
 export function settle(play: Play, effect: Effect, how: string): Command {

@@ -22,6 +22,13 @@ export function wake(world: World, agent: AgentRun, text: string | null): Event[
 
 export const GO_ON = 'Go on where you were.';
 
-export function resumeAgent({ id: agent_id, start }: AgentRun, message: string | null, append: boolean): Event {
-  return event('AgentResumeRequested', { agent_id, start: start + 1, message, append });
+/** What a person answered when they had the process restarted reaches the next process, whatever that one is started for. */
+export function resumeAgent(
+  { id: agent_id, start, restart }: AgentRun,
+  message: string | null,
+  append: boolean,
+): Event {
+  const texts = [restart, message ?? undefined].filter((text) => text !== undefined);
+  const all = texts.length === 0 ? null : texts.join('\n\n');
+  return event('AgentResumeRequested', { agent_id, start: start + 1, message: all, append });
 }

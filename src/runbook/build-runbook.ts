@@ -29,7 +29,11 @@ export function buildRunbook(value: RunbookValue): Runbook {
     pipelines: definitions(value.pipelines, buildPipeline),
     commands: definitions(value.commands, buildCommand),
     workers: definitions(value.workers, buildWorker),
-    ci: { required: (value.ci?.required ?? []).map(buildCheck), protected: value.ci?.protected ?? [] },
+    ci: {
+      required: (value.ci?.required ?? []).map(buildCheck),
+      isSet: value.ci?.required !== undefined,
+      protected: value.ci?.protected ?? [],
+    },
     merge: value.merge && { method: value.merge.method ?? 'squash', into: value.merge.into },
     git: { filters: value.git?.filters ?? [] },
     github: buildGithub(value.github ?? {}),

@@ -32,6 +32,12 @@ export const limitsShape = {
     claim_expiry: { ...duration, optional: true, about: 'A claim that nobody renews ends after this; 15m.' },
     renewal: { ...duration, optional: true, about: 'How often a session renews its claim; 30s.' },
     idle: { ...duration, optional: true, about: 'An agent that prints nothing for so long is idle; never.' },
+    silence: {
+      ...duration,
+      optional: true,
+      about: 'No output, hook, usage or tool event in a turn for so long opens a decision; 10m.',
+    },
+    tool: { ...duration, optional: true, about: 'A tool call that is open for so long opens a decision; 60m.' },
     leave: { ...duration, optional: true, about: 'How long an agent that nobody waits for may take to leave; 60s.' },
     agents: { ...count, optional: true, about: 'Agents at work at once, all together; 50.' },
     blocks: {

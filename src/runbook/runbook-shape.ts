@@ -61,7 +61,7 @@ const ciShape = {
     required: {
       kind: 'list',
       optional: true,
-      about: 'The checks that must pass.',
+      about: 'The checks that must pass. An empty list says that nothing is checked.',
       of: {
         kind: 'object',
         fields: {

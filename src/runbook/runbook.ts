@@ -22,6 +22,8 @@ export interface Runbook {
   readonly workers: ReadonlyMap<string, WorkerDefinition>;
   readonly ci: {
     readonly required: readonly CiCheck[];
+    /** The runbook sets `required`. An empty list is an answer too: nothing is checked. */
+    readonly isSet: boolean;
     /** Patterns that add to the built-in list of protected paths, or take something out of it. */
     readonly protected: readonly string[];
   };
@@ -136,6 +138,8 @@ export interface RunLimits extends SessionLimits {
   readonly renewalMs: number;
   /** An agent that prints nothing for so long is idle; undefined: only its own word counts. */
   readonly idleMs: number | undefined;
+  readonly silenceMs: number;
+  readonly toolMs: number;
   /** How long an agent that nobody waits for may take to leave. */
   readonly leaveMs: number;
   /** Agents at work at the same time, all together. */

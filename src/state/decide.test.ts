@@ -62,6 +62,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'adopt-runbook': [flow.adopt('1'.repeat(64)), 'operator', 'system'],
   'ask-adoption': [flow.askAdoption('1'.repeat(64)), 'system'],
   'drop-adoption-questions': [{ kind: 'drop-adoption-questions', command: null }, 'system'],
+  'decline-checks': [{ kind: 'decline-checks', command: { by: 'operator:ann' } }, 'operator'],
 };
 
 describe('who may ask for what', () => {

@@ -8,6 +8,7 @@ import {
   type AdoptRunbook,
   type AskAdoption,
 } from './adopt-runbook.ts';
+import { decideDeclineChecks, type DeclineChecks } from './checks-answer.ts';
 import { decideClaimTask, type ClaimTask } from './claim-task.ts';
 import { decideCompleteTask } from './complete-task.ts';
 import { decideAddDependency, decideCreateTask, type AddDependency, type CreateTask } from './create-task.ts';
@@ -113,7 +114,8 @@ export type Command =
   | { readonly kind: 'start-workflow'; readonly command: StartWorkflow }
   | { readonly kind: 'adopt-runbook'; readonly command: AdoptRunbook }
   | { readonly kind: 'ask-adoption'; readonly command: AskAdoption }
-  | { readonly kind: 'drop-adoption-questions'; readonly command: null };
+  | { readonly kind: 'drop-adoption-questions'; readonly command: null }
+  | { readonly kind: 'decline-checks'; readonly command: DeclineChecks };
 
 /** Who may ask for what; a session asks only for what concerns its own claim, which each decision checks. */
 export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> = {
@@ -170,6 +172,7 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'adopt-runbook': ['operator', 'system'],
   'ask-adoption': ['system'],
   'drop-adoption-questions': ['system'],
+  'decline-checks': ['operator'],
 };
 
 /** (state, command) → entries to record, or a refusal. */
@@ -293,6 +296,8 @@ function decideAllowed(state: State, { kind, command }: Command, caller: Caller,
       return decideAskAdoption(state, command);
     case 'drop-adoption-questions':
       return decideDropAdoptionQuestions(state);
+    case 'decline-checks':
+      return decideDeclineChecks(state, command);
     case 'attach-agent':
       return decideAttachAgent(state, command);
     case 'kill-agent':

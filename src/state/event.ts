@@ -103,6 +103,8 @@ export interface Events extends RunEvents, WorkflowEvents {
     readonly committed: string | null;
     readonly by: string;
   };
+  /** An operator answered that nothing is checked before a merge, as long as the runbook does not say anything about checks. */
+  ChecksDeclined: { readonly by: string };
 }
 
 export type { Requirement } from '../protocol/run-plan.ts';

@@ -4,6 +4,7 @@ import { addDependant, type Dependants } from './dependants.ts';
 import { createTask, evolveTask } from './evolve-task.ts';
 import type { Recorded, Settles } from './event.ts';
 import { adopt, type Adoption } from './adoption.ts';
+import { declineChecks, type Answered } from './checks-answer.ts';
 import { evolveMain } from './main/evolve-main.ts';
 import type { MainBranches } from './main/main-branch.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
@@ -21,6 +22,8 @@ export interface State extends Runs {
   readonly openAudits: Map<string, Audit>;
   /** The runbook in force, under the one key there is. */
   readonly adopted: Map<string, Adoption>;
+  /** What operators answered about the project: see `checks-answer.ts`. */
+  readonly answers: Map<string, Answered>;
   /** Where the main branch is, as far as is known. */
   readonly main: MainBranches;
   /** What keyed commands were answered, the newest of them: a retry gets the same answer, and nothing happens twice. */
@@ -62,6 +65,7 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     sessions: newMap(),
     openAudits: newMap(),
     adopted: newMap(),
+    answers: newMap(),
     main: newMap(),
     settled: newMap(),
     ...emptyRuns(newMap),
@@ -88,6 +92,9 @@ export function evolve(state: State, recorded: Recorded): State {
     }
     case 'RunbookAdopted':
       adopt(state, recorded);
+      break;
+    case 'ChecksDeclined':
+      declineChecks(state, recorded);
       break;
     default:
       evolveWithTask(state, recorded);

@@ -2,9 +2,11 @@ import type { Launch } from './contract.ts';
 import { IdleTimer } from './idle-timer.ts';
 
 export interface ClockOptions {
-  readonly launch: Pick<Launch, 'idle_ms' | 'renew_ms' | 'timeout_ms'>;
+  readonly launch: Pick<Launch, 'idle_ms' | 'renew_ms' | 'timeout_ms' | 'report_ms'>;
   readonly onSilence: () => void;
   readonly onRenewal: () => void;
+  /** The daemon is to hear that this supervisor lives. */
+  readonly onReport: () => void;
   readonly onTimeout: () => void;
 }
 
@@ -13,9 +15,10 @@ export class Clocks {
   readonly #idle: IdleTimer;
   readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor({ launch, onSilence, onRenewal, onTimeout }: ClockOptions) {
-    const { idle_ms, renew_ms, timeout_ms } = launch;
+  constructor({ launch, onSilence, onRenewal, onReport, onTimeout }: ClockOptions) {
+    const { idle_ms, renew_ms, timeout_ms, report_ms } = launch;
     this.#idle = new IdleTimer(idle_ms, onSilence);
+    if (report_ms !== undefined) this.#timers.push(setInterval(onReport, report_ms));
     if (renew_ms !== null) this.#timers.push(setInterval(onRenewal, renew_ms));
     if (timeout_ms !== null && timeout_ms <= LONGEST_MS) this.#timers.push(setTimeout(onTimeout, timeout_ms));
   }

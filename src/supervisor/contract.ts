@@ -92,6 +92,11 @@ export interface Launch {
   readonly kill_after_ms: number;
   /** No output for so long is idleness; null: never. */
   readonly idle_ms: number | null;
+  /** `limits.silence` and `limits.tool`; left out: nothing is measured. */
+  readonly silence_ms?: number;
+  readonly tool_ms?: number;
+  /** How often the daemon hears that the supervisor lives; left out: only when there is something to report. */
+  readonly report_ms?: number;
   /** How often the claim is renewed; null where there is none. */
   readonly renew_ms: number | null;
   readonly log_bytes: number;
@@ -187,6 +192,16 @@ export type AgentReport =
   | { readonly kind: 'stop' }
   /** A stop was blocked. `blocks`: how many of the run, this one included. */
   | { readonly kind: 'blocked'; readonly blocks: number }
+  /** No event in a turn for `for_ms`, or a tool call that has been open for so long; reported again after as long a time. */
+  | {
+      readonly kind: 'silent';
+      readonly start: number;
+      readonly what: 'turn' | 'tool';
+      readonly for_ms: number;
+      readonly tool: string | null;
+    }
+  /** The agent that was reported silent was heard again. */
+  | { readonly kind: 'heard'; readonly start: number }
   | { readonly kind: 'prompted'; readonly prompt: string }
   /** What it has used so far, over all its processes. */
   | {

@@ -18,6 +18,7 @@ import { passOn } from './pass-on.ts';
 import { PrintedSignals } from './printed-signals.ts';
 import { readHook } from './answer-hook.ts';
 import { Reporter } from './reporter.ts';
+import { Silence } from './silence.ts';
 import { StopGuard } from './stop-guard.ts';
 import type { Tail } from './tail.ts';
 import { Telling } from './telling.ts';
@@ -29,6 +30,7 @@ export class Counterpart implements Rooms {
   readonly #reporter: Reporter;
   readonly #guard: StopGuard;
   readonly #pause: Pause;
+  readonly #silence: Silence;
   readonly #hearing: Hearing;
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
@@ -55,6 +57,11 @@ export class Counterpart implements Rooms {
     });
     this.#line = new DaemonLine(launch.state_dir, launch.token);
     this.#reporter = new Reporter(launch, this.#line);
+    this.#silence = new Silence({
+      launch,
+      isSuspended: () => this.#guard.isParked || this.#guard.hasSignalled || !this.#guard.isOwned,
+      report: async (report) => this.#reportSilence(report),
+    });
     this.#hearing = new Hearing({
       launch,
       files,
@@ -63,6 +70,7 @@ export class Counterpart implements Rooms {
       report: async (report) => this.#heard(report),
       onProgress: () => this.#guard.progress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
+      silence: this.#silence,
     });
     this.#printed = new PrintedSignals(launch, this.#reporter, this.#hearing.speech);
     this.#guard = new StopGuard({
@@ -86,10 +94,13 @@ export class Counterpart implements Rooms {
     if (kind === 'agent') void this.#guard.ask().then(() => this.#pause.look());
     void this.#telling.begin(child, prompt);
     if (prompt !== null) this.#pause.turnBegins();
+    if (prompt !== null) this.#silence.turnBegan();
+    this.#silence.begin();
     this.#clocks = new Clocks({
       launch: this.#launch,
       onSilence: () => this.#onSilence(),
       onRenewal: () => void this.#renew(),
+      onReport: () => void this.#guard.ask().then(() => this.#pause.look()),
       onTimeout: () => this.#onTimeout(),
     });
   }
@@ -108,6 +119,7 @@ export class Counterpart implements Rooms {
   /** A piece of output; on standard output the agent itself speaks. */
   hear(chunk: Buffer, isWords: boolean): void {
     this.#clocks?.touch();
+    this.#silence.heard();
     // In a stream of JSON the words are what is worth keeping, not the lines that carry them.
     if (this.#launch.output === 'text' || !isWords) this.#tail.push(chunk);
     if (isWords && this.#launch.kind === 'agent') this.#hearing.speech.push(chunk);
@@ -121,12 +133,16 @@ export class Counterpart implements Rooms {
     this.#telling.left();
     this.#pause.drop();
     this.#clocks?.stop();
+    this.#silence.stop();
     this.#ending ??= Promise.resolve();
     await this.#ending;
   }
 
   /** Its last words count like those of a turn; why it failed may be known only now. */
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
+    // An open question about its silence has settled itself, before its end is judged.
+    this.#silence.turnEnded();
+    await this.#silence.settled();
     await this.#settlePrinted(undefined);
     await this.#hearing.conclude(code, this.#timedOut);
     for (const { text } of this.#telling.takeUnheard()) this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
@@ -145,6 +161,7 @@ export class Counterpart implements Rooms {
 
   async hook(name: string, body: Buffer): Promise<object> {
     this.#clocks?.touch();
+    this.#silence.hook(name, body);
     if (this.#launch.terminal === true) return this.#answer(this.#attended(name, body));
     if (name === 'stop') return this.#answer(this.#stop(body));
     if (name === 'pre-tool-use') return this.#answer(this.#beforeTool());
@@ -169,6 +186,7 @@ export class Counterpart implements Rooms {
         newKey: () => `${this.#launch.id}:passed:${this.#launch.start}:${(this.#keys += 1)}`,
         onSaid: (what) => {
           this.#clocks?.touch();
+          this.#silence.heard();
           if (what === 'signal') this.#guard.signalled();
           if (what === 'unseen') this.#guard.unsure();
         },
@@ -229,9 +247,12 @@ export class Counterpart implements Rooms {
     // What it has used decides whether it may go on.
     await heardOutput();
     await this.#hearing.reportTokens(true);
+    // One that was parked only because it was silent is at work again.
+    await this.#silence.settled();
     const output = await this.#guard.stop(body);
     this.#pause.look();
     this.#telling.stopAnswered(output.decision === 'allow');
+    if (output.decision === 'allow' && this.#launch.output === 'text') this.#silence.turnEnded();
     return output.decision === 'allow' ? {} : output;
   }
 
@@ -251,6 +272,7 @@ export class Counterpart implements Rooms {
     this.#pause.turnBegins();
     this.#hearing.told();
     this.#clocks?.touch();
+    this.#silence.turnBegan();
   }
 
   async #settlePrinted(lastWords: string | undefined): Promise<string | undefined> {
@@ -269,13 +291,22 @@ export class Counterpart implements Rooms {
     await this.#settlePrinted(undefined);
     await this.#hearing.turnEnded(!this.#telling.isTold);
     if (this.#telling.isTold || this.#launch.input === 'once') return;
+    const isLeaving = this.#guard.mayLeave || this.#guard.hasSignalled || !this.#guard.isOwned;
+    if (isError || !isLeaving) this.#silence.turnEnded();
     if (isError) await this.#hearing.reportError();
-    else if (this.#guard.mayLeave || this.#guard.hasSignalled || !this.#guard.isOwned) this.#telling.letLeave();
+    else if (isLeaving) this.#telling.letLeave();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
   }
 
   #onSilence(): void {
     if (!this.#guard.isParked && !this.#guard.hasSignalled) void this.report({ kind: 'idle', why: 'quiet' });
+  }
+
+  /** The answer says whether the agent is parked now, or not any more. */
+  async #reportSilence(report: AgentReport): Promise<void> {
+    const answer = await this.#guard.report(report);
+    if (report.kind === 'heard' && !answer.ok) this.#guard.unpark();
+    this.#pause.look();
   }
 
   #onTimeout(): void {

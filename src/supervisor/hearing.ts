@@ -5,6 +5,7 @@ import type { Said } from '../streams/said.ts';
 import { Attended } from './attended.ts';
 import type { AgentReport, filesIn, Launch } from './contract.ts';
 import { ErrorDesk } from './error-desk.ts';
+import type { Silence } from './silence.ts';
 import { hearStream, hearText, type Speech } from './speech.ts';
 import type { Tail } from './tail.ts';
 import { UsageMeter } from './usage-meter.ts';
@@ -19,6 +20,8 @@ export interface HearingOptions {
   /** It used a tool. */
   readonly onProgress: () => void;
   readonly onTurnEnd: (failed: boolean) => void;
+  /** Measures how long nothing is heard. */
+  readonly silence: Pick<Silence, 'heard' | 'toolStarted' | 'toolEnded'>;
 }
 
 /** What the client's own stream tells of the agent: its conversation, what it uses, what stops it. */
@@ -96,6 +99,7 @@ export class Hearing {
     clearTimeout(this.#soon);
     this.#soon = undefined;
     this.#usedAt = Date.now();
+    this.#options.silence.heard();
     this.#telling = this.#options.report(used);
     const answer = await this.#telling;
     // While the daemon is away each report is a file: the newest says all.
@@ -178,6 +182,7 @@ export class Hearing {
       case 'tool-started':
         this.#keepConversation();
         this.#options.onProgress();
+        this.#options.silence.toolStarted(said.id, said.tool);
         break;
       case 'usage':
         this.#meter.add(said, this.#isWaiting);
@@ -191,6 +196,8 @@ export class Hearing {
         this.#options.onTurnEnd(said.failed);
         break;
       case 'tool-ended':
+        this.#options.silence.toolEnded(said.id);
+        break;
       case 'permission':
         // The hooks have told of it.
         break;

@@ -90,6 +90,11 @@ export class StopGuard {
     this.#standing = { ...standing, has_signalled };
   }
 
+  /** It was parked only until it was heard again, and the daemon does not answer. */
+  unpark(): void {
+    this.#standing = { ...this.#standing, is_parked: false };
+  }
+
   signalled(): void {
     this.#signals += 1;
     this.#standing = { ...this.#standing, has_signalled: true };

@@ -1,14 +1,18 @@
 import { stagesOf } from './stages.js';
+import { part, words } from './words.js';
 
-/** What was asked of the daemon, put into the page. Whatever agents wrote goes in as text, never as markup. */
-export function showBoard({ status, work, blocked, next, done, workflows, costs }, resolve) {
-  fill('needs', [...status.needs_you, ...status.attention], (each) =>
-    each.options === undefined ? attentionItem(each) : decisionItem(each, resolve),
+/** What was asked of the daemon, put into the page. */
+export function showBoard({ status, work, blocked, next, done, workflows, costs }, answers) {
+  const decisions = status.needs_you.map((each) => ({ ...each, isUnderWay: answers.isUnderWay(each.id) }));
+  const hadButtons = document.querySelector('#needs button') !== null;
+  const hasChanged = fill('needs', [...decisions, ...status.attention], (each) =>
+    each.options === undefined ? attentionItem(each) : decisionItem(each, answers),
   );
-  fill('work', work, (task) => taskItem(task, workflows.get(task.id)));
-  fill('blocked', blocked, (task) => taskItem(task, workflows.get(task.id)));
+  if (hadButtons && hasChanged) answers.moved();
+  fill('work', work, (task) => taskItem(task, workflows.get(task.id)), workflows);
+  fill('blocked', blocked, (task) => taskItem(task, workflows.get(task.id)), workflows);
   fill('next', next, (task) => taskItem(task));
-  fill('done', done, (task) => taskItem(task, workflows.get(task.id)));
+  fill('done', done, (task) => taskItem(task, workflows.get(task.id)), workflows);
   fill('agents', status.agents, ({ name, status: how, task_id: task }) => item([name, how], task ?? ''));
   fill('pipelines', status.pipelines, ({ name, status: how, steps = [] }) =>
     item([name, how], steps.map((step) => `${step.name}: ${step.status}`).join(', ')),
@@ -22,20 +26,23 @@ export function showEntries(entries) {
   );
 }
 
-/** What nobody was told of may be there all the same. */
+/** Without an answer, an empty list means nothing. */
 export function showUnknown() {
-  for (const list of document.querySelectorAll('#board ul'))
-    if (list.querySelector('.none') !== null) list.replaceChildren(none('not known while the daemon is away'));
+  for (const list of document.querySelectorAll('#board ul')) {
+    if (list.querySelector('.none') === null) continue;
+    list.replaceChildren(none('not known without an answer'));
+    shown.delete(list.id);
+  }
 }
 
 function taskItem({ id, title, phase, claim, next_role: role, blocked_because: because }, workflow) {
   const line = document.createElement('li');
   line.dataset.task = id;
   const who = claim !== null ? `${claim.role ?? 'claimed'}: ${claim.holder}` : role === null ? '' : `next: ${role}`;
-  line.append(part('b', id), ` ${title} `, part('span', phase, 'phase'), part('span', ` ${who}`, 'dim'));
+  line.append(part('b', id), ' ', words(title), ' ', part('span', phase, 'phase'), ' ', part('span', who, 'dim'));
   if (because !== null) line.append(part('p', because, 'call'));
   if (workflow?.mode) line.append(stageList(workflow));
-  if (workflow?.merge_sha) line.append(part('span', ` merged as ${workflow.merge_sha.slice(0, 12)}`, 'dim'));
+  if (workflow?.merge_sha) line.append(' ', part('span', `merged as ${workflow.merge_sha.slice(0, 12)}`, 'dim'));
   return line;
 }
 
@@ -52,14 +59,12 @@ function stageList(workflow) {
 
 const SIGNS = { now: '●', done: '✓', failed: '✗', open: '·' };
 
-function decisionItem(decision, resolve) {
+function decisionItem(decision, answers) {
   const line = item([decision.title], '');
   const buttons = decision.options.map(({ n, label, recommended }) => {
     const button = part('button', `${n} ${label}`, recommended ? 'recommended' : '');
-    button.addEventListener('click', () => {
-      for (const each of buttons) each.disabled = true;
-      void resolve(decision.id, n);
-    });
+    button.disabled = decision.isUnderWay;
+    button.addEventListener('click', () => void answers.answer(decision, n));
     return button;
   });
   line.append(part('pre', decision.context), ...buttons);
@@ -86,23 +91,26 @@ function short(actor) {
   return actor.replace(/(?<=:[0-9a-f]{8})-[0-9a-f-]{27}$/, '');
 }
 
-function fill(id, list, make) {
+/** What each list shows now, as JSON. */
+const shown = new Map();
+
+/** Fills a list, and leaves it alone if nothing has changed: a button must not be replaced under the pointer. Returns whether it has changed. */
+function fill(id, list, make, also = new Map()) {
+  const content = JSON.stringify([list, list.map((each) => also.get(each.id) ?? null)]);
+  if (shown.get(id) === content) return false;
+  shown.set(id, content);
   document.getElementById(id).replaceChildren(...(list.length === 0 ? [none('none')] : list.map(make)));
+  return true;
 }
 
 function none(text) {
   return part('li', text, 'none dim');
 }
 
-function item([main, ...words], more) {
+function item([main, ...others], more) {
   const line = document.createElement('li');
-  line.append(part('b', main), ...words.map((word) => ` ${word}`), part('span', more === '' ? '' : ` ${more}`, 'dim'));
+  line.append(part('b', main));
+  for (const other of others) line.append(' ', words(other));
+  if (more !== '') line.append(' ', part('span', more, 'dim'));
   return line;
-}
-
-function part(name, text, className = '') {
-  const made = document.createElement(name);
-  made.textContent = text;
-  made.className = className;
-  return made;
 }

@@ -1,39 +1,103 @@
-/** What the page says to the daemon, and hears from it. The token goes nowhere else. */
+/** How the page calls the daemon. The token goes nowhere else. Nothing here waits without end. */
 
-/** The daemon answered, and said no. Whatever else goes wrong means that it is away. */
+/** The daemon answered, and refused. */
 export class Refused extends Error {
-  constructor({ code, message }) {
+  constructor({ code, message, hint }) {
     super(message);
     this.code = code;
+    this.hint = hint ?? '';
   }
 }
+
+/** There is no answer: nobody knows how things are. */
+export class NoAnswer extends Error {
+  /** @param {'hung' | 'away' | 'unreadable'} how */
+  constructor(how) {
+    super(how);
+    this.how = how;
+  }
+}
+
+const ANSWER_MS = 4000;
+/** The daemon sends a line every 15 seconds on a stream of events. */
+const STREAM_MS = 40_000;
 
 export function talkTo(token, project) {
   const headers = { authorization: `Bearer ${token}`, 'baton-project-path': encodeURI(project) };
 
   async function call(operation, input = {}) {
-    const response = await fetch(`/v1/${operation}`, { method: 'POST', headers, body: JSON.stringify(input) });
-    const answer = await response.json();
-    if (!answer.ok) throw new Refused(answer.error);
-    return answer.result;
+    const request = { method: 'POST', headers, body: JSON.stringify(input), signal: AbortSignal.timeout(ANSWER_MS) };
+    const answer = await attempt(async () => (await fetch(`/v1/${operation}`, request)).text());
+    return resultIn(answer);
   }
 
   /** Entries as they are recorded, from the one after `after`, until the daemon goes; first none, when it listens. An EventSource cannot carry a token. */
   async function* events(after) {
-    const response = await fetch('/v1/events', { headers: { ...headers, 'last-event-id': String(after) } });
-    if (!response.ok) throw new Refused((await response.json()).error);
-    yield [];
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let text = '';
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      const parts = (text + piece.value).split('\n\n');
-      text = parts.pop() ?? '';
-      const entries = parts.map(entryIn).filter((entry) => entry !== undefined);
-      if (entries.length > 0) yield entries;
+    const deadline = makeDeadline();
+    try {
+      const request = { headers: { ...headers, 'last-event-id': String(after) }, signal: deadline.signal };
+      deadline.set(ANSWER_MS);
+      const response = await attempt(async () => fetch('/v1/events', request));
+      if (!response.ok) resultIn(await attempt(async () => response.text()));
+      yield [];
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      for (;;) {
+        deadline.set(STREAM_MS);
+        const piece = await attempt(async () => reader.read());
+        if (piece.done) return;
+        const parts = (text + piece.value).split('\n\n');
+        text = parts.pop() ?? '';
+        const entries = parts.map(entryIn).filter((entry) => entry !== undefined);
+        if (entries.length > 0) yield entries;
+      }
+    } finally {
+      deadline.end();
     }
   }
 
   return { call, events };
+}
+
+/** Aborts when its time has passed, unless it is set again before. */
+function makeDeadline() {
+  const controller = new AbortController();
+  let timer;
+  return {
+    signal: controller.signal,
+    set(ms) {
+      clearTimeout(timer);
+      timer = setTimeout(() => controller.abort(new DOMException('too late', 'TimeoutError')), ms);
+    },
+    end() {
+      clearTimeout(timer);
+      controller.abort();
+    },
+  };
+}
+
+async function attempt(run) {
+  try {
+    return await run();
+  } catch (error) {
+    throw new NoAnswer(error?.name === 'TimeoutError' ? 'hung' : 'away');
+  }
+}
+
+/** Whatever is not an answer of the daemon is none. */
+function resultIn(text) {
+  const answer = parse(text);
+  if (answer?.ok === true && 'result' in answer) return answer.result;
+  if (answer?.ok === false && typeof answer.error === 'object') throw new Refused(answer.error);
+  throw new NoAnswer('unreadable');
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function entryIn(event) {
@@ -42,5 +106,5 @@ function entryIn(event) {
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice(5).trim())
     .join('');
-  return data === '' ? undefined : JSON.parse(data);
+  return data === '' ? undefined : parse(data);
 }

@@ -1,25 +1,36 @@
-import { showBoard, showEntries, showUnknown } from './board.js';
+import { answersTo } from './answers.js';
+import { showBoard, showEntries } from './board.js';
 import { Refused, talkTo } from './daemon.js';
+import { now, say, showFailure, showVerdict } from './standing.js';
+import { words } from './words.js';
 
-/**
- * The page: what needs a person, what is at work and where it stands, and the newest entries, as the daemon tells them. Where the daemon
- * does not answer, the page says so: no news must not pass for good news.
- */
+/** The page: what needs a person, what is at work and where it stands, and the newest entries, as the daemon reports them. */
 const known = new URLSearchParams(location.hash.slice(1));
 const token = known.get('token') ?? sessionStorage.getItem('token') ?? '';
 const project = known.get('project') ?? sessionStorage.getItem('project') ?? '';
 const daemon = talkTo(token, project);
+const answers = answersTo(daemon, () => {
+  // At once, also if the daemon does not answer now.
+  if (seen !== undefined) showBoard(seen, answers);
+  void refresh();
+});
+/** What the board shows. */
+let seen;
+
+const REFRESH_MS = 3000;
 
 function open() {
   sessionStorage.setItem('token', token);
   sessionStorage.setItem('project', project);
   // Whoever looks over a shoulder, or copies the address, does not get the token.
   history.replaceState(null, '', `#${new URLSearchParams({ project })}`);
-  element('place').textContent = project;
+  element('place').replaceChildren(words(project));
   element('board').hidden = false;
   void refresh();
   void follow();
-  setInterval(refresh, 5000);
+  setInterval(refresh, REFRESH_MS);
+  // A page that comes to the front again shows nothing old.
+  document.addEventListener('visibilitychange', () => void refresh());
 }
 
 /** A form for whoever came without a token, or with one that the daemon does not know. */
@@ -42,15 +53,16 @@ function openDoor(why) {
 let isShut = false;
 let isAsking = false;
 let isAskedAgain = false;
-/** One at a time; what happens meanwhile is asked for afterwards. */
+/** One at a time; what happens meanwhile is asked for afterwards. The verdict is shown only if every call succeeded. */
 async function refresh() {
   isAskedAgain = isAsking;
   if (isAsking || isShut) return;
   isAsking = true;
+  const askedAt = now();
   try {
-    const seen = await look();
-    showBoard(seen, resolve);
-    sayStanding(seen.status);
+    seen = await look();
+    showBoard(seen, answers);
+    showVerdict(seen.status, askedAt);
   } catch (error) {
     fail(error);
   } finally {
@@ -82,35 +94,6 @@ async function look() {
   return { status, work: busy, blocked, next, done, workflows: byTask, costs: costs.rows.slice(-DAYS).toReversed() };
 }
 
-function sayStanding({ needs_you: needs, attention, agents }) {
-  const runs = agents.filter(({ outcome }) => outcome === null).length;
-  const count = (kind) => attention.filter((each) => each.kind === kind).reduce((sum, each) => sum + each.count, 0);
-  const all = needs.length + count('runbook') + count('blocked') + count('main');
-  // As `baton status` says it.
-  const words = [
-    counted(needs.length, 'decision'),
-    counted(count('runbook'), 'broken runbook'),
-    counted(count('blocked'), 'blocked task'),
-    counted(count('main'), 'main branch'),
-  ].filter((each) => each !== '');
-  const asked = all === 0 ? 'Nothing needs you' : `${words.join(', ')} ${all === 1 ? 'needs' : 'need'} you`;
-  document.title = all === 0 ? 'Baton' : `(${all}) Baton`;
-  say(`${asked}, ${runs} at work.`, all === 0 ? 'calm' : 'call');
-}
-
-function counted(count, noun) {
-  return count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-async function resolve(id, option) {
-  try {
-    await daemon.call('decision_resolve', { id, option });
-    await refresh();
-  } catch (error) {
-    fail(error);
-  }
-}
-
 const MOST_ENTRIES = 30;
 const entries = [];
 
@@ -126,33 +109,26 @@ async function follow() {
         showEntries(entries);
         void refresh();
       }
-      throw new Error('it has closed the connection');
     } catch (error) {
-      fail(error);
+      if (isNoEntry(error)) fail(error);
     }
+    // The stream was lost: whether the daemon is there, the next question shows.
+    void refresh();
     await new Promise((resume) => setTimeout(resume, 1000));
   }
 }
 
 const NO_ENTRY = new Set(['no-token', 'bad-token', 'no-such-project', 'forbidden']);
 
-function fail(error) {
-  if (error instanceof Refused && NO_ENTRY.has(error.code)) {
-    isShut = true;
-    openDoor(`The daemon does not let you in: ${error.message}.`);
-  } else if (error instanceof Refused) say(`The daemon says no: ${error.message}`, 'call');
-  else {
-    showUnknown();
-    const why = error instanceof TypeError ? 'it does not answer' : error.message;
-    say(`The daemon is away (${why}). What you see may be old. Start it: baton up`, 'away');
-  }
+function isNoEntry(error) {
+  return error instanceof Refused && NO_ENTRY.has(error.code);
 }
 
-function say(text, how) {
-  const standing = element('standing');
-  standing.textContent = text;
-  standing.className = how;
-  element('board').classList.toggle('away', how === 'away');
+function fail(error) {
+  if (isNoEntry(error)) {
+    isShut = true;
+    openDoor(`The daemon does not let you in: ${error.message}.`);
+  } else if (!isShut) showFailure(error);
 }
 
 function element(id) {

@@ -47,6 +47,7 @@ export async function openTestProject(): Promise<OpenedProject> {
     env: {},
     now: () => new Date(),
     monotonicMs: () => performance.now(),
+    loop: { lagMs: 0, boundMs: 1 },
   };
   const calls: OpenedProject['calls'] = [];
   const call: Backend['call'] = async (name, input, { token = 'worker', key, signal }) => {

@@ -72,7 +72,7 @@ describe('the page, in a browser', () => {
     await call.waitFor();
     expect(await call.textContent()).toContain('no disk');
     expect(await call.locator('code').textContent()).toBe('baton task unblock A --reason "…"');
-    expect(await standing().textContent()).toBe('1 blocked task needs you, 0 at work.');
+    expect(await standing().textContent()).toBe('1 blocked task needs you, nothing runs.');
     expect(await page.title()).toBe('(1) Baton');
     scene.addRunbook('broken.toml', '[agent.a]\nrun = "true"\n');
     const broken = page.locator('#needs li', {
@@ -80,7 +80,7 @@ describe('the page, in a browser', () => {
     });
     await broken.waitFor();
     expect(await broken.locator('code').textContent()).toBe('baton runbook check');
-    expect(await standing().textContent()).toBe('1 broken runbook, 1 blocked task need you, 0 at work.');
+    expect(await standing().textContent()).toBe('1 broken runbook, 1 blocked task need you, nothing runs.');
   });
 
   it(
@@ -88,7 +88,7 @@ describe('the page, in a browser', () => {
     { timeout: 150_000 },
     async () => {
       await page.goto(await address());
-      await standing().filter({ hasText: 'Nothing needs you, 0 at work.' }).waitFor();
+      await standing().filter({ hasText: 'Nothing needs you, nothing runs.' }).waitFor();
       expect(new URL(page.url()).hash).not.toContain('token');
       await page.evaluate(() => Object.assign(globalThis, { isTheSame: true }));
       const id = await scene.run('issue', 'Read durations back <b>now</b>', '--mode', 'semi');
@@ -136,7 +136,7 @@ describe('the page, in a browser', () => {
     await standing().filter({ hasText: 'Nothing needs you' }).waitFor();
     await scene.stop();
     await standing().filter({ hasText: 'The daemon is away' }).waitFor();
-    expect(await page.locator('#needs').textContent()).toBe('not known while the daemon is away');
+    expect(await page.locator('#needs').textContent()).toBe('not known without an answer');
     expect(await page.locator('body').textContent()).not.toContain('Nothing needs you');
     await picture('away');
     await scene.start();

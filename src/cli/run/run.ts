@@ -3,6 +3,7 @@ import { EXIT, type Command, type Given, type Io } from '../command.ts';
 import { ACCEPT_RULES, callWithRules } from '../accept-rules.ts';
 import { COMMON, reportError } from '../operation-command.ts';
 import { printableLines } from '../printable.ts';
+import { callWithChecks } from './accept-no-checks.ts';
 import { headOf } from './follow-entries.ts';
 import { followRun, type Run } from './follow-run.ts';
 import { fieldsIn, textIn } from './read-fields.ts';
@@ -12,7 +13,7 @@ import { shortId } from './views.ts';
 const EXIT_CODES = {
   0: 'done (with --detach: started; with --plan: shown)',
   1: 'failed or cancelled',
-  2: 'what was typed is not what it takes',
+  2: 'usage error, or nothing says what is checked before a merge',
   3: 'waiting for a person',
   130: 'you left with Ctrl-C; it goes on',
 };
@@ -52,9 +53,14 @@ async function start(given: Given, io: Io, only: { readonly kind?: string }): Pr
     if (given.options.has('plan')) return { answer: await client.call('run_plan', input), after: 0 };
     // Before it begins, so that none of it is missed.
     const after = await headOf(client);
-    const begin = async (accept: object) => client.call('run_start', { ...input, ...accept });
     const accepted = given.options.get('accept-rules');
-    return { answer: await callWithRules(begin, { accepted, typed: typedIn(given), io }), after };
+    const asked = { accepted, typed: typedIn(given), io };
+    const answer = await callWithChecks(
+      async (checks) =>
+        callWithRules(async (rules) => client.call('run_start', { ...input, ...checks, ...rules }), asked),
+      io,
+    );
+    return { answer, after };
   });
   const { answer, after } = started;
   if (!answer.ok) return reportError(answer.error, given, io);

@@ -1,4 +1,5 @@
 import { renderDollars } from '../../protocol/price.ts';
+import { describeChecks, type ChecksAnswer } from '../../runbook/describe-checks.ts';
 import { printable } from '../printable.ts';
 import { type Fields, fieldsIn, findText, listIn, textIn } from './read-fields.ts';
 
@@ -30,7 +31,7 @@ function showPlanned(plan: Fields): string[] {
 }
 
 /** Who does what, in the order in which it is done. */
-function showWorkflow({ mode, roles, checks, merge, pull_requests, lacks_gh }: Fields): string[] {
+function showWorkflow({ mode, roles, checks, checks_answer, merge, pull_requests, lacks_gh }: Fields): string[] {
   const { method, into } = fieldsIn(merge);
   const players = listIn(roles).map(
     ({ role, agent, run }) => `  ${textIn(role)}: agent ${textIn(agent)} (${textIn(run)})`,
@@ -47,8 +48,14 @@ function showWorkflow({ mode, roles, checks, merge, pull_requests, lacks_gh }: F
     `workflow issue (${textIn(mode)})`,
     ...players,
     ...required,
+    ...(required.length === 0 ? [`  ${describeChecks(answerIn(checks_answer))}`] : []),
     `  merge: ${textIn(method)} into ${into === null ? 'the main branch' : textIn(into)}${where === null ? '' : pulls}`,
   ];
+}
+
+/** A daemon of an earlier version does not say. */
+function answerIn(value: unknown): ChecksAnswer {
+  return value === 'none' || value === 'declined' ? value : 'unanswered';
 }
 
 interface Known {

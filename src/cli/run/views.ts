@@ -6,6 +6,10 @@ export interface StatusView {
   readonly seq: number;
   /** How far the first copy of the repository is, while it is made. */
   readonly importing?: string;
+  /** The verdict of the daemon; false if it sent none. */
+  readonly allClear: boolean;
+  /** The line that says what needs a person and what runs, as the daemon made it. */
+  readonly summary: string;
   readonly needsYou: readonly DecisionView[];
   /** What else waits for a person, without a question that could be answered. */
   readonly attention: readonly AttentionView[];
@@ -92,10 +96,12 @@ export interface DecisionView {
 }
 
 export function statusView(result: unknown): StatusView {
-  const { seq, importing, needs_you, attention, pipelines, agents, tasks } = fieldsIn(result);
+  const { seq, importing, all_clear, summary, needs_you, attention, pipelines, agents, tasks } = fieldsIn(result);
   return {
     seq: numberIn(seq),
     ...(typeof importing === 'string' ? { importing } : {}),
+    allClear: all_clear === true,
+    summary: findText(summary) ?? 'The daemon does not report whether anything needs you.',
     needsYou: listIn(needs_you).map(decisionView),
     attention: listIn(attention).map(attentionView),
     pipelines: listIn(pipelines).map(pipelineView),

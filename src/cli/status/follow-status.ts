@@ -1,13 +1,14 @@
+import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
 import { pause } from '../../api/http-connection.ts';
 import { followEntries, type Followed } from '../run/follow-entries.ts';
 import { statusView, type StatusView } from '../run/views.ts';
 
 export interface StatusListener {
-  /** Something has changed, or the daemon is there again. */
-  readonly onStatus: (status: StatusView, result: unknown) => void;
-  /** Nobody answers: what was shown last may not be so any more. */
-  readonly onAway: (why: string) => void;
+  /** Something has changed, or the daemon is there again. `askedAt` is how old the answer may be, in milliseconds of the epoch. */
+  readonly onStatus: (status: StatusView, result: unknown, askedAt: number) => void;
+  /** There is no answer: what was shown last may not be so any more. */
+  readonly onAway: (why: ApiError) => void;
   /** Each entry as it is recorded, none twice. */
   readonly onEntry: (entry: Followed) => void;
 }
@@ -24,15 +25,16 @@ export async function followStatus(client: Client, signal: AbortSignal, listener
     listener.onEntry(entry);
   };
   while (!signal.aborted) {
-    const answer = await client.call('status_get', {}, { signal, timeoutMs: ANSWER_MS });
+    const askedAt = Date.now();
+    const answer = await client.call('status_get', {}, { signal });
     if (signal.aborted) return;
     if (!answer.ok) {
-      listener.onAway(answer.error.message);
+      listener.onAway(answer.error);
       await sleep(LOOK_MS, signal);
       continue;
     }
     const status = statusView(answer.result);
-    listener.onStatus(status, answer.result);
+    listener.onStatus(status, answer.result, askedAt);
     seq ??= status.seq;
     const why = await followFrom(seq, client, signal, { ...listener, onEntry });
     if (why !== undefined) listener.onAway(why);
@@ -46,27 +48,28 @@ async function followFrom(
   client: Client,
   signal: AbortSignal,
   listener: StatusListener,
-): Promise<string | undefined> {
+): Promise<ApiError | undefined> {
   const lost = new AbortController();
   const until = AbortSignal.any([signal, lost.signal]);
-  let why: string | undefined;
-  const lose = (reason: string): void => {
+  let why: ApiError | undefined;
+  const lose = (reason: ApiError): void => {
     if (until.aborted) return;
     why = reason;
     lost.abort();
   };
   const refresh = new Refresh(async () => {
-    const answer = await client.call('status_get', {}, { signal: until, timeoutMs: ANSWER_MS });
+    const askedAt = Date.now();
+    const answer = await client.call('status_get', {}, { signal: until });
     if (until.aborted) return;
-    if (answer.ok) listener.onStatus(statusView(answer.result), answer.result);
-    else lose(answer.error.message);
+    if (answer.ok) listener.onStatus(statusView(answer.result), answer.result, askedAt);
+    else lose(answer.error);
   }, until);
   // Also because not everything that needs a person is recorded: a runbook breaks without an entry.
   const pulse = setInterval(() => refresh.ask(), PULSE_MS);
   try {
     const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
     for (let next = await entries.next(); ; next = await entries.next()) {
-      if (next.done === true) return why ?? next.value?.message;
+      if (next.done === true) return why ?? next.value;
       listener.onEntry(next.value);
       refresh.ask();
     }
@@ -118,5 +121,4 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 /** Ten pictures a second are as good as more. */
 const SETTLE_MS = 100;
 const LOOK_MS = 300;
-const ANSWER_MS = 4000;
-const PULSE_MS = 5000;
+const PULSE_MS = 3000;

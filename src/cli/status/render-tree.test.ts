@@ -1,11 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentView, AttentionView, DecisionView, PipelineView, StatusView, StepView } from '../run/views.ts';
+import {
+  statusView,
+  type AgentView,
+  type AttentionView,
+  type DecisionView,
+  type PipelineView,
+  type StatusView,
+  type StepView,
+} from '../run/views.ts';
 import { renderTree, type TreeOptions } from './render-tree.ts';
 import { widthOf } from './text-width.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const options: TreeOptions = { columns: 80, rows: 24, now, colors: false };
-const NOTHING: StatusView = { seq: 0, needsYou: [], attention: [], pipelines: [], agents: [], tasks: [] };
+const NOTHING: StatusView = {
+  seq: 0,
+  allClear: true,
+  summary: 'the verdict of the daemon',
+  needsYou: [],
+  attention: [],
+  pipelines: [],
+  agents: [],
+  tasks: [],
+};
 
 const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
   id,
@@ -82,6 +99,8 @@ const blocked = (id: string, more: Partial<AttentionView> = {}): AttentionView =
 
 const busy: StatusView = {
   seq: 0,
+  allClear: false,
+  summary: 'the summary of the daemon',
   needsYou: [decision('d1d1d1d1-0000')],
   attention: [],
   pipelines: [
@@ -121,13 +140,13 @@ const busy: StatusView = {
 it('shows how far the first copy of the repository is', () => {
   const importing = 'Receiving objects: 45% (9/20)';
   const lines = renderTree({ ...NOTHING, importing }, options);
-  expect(lines.slice(0, 2)).toEqual(['Nothing needs you, nothing runs.', `Copying the repository: ${importing}`]);
+  expect(lines.slice(0, 2)).toEqual(['the verdict of the daemon', `Copying the repository: ${importing}`]);
 });
 
 describe('renderTree', () => {
   it('shows what needs a person, what runs, and the tasks', () => {
     expect(renderTree(busy, options)).toEqual([
-      '1 decision needs you, 1 at work.',
+      'the summary of the daemon',
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
       '             Agent tried to stop without signaling completion',
@@ -146,43 +165,45 @@ describe('renderTree', () => {
     ]);
   });
 
-  it('says that all is well only where it is known', () => {
-    expect(renderTree(NOTHING, options)).toEqual(['Nothing needs you, nothing runs.']);
-    const away = { since: new Date('2026-03-01T11:59:00Z'), why: 'nobody answers' };
-    const lines = renderTree(NOTHING, { ...options, away });
-    expect(lines[0]).toMatch(/^The daemon is away since \d\d:\d\d:00\. Start it with: baton up$/);
-    expect(lines[1]).toBe('This is how things stood 1m ago; agents go on meanwhile. (nobody answers)');
-    expect(lines.join('\n')).not.toMatch(/nothing/i);
+  it('shows the verdict of the daemon as it stands, and makes none of its own', () => {
+    expect(renderTree(NOTHING, options)).toEqual(['the verdict of the daemon']);
+    expect(renderTree(statusView({}), options)).toEqual(['The daemon does not report whether anything needs you.']);
+    const painted = renderTree({ ...NOTHING, allClear: false }, { ...options, colors: true });
+    expect(painted[0]).toBe('\u001B[1;33mthe verdict of the daemon\u001B[0m');
   });
 
-  it('does not say that all is well while a task is blocked', () => {
+  const since = new Date('2026-03-01T11:59:00Z');
+
+  it.each([
+    ['daemon-away', 'nobody answers', 'Start it with: baton up', 'The daemon is away'],
+    ['no-answer', 'the daemon went away before it answered', 'See whether it runs: baton up', 'The daemon is away'],
+    ['no-answer', 'the daemon does not answer (pid 7)', 'kill -CONT 7', 'The daemon does not answer'],
+    ['project-busy', 'its ledger is locked', 'Wait', 'There is no status'],
+  ])('shows no verdict without an answer: %s, %s', (code, message, hint, title) => {
+    const away = { since, why: { code, message, hint } };
+    const lines = renderTree(NOTHING, { ...options, columns: Infinity, away });
+    expect(lines[0]?.replace(/\d\d:\d\d:00/, '12:00')).toBe(`${title} since 12:00. ${hint}`);
+    expect(lines[1]).toBe(`This is how things stood 1m ago; agents go on meanwhile. (${message})`);
+    expect(lines.join('\n')).not.toContain('verdict');
+  });
+
+  it('shows what needs a person besides decisions, with the command to type', () => {
     const attention = [blocked('K1')];
     expect(renderTree({ ...NOTHING, attention, tasks: [['blocked', 1]] }, options)).toEqual([
-      '1 blocked task needs you, nothing runs.',
+      'the verdict of the daemon',
       'needs you',
       '  ! Task is blocked: K1 do it',
       '    on_dead: fail',
       '    baton task unblock K1 --reason "…"',
       'tasks 1 blocked',
     ]);
-  });
-
-  it('counts blocked tasks beside decisions, and those that are only counted', () => {
-    const attention = [blocked('K1'), blocked('', { count: 9, title: '9 more tasks are blocked', context: '' })];
-    const lines = renderTree({ ...busy, attention }, options);
-    expect(lines[0]).toBe('1 decision, 10 blocked tasks need you, 1 at work.');
-    expect(lines).toContain('  ! 9 more tasks are blocked');
-    const broken = blocked('', { kind: 'runbook', title: 'baton.toml is broken' });
-    expect(renderTree({ ...busy, attention: [broken, ...attention] }, options)[0]).toBe(
-      '1 decision, 1 broken runbook, 10 blocked tasks need you, 1 at work.',
-    );
     const short = renderTree({ ...busy, attention }, { ...options, columns: Infinity, rows: 12 });
     expect(short).toContain('  ! Task is blocked: K1 do it  baton task unblock K1 --reason "…"');
   });
 
   it('leaves out what is not under way where there is little room', () => {
     expect(renderTree(busy, { ...options, rows: 14 })).toEqual([
-      '1 decision needs you, 1 at work.',
+      'the summary of the daemon',
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
       'pipelines (1 waiting)',
@@ -212,7 +233,7 @@ describe('renderTree', () => {
     const needsYou = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
     const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
     const pipelines = Array.from({ length: 30 }, (_, i) => pipeline(`pipeline${i}`, []));
-    const lines = renderTree({ seq: 0, needsYou, attention: [], agents, pipelines, tasks: [] }, options);
+    const lines = renderTree({ ...NOTHING, needsYou, agents, pipelines }, options);
     expect(lines).toHaveLength(24);
     expect(lines.filter((line) => line.includes('  ! decision')).length).toBe(15);
     expect(lines.slice(-7)).toEqual([

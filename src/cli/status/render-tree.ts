@@ -1,3 +1,5 @@
+import type { ApiError } from '../../api/answer.ts';
+import { NOT_ANSWERING } from '../../api/not-answering.ts';
 import type { AgentView, AttentionView, DecisionView, StatusView } from '../run/views.ts';
 import { shortId } from '../run/views.ts';
 import { ago } from './ago.ts';
@@ -11,9 +13,24 @@ export interface TreeOptions {
   readonly rows?: number;
   readonly now: Date;
   readonly colors: boolean;
-  /** Where the daemon does not answer: since when, and why. What is shown is then how things stood. */
-  readonly away?: { readonly since: Date; readonly why: string };
+  /** If there is no answer of the daemon: since when, and why. What is shown is then how things stood. */
+  readonly away?: Away;
 }
+
+export interface Away {
+  /** When the answer that is shown was asked for, or the first one that did not come. */
+  readonly since: Date;
+  readonly why: ApiError;
+}
+
+/** Without an answer there is no verdict, only this. */
+export function describeAway({ code, message }: ApiError): string {
+  const isHung = code === 'no-answer' && message.startsWith(NOT_ANSWERING);
+  return isHung ? 'The daemon does not answer' : AWAY.has(code) ? 'The daemon is away' : 'There is no status';
+}
+
+/** No daemon runs, or the connection to it was lost. */
+const AWAY: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
 /** What runs and what needs a person, as lines for a terminal. Pure. */
 export function renderTree(status: StatusView, options: TreeOptions): string[] {
@@ -27,43 +44,22 @@ export function renderTree(status: StatusView, options: TreeOptions): string[] {
 
 type Line = readonly Piece[];
 
-/** The one line that is always there. It never says that all is well where nobody knows. */
-function headOf({ needsYou, attention, pipelines, agents, importing }: StatusView, { away, now }: TreeOptions): Line[] {
+/** The line that is always there: the daemon's verdict, or that there is none. */
+function headOf({ allClear, summary, importing }: StatusView, { away, now }: TreeOptions): Line[] {
   if (away !== undefined) {
     const since = away.since.toTimeString().slice(0, 8);
     const age = ago(away.since.toISOString(), now.getTime());
     return [
       [
-        [`The daemon is away since ${since}.`, 'bad'],
-        [' Start it with: baton up', 'bold'],
+        [`${describeAway(away.why)} since ${since}.`, 'bad'],
+        [` ${away.why.hint}`, 'bold'],
       ],
-      [[`This is how things stood ${age} ago; agents go on meanwhile. (${away.why})`, 'dim']],
+      [[`This is how things stood ${age} ago; agents go on meanwhile. (${away.why.message})`, 'dim']],
     ];
   }
-  const runs = [...pipelines.filter(({ parentId }) => parentId === null), ...agents.filter(isAlone)];
-  const running = runs.filter(({ status }) => status !== 'waiting' && status !== 'escalated').length;
-  const needs = needsOf(needsYou.length, attention);
-  const calls: Piece = needs === '' ? ['Nothing needs you', 'good'] : [needs, 'call'];
   const copying: Line[] = importing === undefined ? [] : [[[`Copying the repository: ${importing}`, 'dim']]];
-  return [[calls, [running === 0 ? ', nothing runs.' : `, ${running} at work.`]], ...copying];
+  return [[[summary, allClear ? 'good' : 'call']], ...copying];
 }
-
-/** `1 decision, 2 blocked tasks need you`; the page has the same words. */
-function needsOf(decisions: number, attention: readonly AttentionView[]): string {
-  const sum = (those: readonly AttentionView[]): number => those.reduce((total, { count }) => total + count, 0);
-  const kinds = Map.groupBy(attention, ({ kind }) => kind);
-  const counts = [...kinds].map(([kind, those]) => [sum(those), NOUNS[kind] ?? kind] as const);
-  const all = [[decisions, 'decision'] as const, ...counts].filter(([count]) => count > 0);
-  const words = all.map(([count, noun]) => `${count} ${noun}${count === 1 ? '' : 's'}`);
-  const needs = decisions + sum(attention) === 1 ? 'needs' : 'need';
-  return words.length === 0 ? '' : `${words.join(', ')} ${needs} you`;
-}
-
-const NOUNS: Readonly<Record<string, string>> = {
-  runbook: 'broken runbook',
-  blocked: 'blocked task',
-  main: 'main branch',
-};
 
 function sectionsOf(status: StatusView, nowMs: number): Section[] {
   const { needsYou, attention, pipelines, agents } = status;
@@ -129,8 +125,4 @@ function footOf({ tasks }: StatusView): Line[] {
   const some = tasks.filter(([, count]) => count > 0);
   if (some.length === 0) return [];
   return [[['tasks', 'bold'], [` ${some.map(([status, count]) => `${count} ${status}`).join(', ')}`]]];
-}
-
-function isAlone({ pipelineId }: AgentView): boolean {
-  return pipelineId === null;
 }

@@ -1,7 +1,7 @@
-import { ask } from '../ask.ts';
 import { EXIT, type Command } from '../command.ts';
 import { COMMON, reportError } from '../operation-command.ts';
 import { statusView } from '../run/views.ts';
+import { askStatus } from './ask-status.ts';
 import { renderTree } from './render-tree.ts';
 import { wantsColors } from './colors.ts';
 
@@ -11,13 +11,13 @@ export const status: Command = {
   examples: ['baton status', 'baton status --watch'],
   args: [],
   options: [{ name: 'watch', short: 'w', about: 'Stay, and show every change; q leaves' }, ...COMMON],
-  exitCodes: { 0: 'shown', 1: 'the daemon is away', 130: 'you left with Ctrl-C' },
+  exitCodes: { 0: 'shown', 1: 'the daemon is away, or does not answer', 130: 'you left with Ctrl-C' },
   async run(given, io) {
     if (given.options.has('watch')) {
       const { watchStatus } = await import('./watch.ts');
       return watchStatus(given, io);
     }
-    const answer = await ask('status_get', {}, given, io);
+    const answer = await askStatus(given, io);
     if (!answer.ok) return reportError(answer.error, given, io);
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);
     else {

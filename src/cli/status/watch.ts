@@ -1,23 +1,25 @@
 import { isatty } from 'node:tty';
 import { bell } from '../../notify/terminal.ts';
-import { lookingOn, withClient } from '../ask.ts';
+import type { ApiError } from '../../api/answer.ts';
+import { createClient } from '../../api/connect.ts';
+import { clientOptions, lookingOn } from '../ask.ts';
 import { EXIT, type Given, type Io } from '../command.ts';
 import type { Followed } from '../run/follow-entries.ts';
 import { textIn } from '../run/read-fields.ts';
-import type { StatusView } from '../run/views.ts';
+import { statusView, type StatusView } from '../run/views.ts';
 import { untilInterrupted } from '../run/interrupt.ts';
 import { projectDir } from '../runbook.ts';
+import { answerMs } from './ask-status.ts';
 import { wantsColors } from './colors.ts';
 import { followStatus } from './follow-status.ts';
-import { renderTree, type TreeOptions } from './render-tree.ts';
+import { describeAway, renderTree, type Away } from './render-tree.ts';
 import { Screen } from './screen.ts';
 
 /** `status --watch`: a live tree on a terminal, lines elsewhere, NDJSON with --json. It starts a daemon once, and then only looks on. */
 export async function watchStatus(given: Given, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
-  // One that is stopped later was stopped on purpose.
-  await withClient(given, io, async () => undefined);
-  const client = lookingOn(given, io);
+  await startOnce(given, io);
+  const client = lookingOn(given, io, { answerMs: answerMs(io) });
   try {
     if (given.options.has('json')) await printJson(client, interrupt.signal, io);
     else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, interrupt.signal, given, io);
@@ -26,6 +28,13 @@ export async function watchStatus(given: Given, io: Io): Promise<number> {
   } finally {
     client.close();
   }
+}
+
+/** A daemon that is stopped later was stopped on purpose. One that does not answer is reported by the first question. */
+async function startOnce(given: Given, io: Io): Promise<void> {
+  const client = createClient({ ...clientOptions(given, io), answerMs: answerMs(io) });
+  await client.reach();
+  client.close();
 }
 
 type Client = ReturnType<typeof lookingOn>;
@@ -39,7 +48,7 @@ async function printJson(client: Client, signal: AbortSignal, io: Io): Promise<v
   };
   await followStatus(client, signal, {
     onStatus: (_, result) => print(result),
-    onAway: (why) => print({ away: why }),
+    onAway: ({ code, message, hint }) => print({ away: message, code, hint }),
     onEntry: () => undefined,
   });
 }
@@ -55,24 +64,28 @@ async function printLines(client: Client, signal: AbortSignal, io: Io): Promise<
     renderTree(status, { columns: Infinity, now, colors: false }).join('\n');
   await followStatus(client, signal, {
     onStatus: (status) => print(tree(status, new Date(0)), `${tree(status, new Date())}\n`),
-    onAway: (why) => print(`The daemon is away: ${why}. Start it with: baton up\n`),
+    onAway: (why) => print(`${describeAway(why)}: ${why.message}. ${why.hint}\n`),
     onEntry: () => undefined,
   });
 }
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
-const NOTHING: StatusView = { seq: 0, needsYou: [], attention: [], pipelines: [], agents: [], tasks: [] };
+/** Before the first answer. */
+const NOTHING = statusView({});
 
 async function watchOnScreen(client: Client, interrupted: AbortSignal, given: Given, io: Io): Promise<number> {
   const left = new AbortController();
   using screen = new Screen(process.stdin, process.stdout, (text) => io.out(text));
   let status: StatusView | undefined;
-  let away: TreeOptions['away'];
+  let askedAt = Date.now();
+  let away: Away | undefined;
   let isInterrupted = false;
   const paint = (): void => {
     if (status === undefined && away === undefined) return;
     const { columns, rows } = screen;
+    // Also if this process, or the machine, slept: nobody noticed yet that there was no answer.
+    away ??= Date.now() - askedAt > STALE_MS ? { since: new Date(askedAt), why: STALE } : undefined;
     const common = { columns, rows, now: new Date(), colors: wantsColors(io) };
     screen.paint(renderTree(status ?? NOTHING, away === undefined ? common : { ...common, away }));
   };
@@ -91,12 +104,12 @@ async function watchOnScreen(client: Client, interrupted: AbortSignal, given: Gi
   const clock = setInterval(paint, 1000);
   try {
     await followStatus(client, AbortSignal.any([interrupted, left.signal]), {
-      onStatus: (now) => {
-        [status, away] = [now, undefined];
+      onStatus: (now, _, at) => {
+        [status, askedAt, away] = [now, at, undefined];
         paint();
       },
       onAway: (why) => {
-        away ??= { since: new Date(), why };
+        away = { since: new Date(askedAt), why };
         paint();
       },
       onEntry: (entry) => {
@@ -109,6 +122,14 @@ async function watchOnScreen(client: Client, interrupted: AbortSignal, given: Gi
   }
   return isInterrupted || interrupted.aborted ? EXIT.interrupted : EXIT.ok;
 }
+
+/** An answer that is older than this is not shown as if it were the present. */
+const STALE_MS = 12_000;
+const STALE: ApiError = {
+  code: 'no-answer',
+  message: `the last answer of the daemon is older than ${STALE_MS / 1000} s`,
+  hint: 'Wait for the next one.',
+};
 
 /** A call, where the runbook wants terminals to be called for such things. A runbook that cannot be read silences nobody. */
 async function bellFor({ type, data }: Followed, given: Given, io: Io): Promise<string> {

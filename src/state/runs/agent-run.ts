@@ -43,6 +43,8 @@ export interface AgentRun {
   readonly blocks: number;
   /** How often a handler has resumed it, since the run began or a person last set it going again. */
   readonly resumes: number;
+  /** Its process is being ended, and its next one begins with this message. */
+  readonly restart?: string;
   readonly exit: {
     readonly code: number | null;
     readonly signal: string | null;

@@ -16,6 +16,8 @@ export interface Decision {
   readonly adopts: { readonly sha256: string; readonly commit: string } | null;
   /** The main branch, if it is about moves that nobody has accepted. */
   readonly branch: string | null;
+  /** It is about an agent that is silent: withdrawn as soon as the agent is heard again. */
+  readonly untilHeard?: true;
   readonly openedAt: string;
   readonly result: DecisionResult | null;
   /** Seq of the entry since which it is settled; null while it is open. */

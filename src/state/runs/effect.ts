@@ -54,7 +54,7 @@ export type Effect =
       readonly wakes: boolean;
     }
   | { readonly kind: 'kill-agent'; readonly key: string; readonly agentId: string; readonly reason: string }
-  /** This process ends, the run goes on: a person takes the conversation over. */
+  /** This process ends, the run goes on: a person takes the conversation over, or it is restarted. */
   | { readonly kind: 'stop-agent'; readonly key: string; readonly agentId: string; readonly start: number }
   | {
       readonly kind: 'run-command';

@@ -52,7 +52,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
   switch (type) {
     case 'AgentResumeRequested':
       return {
-        ...agent,
+        ...withoutRestart(agent),
         start: data.start,
         process: 'wanted',
         resume: { message: data.message, append: data.append },
@@ -72,6 +72,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     case 'AgentParked':
       return { ...agent, parked: data.decision_id };
     case 'AgentUnparked':
+      if (data.keeps_counts === true) return { ...agent, parked: null };
       // A person has set it going again: everything is counted anew, and what it asked for has been answered.
       return {
         ...agent,
@@ -90,6 +91,8 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     }
     case 'AgentEnded':
       return { ...agent, outcome: data.outcome, reason: data.reason, recovering: false };
+    case 'AgentRestartRequested':
+      return isNewest(agent, data) ? { ...agent, restart: data.message } : agent;
     case 'AgentKillRequested':
       return { ...agent, killed: true };
     case 'AgentAttachRequested': {
@@ -128,6 +131,11 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     default:
       return agent;
   }
+}
+
+function withoutRestart(agent: AgentRun): AgentRun {
+  const { restart: _, ...rest } = agent;
+  return rest;
 }
 
 function isNewest(agent: AgentRun, { start }: { readonly start: number }): boolean {

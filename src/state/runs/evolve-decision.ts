@@ -16,6 +16,7 @@ export function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope)
     scope: data.scope ?? null,
     adopts: data.adopts ?? null,
     branch: data.branch ?? null,
+    ...(data.until_heard === true ? { untilHeard: true as const } : {}),
     openedAt: at,
     result: null,
     over: null,

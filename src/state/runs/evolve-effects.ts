@@ -60,6 +60,10 @@ function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect
       const { agent_id: agentId, start } = data;
       return { kind: 'stop-agent', key: keyOf.stop(agentId), agentId, start: start - 1 };
     }
+    case 'AgentRestartRequested': {
+      const { agent_id: agentId, start } = data;
+      return { kind: 'stop-agent', key: keyOf.stop(agentId), agentId, start };
+    }
     case 'CommandRequested': {
       const { command_id: commandId, subject, command, timeout_ms: timeoutMs } = data;
       return { kind: 'run-command', key: keyOf.command(commandId), commandId, subject, command, timeoutMs };

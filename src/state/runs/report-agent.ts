@@ -10,6 +10,7 @@ import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 import { priceUsage, type Counted } from './price-usage.ts';
 import { findSpeaker, requireAgent } from './find-run.ts';
 import { lastOf } from './last-of.ts';
+import type { SilenceKind } from './run-event.ts';
 
 /** What is seen of an agent from outside: mostly by its supervisor. */
 export type AgentSeen =
@@ -29,6 +30,15 @@ export type AgentSeen =
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'blocked'; readonly blocks: number }
+  /** Of the process `start`: no event in a turn, or a tool call that is open for too long; and the end of that. */
+  | {
+      readonly kind: 'silent';
+      readonly start: number;
+      readonly what: SilenceKind;
+      readonly for_ms: number;
+      readonly tool: string | null;
+    }
+  | { readonly kind: 'heard'; readonly start: number }
   | { readonly kind: 'prompted'; readonly prompt: string }
   | ({ readonly kind: 'used' } & Omit<WorkflowEvents['SessionUsed'], 'agent_id' | 'unpriced_tokens'> &
       Pick<Counted, 'open'>)
@@ -65,6 +75,7 @@ export function decideReportAgent(
     return refusal('no-such-agent', 'no agent is named', 'Name one: --agent ID, or BATON_AGENT_ID.');
   if (report.kind === 'used') return decided(seenUsed(speaker.answer, report, prices), null);
   if (report.kind === 'blocked') return decided(seenBlocked(speaker.answer, report), null);
+  if (report.kind === 'heard') return decided(seenHeard(state, speaker.answer, report), null);
   if (report.kind === 'attached' || report.kind === 'detached')
     return decided(seenPerson(speaker.answer, report), null);
   return report.kind === 'started' || report.kind === 'exited'
@@ -102,6 +113,16 @@ function seenBlocked({ id: agent_id, blocks }: AgentRun, report: SeenBlocked): E
   return report.blocks > blocks ? [event('AgentBlocked', { agent_id, blocks: report.blocks })] : [];
 }
 
+type SeenHeard = Extract<AgentSeen, { kind: 'heard' }>;
+
+/** Only a decision about its silence waits for it; otherwise, and after its process has gone, to be heard is no news. */
+function seenHeard({ decisions }: State, agent: AgentRun, report: SeenHeard): Event[] {
+  const asked = decisions.get(agent.parked ?? '');
+  const isAwaited = asked?.untilHeard === true && asked.result === null && agent.outcome === null;
+  const isThere = agent.process === 'running' && agent.start === report.start;
+  return isAwaited && isThere ? [event('AgentHeard', { agent_id: agent.id })] : [];
+}
+
 type SeenPerson = Extract<AgentSeen, { kind: 'attached' | 'detached' }>;
 
 /** They come once and leave once. */
@@ -127,7 +148,7 @@ function seenUsed({ id: agent_id, usage }: AgentRun, report: SeenUsed, prices: r
 /** What is seen of an agent that nobody waits for, or that waits for a person or has one, changes nothing and is no news. */
 function seenAtWork(
   agent: AgentRun,
-  report: Exclude<AgentSeen, SeenProcess | SeenUsed | SeenPerson | SeenBlocked>,
+  report: Exclude<AgentSeen, SeenProcess | SeenUsed | SeenPerson | SeenBlocked | SeenHeard>,
 ): Event[] {
   const { id: agent_id, outcome, parked, process } = agent;
   if (outcome !== null || parked !== null || process === 'gone') return [];
@@ -137,6 +158,10 @@ function seenAtWork(
       return [event('AgentIdle', { agent_id, why: report.why })];
     case 'stop':
       return [event('AgentStop', { agent_id })];
+    case 'silent': {
+      const { start, what, for_ms, tool } = report;
+      return start === agent.start ? [event('AgentSilent', { agent_id, what, for_ms, tool })] : [];
+    }
     case 'prompted':
       return [event('AgentPrompted', { agent_id, prompt: lastOf(report.prompt) })];
     case 'errored': {

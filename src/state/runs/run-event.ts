@@ -11,6 +11,10 @@ import type { BudgetScope, Measure } from './budget-scope.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from './decision.ts';
 import type { Subject, TimerPurpose } from './effect.ts';
 
+/** What an agent is silent in: a turn of its model, or one tool call. */
+export const SILENCE_KINDS = ['turn', 'tool'] as const;
+export type SilenceKind = (typeof SILENCE_KINDS)[number];
+
 /**
  * What can happen to pipelines, agents and decisions. What must be done outside (start, send, kill, run, wait, notify) is itself an
  * entry, `…Requested` or `TimerSet`: it is owed from the moment it is recorded until the entry that tells how it went, and a daemon
@@ -105,6 +109,17 @@ export interface RunEvents {
   AgentStop: { readonly agent_id: string };
   /** A stop was blocked. `blocks`: how many of the run, this one included. */
   AgentBlocked: { readonly agent_id: string; readonly blocks: number };
+  /** Nothing was heard from the agent during a turn (`limits.silence`), or a tool call has been open for too long (`limits.tool`). */
+  AgentSilent: {
+    readonly agent_id: string;
+    readonly what: SilenceKind;
+    /** For how long, when it was reported. */
+    readonly for_ms: number;
+    /** The tool that is open; null for a silent turn. */
+    readonly tool: string | null;
+  };
+  /** The agent was heard again while a decision about its silence was open. */
+  AgentHeard: { readonly agent_id: string };
   AgentPrompted: { readonly agent_id: string; readonly prompt: string };
   AgentErrored: {
     readonly agent_id: string;
@@ -125,10 +140,13 @@ export interface RunEvents {
   };
   /** A person was called: it keeps its claim, and nothing is done to it until they answer. */
   AgentParked: { readonly agent_id: string; readonly decision_id: string; readonly reason: string };
-  AgentUnparked: { readonly agent_id: string };
+  /** `keeps_counts`: nobody decided anything, so attempts and resumes are counted on. */
+  AgentUnparked: { readonly agent_id: string; readonly keeps_counts?: true };
   /** The end of the run, as far as others are concerned; its process may still have to leave. */
   AgentEnded: { readonly agent_id: string; readonly outcome: RunOutcome; readonly reason: string | null };
   AgentKillRequested: { readonly agent_id: string; readonly reason: string };
+  /** The process `start` is ended, and the next one continues the conversation with `message`. */
+  AgentRestartRequested: { readonly agent_id: string; readonly start: number; readonly message: string };
   /** A person wants the conversation in their own terminal: the process that has it stops, and `start` is theirs. */
   AgentAttachRequested: { readonly agent_id: string; readonly start: number; readonly by: string };
   AgentAttached: { readonly agent_id: string; readonly start: number; readonly by: string };
@@ -199,6 +217,8 @@ export interface RunEvents {
     readonly adopts?: { readonly sha256: string; readonly commit: string };
     /** The main branch, if it is about moves that nobody has accepted. */
     readonly branch?: string;
+    /** It is withdrawn as soon as the agent is heard again. */
+    readonly until_heard?: true;
   };
   /** What it asks about has grown while it was open. */
   DecisionExtended: { readonly decision_id: string; readonly context: string };

@@ -2,6 +2,7 @@ import { createExitSignal } from '../../protocol/create-exit-signal.ts';
 import { requireClaim, type Caller } from '../caller.ts';
 import { noSuchTask } from '../create-task.ts';
 import { event } from '../event.ts';
+import { usesExitProtocol } from '../exit-protocol.ts';
 import { decideExitSession, type ExitSession } from '../exit-session.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
@@ -16,7 +17,7 @@ export interface SignalAgent {
   readonly agentId?: string;
   readonly signal: 'complete' | 'escalate' | 'continue';
   readonly message?: string;
-  /** Whether sessions end with an exit signal here. */
+  /** The project's flag: see `usesExitProtocol`. */
   readonly exitProtocol: boolean;
   readonly eventId: string;
   readonly at: string;
@@ -66,7 +67,8 @@ function complete(
   if (state.sessions.get(session.sessionId)?.exit) return said('complete');
   const held = requireSession(state, session);
   if (!held.ok) return held;
-  if (command.exitProtocol) return refusal('missing', 'cannot complete: missing exit signal', 'Run: baton emit exit');
+  if (usesExitProtocol(state.tasks.get(session.taskId), command.exitProtocol))
+    return refusal('missing', 'cannot complete: missing exit signal', 'Run: baton emit exit');
   const signal = createExitSignal(held.answer, 'completed');
   const exit = {
     signal: command.message === undefined ? signal : signal.withNotes(command.message),

@@ -1,3 +1,4 @@
+import { usesExitProtocol } from '../exit-protocol.ts';
 import type { Session, State } from '../state.ts';
 import { hasWriteback } from '../writeback.ts';
 import type { AgentRun } from './agent-run.ts';
@@ -62,5 +63,5 @@ function missingOf(state: State, { task: ref, outcome }: AgentRun, exitProtocol:
   const claim = task?.claim ?? undefined;
   if (task === undefined || claim === undefined || claim.sessionId !== ref?.session_id) return [];
   const owed = findOwed(task, claim, false).filter((each) => each !== 'exit');
-  return [...owed, ...(exitProtocol ? (['exit'] as const) : [])].map((each) => WORDS[each]);
+  return [...owed, ...(usesExitProtocol(task, exitProtocol) ? (['exit'] as const) : [])].map((each) => WORDS[each]);
 }

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { StoreHealth } from '../protocol/store-health.ts';
+import { countAtWork, judgeAllClear, type Proofs } from './all-clear.ts';
+import {
+  proveAgents,
+  proveLoop,
+  provePeople,
+  provePhases,
+  proveStore,
+  type Reason,
+  type ReasonKind,
+  type UnservedTask,
+} from './proofs.ts';
+
+const WRITABLE: StoreHealth = { writable: true };
+const FULL: StoreHealth = {
+  writable: false,
+  since: '2026-03-01T12:00:00.000Z',
+  reason: 'there is no room to write ledger.db',
+  hint: 'Make room on the disk.',
+};
+const AGENT = { id: 'a1a1a1a1-0000', name: 'fixer', taskId: 'K1' };
+const DECISION = { id: 'd1', title: 'Agent needs attention: fixer', context: 'it stopped', task_id: null };
+const UNSERVED: UnservedTask = {
+  id: 'K1',
+  title: 'do it',
+  phase: 'READY_FOR_MERGE',
+  role: 'validator',
+  next: 'baton merge K1',
+};
+
+const other = (kind: ReasonKind, more: Partial<Reason> = {}): Reason => ({
+  kind,
+  count: 1,
+  task_id: null,
+  title: `about the ${kind}`,
+  context: '',
+  next: 'baton doctor',
+  ...more,
+});
+
+/** Every proof is good. */
+const GOOD: Proofs = {
+  store: proveStore(WRITABLE),
+  loop: proveLoop({ lagMs: 0, boundMs: 5000 }),
+  agents: proveAgents([AGENT], () => ({ silentMs: 600_000, limitMs: 600_000 })),
+  phases: provePhases([]),
+  people: provePeople([], []),
+};
+
+it('gives the all-clear if every proof is good', () => {
+  expect(judgeAllClear(GOOD, 0)).toEqual({
+    all_clear: true,
+    summary: 'Nothing needs you, nothing runs.',
+    needs: 0,
+    reasons: [],
+  });
+  expect(judgeAllClear(GOOD, 2).summary).toBe('Nothing needs you, 2 at work.');
+});
+
+/** Every reason that the all-clear may be false, each alone. */
+const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: ReasonKind, summary: string])[] = [
+  ['the store cannot be written', { store: proveStore(FULL) }, 'store', '1 unwritable store needs you'],
+  ['the loop lags', { loop: proveLoop({ lagMs: 5001, boundMs: 5000 }) }, 'loop', '1 slow daemon needs you'],
+  ['the lag is no number', { loop: proveLoop({ lagMs: NaN, boundMs: 5000 }) }, 'loop', '1 slow daemon needs you'],
+  [
+    'an agent is silent',
+    { agents: proveAgents([AGENT], () => ({ silentMs: 600_001, limitMs: 600_000 })) },
+    'silent',
+    '1 silent agent needs you',
+  ],
+  ['nobody measured an agent', { agents: proveAgents([AGENT], () => undefined) }, 'silent', '1 silent agent needs you'],
+  [
+    'the silence is no number',
+    { agents: proveAgents([AGENT], () => ({ silentMs: NaN, limitMs: 600_000 })) },
+    'silent',
+    '1 silent agent needs you',
+  ],
+  ['nobody serves a task', { phases: provePhases([UNSERVED]) }, 'unserved', '1 unserved task needs you'],
+  ['a decision is open', { people: provePeople([DECISION], []) }, 'decision', '1 decision needs you'],
+  ['the runbook is broken', { people: provePeople([], [other('runbook')]) }, 'runbook', '1 broken runbook needs you'],
+  ['main was moved', { people: provePeople([], [other('main')]) }, 'main', '1 main branch needs you'],
+  ['a run is stuck', { people: provePeople([], [other('stuck')]) }, 'stuck', '1 stuck run needs you'],
+  ['a task is blocked', { people: provePeople([], [other('blocked')]) }, 'blocked', '1 blocked task needs you'],
+];
+
+describe('there is no all-clear if', () => {
+  it.each(CASES)('%s', (_, bad, kind, summary) => {
+    const judged = judgeAllClear({ ...GOOD, ...bad }, 5);
+    expect(judged).toMatchObject({ all_clear: false, needs: 1, summary: `${summary}, 5 at work.` });
+    expect(judged.reasons.map((reason) => reason.kind)).toEqual([kind]);
+    const [reason] = judged.reasons;
+    expect(reason?.title).not.toBe('');
+    expect(reason?.next).not.toBe('');
+  });
+
+  it('every kind of reason, and every proof, is among these cases', () => {
+    const kinds: Record<ReasonKind, true> = {
+      store: true,
+      loop: true,
+      decision: true,
+      runbook: true,
+      main: true,
+      stuck: true,
+      silent: true,
+      unserved: true,
+      blocked: true,
+    };
+    expect(new Set(CASES.map(([, , kind]) => kind))).toEqual(new Set(Object.keys(kinds)));
+    expect(new Set(CASES.flatMap(([, bad]) => Object.keys(bad)))).toEqual(new Set(Object.keys(GOOD)));
+  });
+});
+
+it('cannot be asked without each proof', () => {
+  const { store, loop, agents, phases, people } = GOOD;
+  // @ts-expect-error the store is missing
+  const noStore: Proofs = { loop, agents, phases, people };
+  // @ts-expect-error the loop is missing
+  const noLoop: Proofs = { store, agents, phases, people };
+  // @ts-expect-error the agents are missing
+  const noAgents: Proofs = { store, loop, phases, people };
+  // @ts-expect-error the phases are missing
+  const noPhases: Proofs = { store, loop, agents, people };
+  // @ts-expect-error the people are missing
+  const noPeople: Proofs = { store, loop, agents, phases };
+  // @ts-expect-error a proof of something else
+  const wrongOne: Proofs = { ...GOOD, store: loop };
+  // @ts-expect-error a proof that nobody measured
+  const madeUp: Proofs = { ...GOOD, store: { reasons: [] } };
+  for (const incomplete of [noStore, noLoop, noAgents, noPhases, noPeople, wrongOne, madeUp])
+    expect(() => judgeAllClear(incomplete, 0)).toThrow('there is no proof about the');
+});
+
+it('counts together what is of one kind, the store and the loop first', () => {
+  const judged = judgeAllClear(
+    {
+      ...GOOD,
+      phases: provePhases([UNSERVED, { ...UNSERVED, id: 'K2' }]),
+      store: proveStore(FULL),
+      people: provePeople([DECISION], [other('blocked', { count: 35 }), other('blocked')]),
+    },
+    0,
+  );
+  expect(judged.summary).toBe(
+    '1 unwritable store, 1 decision, 36 blocked tasks, 2 unserved tasks need you, nothing runs.',
+  );
+  expect(judged.needs).toBe(40);
+});
+
+it('names the cause and the next command', () => {
+  expect(proveStore(FULL).reasons).toMatchObject([
+    {
+      title: 'The ledger cannot be written since 2026-03-01T12:00:00.000Z',
+      context: 'there is no room to write ledger.db',
+      next: 'Make room on the disk.',
+    },
+  ]);
+  expect(proveAgents([AGENT], () => ({ silentMs: 900_000, limitMs: 600_000 })).reasons).toMatchObject([
+    {
+      title: 'Agent fixer a1a1a1a1 has not reported for 15 min',
+      context: 'It may be silent for 10 min.',
+      task_id: 'K1',
+      next: 'baton agent show a1a1a1a1-0000',
+    },
+  ]);
+  expect(provePhases([UNSERVED]).reasons).toMatchObject([
+    {
+      title: 'Nobody serves task K1 do it',
+      context: 'It is READY_FOR_MERGE, next role validator, and no worker of the runbook takes it.',
+      next: 'baton merge K1',
+    },
+  ]);
+});
+
+it('sums many up after the first few, and loses none', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => ({ ...AGENT, id: `agent-${i}` }));
+  const { reasons } = proveAgents(many(40), () => undefined);
+  expect(reasons).toHaveLength(6);
+  expect(reasons.reduce((sum, { count }) => sum + count, 0)).toBe(40);
+  expect(proveAgents(many(6), () => undefined).reasons.map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1]);
+});
+
+it('counts the runs at work: those by themselves that wait for nobody', () => {
+  const run = (status: string, within: string | null = null) => ({ status, within });
+  expect(countAtWork([run('running'), run('starting'), run('waiting'), run('escalated'), run('running', 'p1')])).toBe(
+    2,
+  );
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { LastReports } from './last-reports.ts';
+
+describe('the last reports', () => {
+  it('count from the start of the daemon until an agent has reported', () => {
+    const reports = new LastReports(1000);
+    expect(reports.lastHeard('a')).toBe(undefined);
+    expect(reports.silentMs('a', 1500)).toBe(500);
+  });
+
+  it('keep the newest report of each agent', () => {
+    const reports = new LastReports(0);
+    reports.heard('a', 30);
+    reports.heard('a', 20);
+    reports.heard('b', 10);
+    expect(reports.lastHeard('a')).toBe(30);
+    expect(reports.silentMs('b', 25)).toBe(15);
+  });
+
+  it('forget agents that do not run any more', () => {
+    const reports = new LastReports(0);
+    reports.heard('a', 1);
+    reports.heard('b', 2);
+    reports.keepOnly((id) => id === 'b');
+    expect([reports.lastHeard('a'), reports.lastHeard('b')]).toEqual([undefined, 2]);
+  });
+});

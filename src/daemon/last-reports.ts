@@ -1,0 +1,31 @@
+/**
+ * When the daemon last received a report about each agent: a call of its supervisor or of the agent itself, on the monotonic clock.
+ * Nothing of it is durable. After a restart every agent counts from the start of the daemon, and supervisors report within seconds.
+ */
+export class LastReports {
+  readonly #startedMs: number;
+  readonly #heardMs = new Map<string, number>();
+
+  constructor(startedMs: number) {
+    this.#startedMs = startedMs;
+  }
+
+  heard(agentId: string, atMs: number): void {
+    this.#heardMs.set(agentId, Math.max(atMs, this.#heardMs.get(agentId) ?? -Infinity));
+  }
+
+  /** Returns undefined if this daemon has received no report about the agent. */
+  lastHeard(agentId: string): number | undefined {
+    return this.#heardMs.get(agentId);
+  }
+
+  /** How long the agent has not been heard of; without any report, since this daemon started. */
+  silentMs(agentId: string, nowMs: number): number {
+    return Math.max(0, nowMs - (this.#heardMs.get(agentId) ?? this.#startedMs));
+  }
+
+  /** Forgets the agents whose processes have ended. */
+  keepOnly(isRunning: (agentId: string) => boolean): void {
+    for (const agentId of this.#heardMs.keys()) if (!isRunning(agentId)) this.#heardMs.delete(agentId);
+  }
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { LoopPulse } from './loop-pulse.ts';
+
+function pulseAt(): { pulse: LoopPulse; at: (ms: number) => void } {
+  let nowMs = 0;
+  const pulse = new LoopPulse(4000, () => nowMs);
+  pulse[Symbol.dispose]();
+  return { pulse, at: (ms) => void (nowMs = ms) };
+}
+
+describe('the pulse of the loop', () => {
+  it('has no lag while it beats in time', () => {
+    const { pulse, at } = pulseAt();
+    for (const ms of [500, 1000, 1500]) {
+      at(ms);
+      pulse.beat();
+    }
+    at(1900);
+    expect(pulse.lagMs).toBe(0);
+  });
+
+  it('shows a beat that is overdue before it comes', () => {
+    const { pulse, at } = pulseAt();
+    at(10_500);
+    expect(pulse.lagMs).toBe(10_000);
+  });
+
+  it('remembers a late beat for ten seconds, and the longest one of them', () => {
+    const { pulse, at } = pulseAt();
+    at(8500);
+    pulse.beat();
+    at(10_000);
+    pulse.beat();
+    expect(pulse.lagMs).toBe(8000);
+    for (let ms = 10_500; ms <= 18_600; ms += 500) {
+      at(ms);
+      pulse.beat();
+    }
+    at(18_600);
+    expect(pulse.lagMs).toBeLessThan(8000);
+  });
+});

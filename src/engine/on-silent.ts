@@ -1,0 +1,67 @@
+import { event, type Event, type EventOf } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { DecisionOption } from '../state/runs/decision.ts';
+import { escalate } from './escalate.ts';
+import { handlerOf, pendingOf } from './pending.ts';
+import { isAtWork } from './run-handler.ts';
+import { setGoing } from './set-going.ts';
+import { resumeAgent } from './tell.ts';
+import type { World } from './world.ts';
+
+/**
+ * On `AgentSilent`: a person is asked. An agent that waits for a rate limit, a gate or a cooldown is expected to be silent; its supervisor
+ * reports again if it stays silent after that.
+ */
+export function onSilent(world: World, agent: AgentRun, data: EventOf<'AgentSilent'>['data']): Event[] {
+  const isExpected = pendingOf(world.state, agent.id).some((each) => handlerOf(each) !== undefined);
+  if (isExpected || agent.limited || !isAtWork(agent)) return [];
+  const { what, tool } = data;
+  const time = minutesOf(data.for_ms);
+  const isTool = what === 'tool';
+  const message = isTool
+    ? `A tool call of the agent has been open for ${time}${tool === null || tool === '' ? '' : `: ${tool}`}`
+    : `The agent has been silent for ${time} in the middle of a turn: no output, hook, usage or tool event`;
+  return escalate(world, agent, {
+    source: 'idle',
+    reason: isTool ? 'limits.tool' : 'limits.silence',
+    message,
+    options: isTool ? [WAIT, ...OTHERS] : [RESTART, WAIT, ...OTHERS.filter((each) => each !== RESTART)],
+    untilHeard: true,
+  });
+}
+
+/** On `AgentHeard`: the question has settled itself, and the agent continues where it is. */
+export function onHeard(world: World, agent: AgentRun): Event[] {
+  const asked = world.state.decisions.get(agent.parked ?? '');
+  if (asked?.untilHeard !== true || asked.result !== null) return [];
+  const withdrawn = event('DecisionWithdrawn', { decision_id: asked.id, reason: 'the agent was heard again' });
+  return [withdrawn, ...setGoing(world, agent, 'agent')];
+}
+
+/** Ends the process that is silent; the next one continues its conversation. */
+export function restart(agent: AgentRun, message: string | null): Event {
+  const text = message ?? RESTARTED;
+  if (agent.process === 'gone') return resumeAgent(agent, text, false);
+  return event('AgentRestartRequested', { agent_id: agent.id, start: agent.start, message: text });
+}
+
+export const RESTARTED =
+  'You were restarted because nothing was heard from you for a long time. Continue where you stopped; check what your last step ' +
+  'has changed before you repeat it.';
+
+type Option = Omit<DecisionOption, 'recommended'>;
+
+const WAIT: Option = { label: 'Wait longer', action: 'dismiss' };
+const RESTART: Option = { label: 'Restart its process and continue the conversation', action: 'resume' };
+const OTHERS: readonly Option[] = [
+  { label: 'Send it a message', action: 'nudge' },
+  RESTART,
+  { label: 'Start over with a new agent', action: 'retry' },
+  { label: 'Cancel it', action: 'cancel' },
+];
+
+function minutesOf(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes === 0) return `${Math.round(ms / 1000)} s`;
+  return `${minutes} min`;
+}

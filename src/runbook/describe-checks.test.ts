@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { buildRunbook } from './build-runbook.ts';
+import { checksAnswerOf, describeChecks } from './describe-checks.ts';
+
+it.each([
+  ['a check that Baton runs', { required: [{ name: 'test', run: 'npm test' }] }, 'checked', 'checked'],
+  ['a check that GitHub reports', { required: [{ name: 'build' }] }, 'checked', 'checked'],
+  ['an empty list', { required: [] }, 'none', 'none'],
+  ['other settings of ci alone', { protected: ['x'] }, 'unanswered', 'declined'],
+  ['nothing', undefined, 'unanswered', 'declined'],
+])('%s is an answer, or is none', (_, ci, answer, declined) => {
+  const runbook = buildRunbook(ci === undefined ? {} : { ci });
+  expect(checksAnswerOf(runbook, false)).toBe(answer);
+  // An operator's earlier answer counts for as long as the runbook gives none.
+  expect(checksAnswerOf(runbook, true)).toBe(declined);
+});
+
+it('says that nothing is checked, unless something is', () => {
+  expect(describeChecks('checked')).toBe('');
+  for (const answer of ['none', 'declined', 'unanswered'] as const)
+    expect(describeChecks(answer)).toContain('checked before a merge');
+});

@@ -1,0 +1,65 @@
+import { NoAnswer, Refused } from './daemon.js';
+import { words } from './words.js';
+
+/** A second click of a double click comes within this time. */
+const DOUBLE_MS = 700;
+/** Nobody aims at a button that has just moved under the pointer. */
+const MOVED_MS = 400;
+
+/**
+ * How people answer decisions: once each. A click while an answer is under way, the second one of a double click, and a click on a button that has
+ * just moved there are ignored. Who comes second, from another tab or terminal, is shown what was chosen first.
+ */
+export function answersTo(daemon, onChange) {
+  const underWay = new Set();
+  let clickedMs = -Infinity;
+  let movedMs = -Infinity;
+
+  async function answer(decision, option) {
+    const nowMs = performance.now();
+    if (nowMs - clickedMs < DOUBLE_MS || nowMs - movedMs < MOVED_MS || underWay.has(decision.id)) return;
+    clickedMs = nowMs;
+    underWay.add(decision.id);
+    onChange();
+    const isSettled = await send(daemon, decision, option);
+    // One that is settled stays disabled until it leaves the list.
+    if (!isSettled) underWay.delete(decision.id);
+    onChange();
+  }
+
+  return {
+    answer,
+    isUnderWay: (id) => underWay.has(id),
+    /** The list of decisions has changed while there were buttons in it. */
+    moved: () => void (movedMs = performance.now()),
+  };
+}
+
+/** Returns whether the decision is settled now, whoever did it. */
+async function send(daemon, { id, title, options }, option) {
+  try {
+    await daemon.call('decision_resolve', { id, option });
+    note(`Answered: ${option} ${options[option - 1].label} (${title})`);
+    return true;
+  } catch (error) {
+    if (error instanceof Refused && (await showFirst(daemon, id, title))) return true;
+    note(error instanceof NoAnswer ? UNKNOWN : `Not answered: ${error.message}. ${error.hint ?? ''}`);
+    return false;
+  }
+}
+
+/** Returns whether somebody else had answered it. */
+async function showFirst(daemon, id, title) {
+  const { result, options } = await daemon.call('decision_show', { id }).catch(() => ({ result: null }));
+  if (result === null) return false;
+  const chosen = `${result.option} ${options[result.option - 1]?.label}, by ${result.by} at ${result.at}`;
+  note(`Already answered: ${result.kind === 'resolved' ? chosen : result.reason} (${title})`);
+  return true;
+}
+
+const UNKNOWN =
+  'The daemon did not answer: it is not known whether your choice was recorded. Once it answers again, choosing the same again is safe.';
+
+function note(text) {
+  document.getElementById('note').replaceChildren(words(text));
+}

@@ -1,0 +1,70 @@
+import { showUnknown } from './board.js';
+import { NoAnswer, Refused } from './daemon.js';
+import { words } from './words.js';
+
+/**
+ * The line at the top. It shows the verdict of the daemon as it came, or why there is none; the page makes no verdict of its own. A verdict that is
+ * older than `STALE_MS` is taken back, also after the page or the machine has slept.
+ */
+const STALE_MS = 10_000;
+
+/** When the newest verdict was asked for. Two clocks: one jumps, the other may stand still while the machine sleeps. */
+let asked;
+let isShown = false;
+
+export function now() {
+  return { wall: Date.now(), steady: performance.now() };
+}
+
+export function showVerdict({ summary, all_clear: isClear, needs }, askedAt) {
+  asked = askedAt;
+  if (typeof summary !== 'string') return showFailure(new NoAnswer('unreadable'));
+  isShown = true;
+  document.title = isClear === true ? 'Baton' : `(${needs}) Baton`;
+  say(summary, isClear === true ? 'calm' : 'call');
+  showAge('As of');
+  checkAge();
+}
+
+export function showFailure(error) {
+  isShown = false;
+  document.title = '(?) Baton';
+  showUnknown();
+  say(describe(error), 'away');
+  showAge('Last answer:');
+}
+
+/** Takes an old verdict back. */
+export function checkAge() {
+  if (isShown && ageMs() > STALE_MS) showFailure(new NoAnswer('hung'));
+}
+
+export function say(text, how) {
+  const standing = document.getElementById('standing');
+  standing.replaceChildren(words(text));
+  standing.className = how;
+  document.getElementById('board').classList.toggle('away', how === 'away');
+}
+
+function describe(error) {
+  if (error instanceof Refused) return `There is no status: ${error.message}. ${error.hint}`.trim();
+  if (!(error instanceof NoAnswer)) return `There is no status: ${error.message}`;
+  return {
+    hung: 'The daemon does not answer. What you see may be old. See: baton status',
+    away: 'The daemon is away. What you see may be old. Start it: baton up',
+    unreadable: 'The answer of the daemon cannot be read. What you see may be old. See: baton status',
+  }[error.how];
+}
+
+function ageMs() {
+  const { wall, steady } = now();
+  return Math.max(wall - asked.wall, steady - asked.steady);
+}
+
+function showAge(what) {
+  const at = asked === undefined ? '' : `${what} ${new Date(asked.wall).toLocaleTimeString()}`;
+  document.getElementById('age').textContent = at;
+}
+
+setInterval(checkAge, 1000);
+for (const event of ['visibilitychange', 'pageshow', 'focus']) addEventListener(event, checkAge, true);
