@@ -117,6 +117,25 @@ describe('an agent', () => {
     expect(world.lines('told.txt')).toEqual(['start that', 'go on with that']);
   });
 
+  it('that is silent in a turn is asked about, and restarted in its conversation', async () => {
+    writeFileSync(join(world.repository, 'silent.yaml'), '- say: Working.\n- hang\n- signal: complete\n');
+    world.write(`
+      [limits]
+      silence = "800ms"
+      kill_after = "200ms"
+      [agents.silent]
+      run = "scripted silent.yaml"
+      prompt = "Work."`);
+    await world.start();
+    const id = await world.run('silent');
+    expect(await world.agent(id)).toMatchObject({ status: 'escalated', process: 'running' });
+    const [decision] = (await world.ask<{ decisions: Shown[] }>('decision_list')).decisions;
+    expect(decision).toMatchObject({ source: 'idle', context: expect.stringContaining('silent for') });
+    await world.ask('decision_resolve', { id: decision?.id, option: 1 });
+    expect(await world.agent(id)).toMatchObject({ status: 'done', start: 2 });
+    expect(await world.types()).toContain('AgentRestartRequested');
+  });
+
   it('that cannot be started because the disk does not let it is no reason for the daemon to fail', async () => {
     world.write(`
       [agents.a]
