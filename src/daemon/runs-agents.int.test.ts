@@ -1,8 +1,9 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gitText } from '../git/run-git.ts';
 import { findFence } from '../git/install-fence.ts';
 import { showAgent } from '../cli/agents/read-agents.ts';
 import { findMarked } from '../effects/reap.ts';
@@ -186,6 +187,34 @@ describe('a worker', () => {
     expect(claims.map(({ data }) => data['holder'])).toEqual(['coder', 'coder']);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
   }, 60_000);
+
+  it('commits as the operator, and not after its claim has ended, also if its shell names no hooks', async () => {
+    const commit = 'git -c core.hooksPath= commit --quiet --allow-empty -m';
+    const exit = {
+      protocol: 'apm2_agent_exit',
+      version: '1.0.0',
+      phase_completed: 'IMPLEMENTATION',
+      exit_reason: 'blocked',
+    };
+    const script = `#!/bin/sh\ntrap "" TERM\n${commit} first\nbaton emit exit '${JSON.stringify(exit)}'\n${commit} late || touch refused\n`;
+    writeFileSync(join(world.repository, 'work.sh'), script);
+    writeFileSync(join(world.repository, 'gitconfig'), '[user]\n\tname = Grace\n\temail = grace@example.org\n');
+    world.write(`
+      exit_protocol = true
+      [agents.coder]
+      run = "sh ${join(world.repository, 'work.sh')}"
+      env = { GIT_CONFIG_GLOBAL = "/dev/null" }
+      [workers.w]
+      phases = ["IMPLEMENTATION"]
+      run = { agent = "coder" }`);
+    await world.start({ GIT_CONFIG_GLOBAL: join(world.repository, 'gitconfig') });
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    await until(async () => (await world.types()).includes('AgentExited'), 'it is over');
+    const { data } = (await world.entries()).find(({ type }) => type === 'SessionPrepared') ?? {};
+    const log = await gitText(['log', '--format=%an %s', String(data?.['branch'])], { cwd: world.repository });
+    expect(log).toMatchObject({ ok: true, value: expect.stringMatching(/^Grace first\n(?!Grace)/) });
+    expect(existsSync(join(String(data?.['workspace']), 'refused'))).toBe(true);
+  });
 
   it('keeps the claim of a pipeline whose command takes longer than a claim lasts, in a worktree that only that claim may write', async () => {
     world.write(`

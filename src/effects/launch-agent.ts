@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gitShim } from '../agents/git-shim.ts';
 import { clientVariables, prepareAgent } from '../agents/prepare-agent.ts';
 import { readUserSetup } from '../agents/user-setup.ts';
 import { fenceEnvironment } from '../git/fence-environment.ts';
@@ -24,6 +25,8 @@ export interface StartedAgent {
   /** What its session adds to its environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly fenceHooks: string | null;
+  /** Who commits, as variables; the agent's own `env` comes after them. */
+  readonly author: Readonly<Record<string, string>>;
   readonly owes: readonly string[];
   /** The pinned prompt files of a task; null: a run without a task, which reads them from the project. */
   readonly prompts: Prompts | null;
@@ -68,7 +71,9 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     id: run.id,
     start,
     cwd,
+    files: [...prepared.launch.files, ...(started.fenceHooks === null ? [] : gitShim(files.bin, started.fenceHooks))],
     env: {
+      ...started.author,
       BATON_SESSION: run.task?.session_id ?? run.id,
       ...prepared.launch.env,
       ...started.env,
