@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { findFence } from '../git/install-fence.ts';
 import { showAgent } from '../cli/agents/read-agents.ts';
 import { findMarked } from '../effects/reap.ts';
 import { findProgram } from '../notify/run-program.ts';
+import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
@@ -116,6 +117,20 @@ describe('an agent', () => {
     await world.start();
     expect(await world.pipeline(await world.run('p', '--what', 'that'))).toMatchObject({ status: 'done' });
     expect(world.lines('told.txt')).toEqual(['start that', 'go on with that']);
+  });
+
+  it('that dies is resumed with a default message if the runbook has none', async () => {
+    writeFileSync(join(world.repository, 'dies.yaml'), '- say: Working.\n- crash: 1\n- signal: complete\n');
+    world.write(`
+      [agents.mortal]
+      run = "scripted dies.yaml"
+      prompt = "Work."
+      on_dead = "resume"`);
+    await world.start();
+    const id = await world.run('mortal');
+    expect(await world.agent(id)).toMatchObject({ status: 'done', start: 2 });
+    const launch: Partial<Launch> = JSON.parse(readFileSync(agentFiles(world.stateDir, id).launch(2), 'utf8'));
+    expect(launch.prompt).toMatch(/^Continue where you stopped\./);
   });
 
   it('that is silent in a turn is asked about, and restarted in its conversation', async () => {
