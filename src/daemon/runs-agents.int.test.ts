@@ -1,12 +1,14 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gitText } from '../git/run-git.ts';
 import { findFence } from '../git/install-fence.ts';
 import { showAgent } from '../cli/agents/read-agents.ts';
 import { findMarked } from '../effects/reap.ts';
 import { findProgram } from '../notify/run-program.ts';
+import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
@@ -117,6 +119,39 @@ describe('an agent', () => {
     expect(world.lines('told.txt')).toEqual(['start that', 'go on with that']);
   });
 
+  it('that dies is resumed with a default message if the runbook has none', async () => {
+    writeFileSync(join(world.repository, 'dies.yaml'), '- say: Working.\n- crash: 1\n- signal: complete\n');
+    world.write(`
+      [agents.mortal]
+      run = "scripted dies.yaml"
+      prompt = "Work."
+      on_dead = "resume"`);
+    await world.start();
+    const id = await world.run('mortal');
+    expect(await world.agent(id)).toMatchObject({ status: 'done', start: 2 });
+    const launch: Partial<Launch> = JSON.parse(readFileSync(agentFiles(world.stateDir, id).launch(2), 'utf8'));
+    expect(launch.prompt).toMatch(/^Continue where you stopped\./);
+  });
+
+  it('that is silent in a turn is asked about, and restarted in its conversation', async () => {
+    writeFileSync(join(world.repository, 'silent.yaml'), '- say: Working.\n- hang\n- signal: complete\n');
+    world.write(`
+      [limits]
+      silence = "800ms"
+      kill_after = "200ms"
+      [agents.silent]
+      run = "scripted silent.yaml"
+      prompt = "Work."`);
+    await world.start();
+    const id = await world.run('silent');
+    expect(await world.agent(id)).toMatchObject({ status: 'escalated', process: 'running' });
+    const [decision] = (await world.ask<{ decisions: Shown[] }>('decision_list')).decisions;
+    expect(decision).toMatchObject({ source: 'idle', context: expect.stringContaining('silent for') });
+    await world.ask('decision_resolve', { id: decision?.id, option: 1 });
+    expect(await world.agent(id)).toMatchObject({ status: 'done', start: 2 });
+    expect(await world.types()).toContain('AgentRestartRequested');
+  });
+
   it('that cannot be started because the disk does not let it is no reason for the daemon to fail', async () => {
     world.write(`
       [agents.a]
@@ -167,6 +202,34 @@ describe('a worker', () => {
     expect(claims.map(({ data }) => data['holder'])).toEqual(['coder', 'coder']);
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
   }, 60_000);
+
+  it('commits as the operator, and not after its claim has ended, also if its shell names no hooks', async () => {
+    const commit = 'git -c core.hooksPath= commit --quiet --allow-empty -m';
+    const exit = {
+      protocol: 'apm2_agent_exit',
+      version: '1.0.0',
+      phase_completed: 'IMPLEMENTATION',
+      exit_reason: 'blocked',
+    };
+    const script = `#!/bin/sh\ntrap "" TERM\n${commit} first\nbaton emit exit '${JSON.stringify(exit)}'\n${commit} late || touch refused\n`;
+    writeFileSync(join(world.repository, 'work.sh'), script);
+    writeFileSync(join(world.repository, 'gitconfig'), '[user]\n\tname = Grace\n\temail = grace@example.org\n');
+    world.write(`
+      exit_protocol = true
+      [agents.coder]
+      run = "sh ${join(world.repository, 'work.sh')}"
+      env = { GIT_CONFIG_GLOBAL = "/dev/null" }
+      [workers.w]
+      phases = ["IMPLEMENTATION"]
+      run = { agent = "coder" }`);
+    await world.start({ GIT_CONFIG_GLOBAL: join(world.repository, 'gitconfig') });
+    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+    await until(async () => (await world.types()).includes('AgentExited'), 'it is over');
+    const { data } = (await world.entries()).find(({ type }) => type === 'SessionPrepared') ?? {};
+    const log = await gitText(['log', '--format=%an %s', String(data?.['branch'])], { cwd: world.repository });
+    expect(log).toMatchObject({ ok: true, value: expect.stringMatching(/^Grace first\n(?!Grace)/) });
+    expect(existsSync(join(String(data?.['workspace']), 'refused'))).toBe(true);
+  });
 
   it('keeps the claim of a pipeline whose command takes longer than a claim lasts, in a worktree that only that claim may write', async () => {
     world.write(`

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gitShim } from '../agents/git-shim.ts';
 import { clientVariables, prepareAgent } from '../agents/prepare-agent.ts';
 import { readUserSetup } from '../agents/user-setup.ts';
 import { fenceEnvironment } from '../git/fence-environment.ts';
@@ -25,6 +26,8 @@ export interface StartedAgent {
   /** What its session adds to its environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly fenceHooks: string | null;
+  /** Who commits, as variables; the agent's own `env` comes after them. */
+  readonly author: Readonly<Record<string, string>>;
   readonly owes: readonly string[];
   /** Its session ends with an exit signal, which may stand in its output. */
   readonly usesExitSignals: boolean;
@@ -71,7 +74,9 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     id: run.id,
     start,
     cwd,
+    files: [...prepared.launch.files, ...(started.fenceHooks === null ? [] : gitShim(files.bin, started.fenceHooks))],
     env: {
+      ...started.author,
       BATON_SESSION: run.task?.session_id ?? run.id,
       ...prepared.launch.env,
       ...started.env,

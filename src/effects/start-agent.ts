@@ -6,6 +6,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import { standingOf } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
 import { hasReliableStopFlag } from '../agents/prepare-agent.ts';
+import { readAuthorEnvironment } from '../git/author-environment.ts';
 import { agentFiles, type Exit, type HookConfig } from '../supervisor/contract.ts';
 import { untilStarted, type Settling } from './follow-start.ts';
 import { launchAgent, type StartedAgent } from './launch-agent.ts';
@@ -46,9 +47,10 @@ export async function startAgent(
   const session = run.task === null ? null : await prepareSession(run, world, signal);
   if (session === undefined || signal.aborted) return [];
   if (session?.ok === false) return [{ kind: 'failed', reason: session.reason }];
+  const author = await readAuthorEnvironment(world.path, world.env);
   const programs = await world.programs();
   return world.starts.pass(async () => {
-    const wanted = await world.read((state) => gather(state, agentId, start, session, world));
+    const wanted = await world.read((state) => gather(state, agentId, start, session, author, world));
     if (wanted === undefined || signal.aborted) return [];
     const made = launchAgent(wanted, world, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
@@ -88,6 +90,7 @@ function gather(
   agentId: string,
   start: number,
   session: Extract<PreparedSession, { ok: true }> | null,
+  author: Readonly<Record<string, string>>,
   world: World,
 ): StartedAgent | undefined {
   const run = state.agents.get(agentId);
@@ -103,6 +106,7 @@ function gather(
     workplace: session?.workspace ?? workplaceOf(state, run.owner?.pipelineId, path),
     env: session?.env ?? {},
     fenceHooks: session?.fenceHooks ?? null,
+    author,
     owes: standingOf(state, run.id, flag).missing,
     usesExitSignals: usesExitProtocol(task, flag),
     prompts: run.task === null ? null : settings.prompts,

@@ -4,10 +4,12 @@ import { placeAt } from '../protocol/place.ts';
 import { problem } from '../protocol/problem.ts';
 import { quote } from '../protocol/quote.ts';
 import { decodeUtf8 } from '../protocol/utf8.ts';
+import { inheritedBy } from './built-in-agents.ts';
 import { placeIn } from './join-files.ts';
 import { promptPath } from './library.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
 import type { ReadRunbook } from './read-runbook.ts';
+import { isModelClient } from './rules/agents.ts';
 import { promptFaults } from './rules/templates.ts';
 import type { RunbookFile, RunbookProblem } from './runbook.ts';
 import { renderPath, type Subject } from './subject.ts';
@@ -35,6 +37,8 @@ export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbo
       continue;
     }
     files.push({ path, text });
+    if (text.trim() === '' && isModelClient(run ?? inheritedBy(name, {}).run))
+      problems.push(emptyFile(name, path, subject));
     for (const { code, source, message, hint } of promptFaults(name, text, subject)) {
       const place = placeAt(text, text.indexOf(source));
       problems.push({ code, message, path: renderPath(['agents', name, 'prompt_file']), ...place, hint, file: path });
@@ -63,6 +67,18 @@ function missingFile(agent: string, file: string, wrong: string, subject: Subjec
   const message = `agent ${agent} cannot be told what ${quote(file)} says: ${wrong}`;
   const place = placeIn(subject.files, subject.placeOf(path));
   return { ...problem('runbook/missing-prompt-file', message, hint), path: renderPath(path), ...place };
+}
+
+/** A client that gets no first message waits for one. */
+function emptyFile(agent: string, file: string, subject: Subject): RunbookProblem {
+  const path = ['agents', agent, 'prompt_file'];
+  const message = `agent ${agent} has no prompt: ${quote(file)} is empty`;
+  const place = placeIn(subject.files, subject.placeOf(path));
+  return {
+    ...problem('runbook/no-prompt', message, 'Write the prompt into the file.'),
+    path: renderPath(path),
+    ...place,
+  };
 }
 
 function readPrompt(path: string): string | { readonly wrong: string } {

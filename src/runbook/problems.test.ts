@@ -216,6 +216,13 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     { agents: { a: { run: '‸codex' } } },
   ],
   [
+    'a model client with a blank prompt',
+    'runbook/no-prompt',
+    'agent a runs claude and has no prompt',
+    'Set `prompt`, or `prompt_file` with the path of a file.',
+    { agents: { a: { run: 'claude', prompt: '‸ \t ' } } },
+  ],
+  [
     'a built-in role played by a model client without a prompt',
     'runbook/no-prompt',
     'agent prep runs gemini and has no prompt',

@@ -107,6 +107,12 @@ describe('prompt files', () => {
     ]);
   });
 
+  it('must not be empty for a model client', () => {
+    expect(check({ 'prompts/a.md': ' \n\t\n' })).toEqual([
+      'baton.toml:3:15 runbook/no-prompt agent a has no prompt: prompts/a.md is empty',
+    ]);
+  });
+
   it('hold templates like any prompt', () => {
     expect(check({ 'prompts/a.md': 'Do ${var.title} in $${HOME}\n' })).toEqual([]);
     expect(check({ 'prompts/a.md': 'Do it.\n\nIt is ${var.titel}.\n' })).toEqual([

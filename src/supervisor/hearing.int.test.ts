@@ -27,7 +27,7 @@ it('waits for the answer to what is being told: it says whether the agent may go
     report: async ({ kind }) => (reports.push(kind), answered.promise),
     onProgress: () => {},
     onTurnEnd: () => {},
-    silence: { heard: () => {}, toolStarted: () => {}, toolEnded: () => {} },
+    silence: { heard: () => {}, retries: () => {}, toolStarted: () => {}, toolEnded: () => {} },
   });
   hearing.speech.push(Buffer.from('{"type":"system","subtype":"init","session_id":"c1","model":"m"}\n'));
   hearing.speech.push(Buffer.from(`${JSON.stringify(MESSAGE)}\n`));

@@ -21,7 +21,7 @@ export interface HearingOptions {
   readonly onProgress: () => void;
   readonly onTurnEnd: (failed: boolean) => void;
   /** Measures how long nothing is heard. */
-  readonly silence: Pick<Silence, 'heard' | 'toolStarted' | 'toolEnded'>;
+  readonly silence: Pick<Silence, 'heard' | 'retries' | 'toolStarted' | 'toolEnded'>;
 }
 
 /** What the client's own stream tells of the agent: its conversation, what it uses, what stops it. */
@@ -190,6 +190,7 @@ export class Hearing {
         break;
       case 'error':
         this.#errors.hear(said);
+        if (said.isRetrying && said.resetAt !== null) this.#options.silence.retries(said.resetAt);
         break;
       case 'turn-ended':
         if (!said.failed) this.#keepConversation();

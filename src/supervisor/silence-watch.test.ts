@@ -54,6 +54,17 @@ describe('silence in a turn', () => {
     expect(agent.pass(0.5)).toHaveLength(1);
   });
 
+  it('is expected until the time at which the client tries again', () => {
+    const agent = begin();
+    agent.pass(9);
+    agent.watch.retries(60 * MINUTE, agent.nowMs);
+    expect(agent.pass(69.9)).toEqual([]);
+    expect(agent.pass(0.2)).toHaveLength(1);
+    agent.watch.retries(60 * MINUTE, agent.nowMs);
+    agent.watch.heard(agent.nowMs);
+    expect(agent.pass(10.1)).toHaveLength(1);
+  });
+
   it('is over with the next event of any kind, once', () => {
     const ways: ((watch: SilenceWatch, nowMs: number) => boolean)[] = [
       (watch, nowMs) => watch.heard(nowMs),

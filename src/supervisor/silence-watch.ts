@@ -66,6 +66,13 @@ export class SilenceWatch {
     return this.#reported?.toolId === null && this.#settle();
   }
 
+  /** The client said that it tries a request again after so long: until then it is expected to be silent. */
+  retries(afterMs: number, nowMs: number): boolean {
+    const isOver = this.heard(nowMs);
+    this.#sinceMs = nowMs + Math.min(Math.max(0, afterMs), LONGEST_RETRY_MS);
+    return isOver;
+  }
+
   toolStarted(id: string, tool: string, nowMs: number): boolean {
     this.#isInTurn = true;
     if (!this.#tools.has(id)) this.#tools.set(id, { tool, beganMs: nowMs, sinceMs: nowMs });
@@ -124,3 +131,5 @@ export class SilenceWatch {
 
 const SHORTEST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 15_000;
+/** Limits of APIs are lifted within a week. */
+const LONGEST_RETRY_MS = 7 * 86_400_000;

@@ -59,6 +59,12 @@ export class Silence {
     this.#settle(this.#watch?.heard(performance.now()));
   }
 
+  /** The client itself waits for a limit, or tries again. */
+  retries(at: string): void {
+    const afterMs = Date.parse(at) - Date.now();
+    this.#settle(this.#watch?.retries(Number.isNaN(afterMs) ? 0 : afterMs, performance.now()));
+  }
+
   toolStarted(id: string, tool: string): void {
     this.#settle(this.#watch?.toolStarted(id, tool, performance.now()));
   }

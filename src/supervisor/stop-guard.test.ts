@@ -32,6 +32,13 @@ function makeGuard(options: Partial<StopGuardOptions>): StopGuard {
 const answered = (standing: Standing): Answer => ({ ok: true, result: standing });
 const recorded = (standing: Standing): Answer => ({ ok: true, result: { standing } });
 
+it('asks the daemon before it blocks, and lets an agent go that the daemon does not own', async () => {
+  const guard = makeGuard({ config: { on_stop: 'escalate' }, askStanding: async () => answered(ORPHANED) });
+  guard.stand(at(1, AT_WORK));
+  expect(await guard.stop(Buffer.from('{}'))).toEqual({ decision: 'allow' });
+  expect(guard.wasLetGo).toBe(false);
+});
+
 describe('how an agent stands, heard on several ways', () => {
   it.each(['first', 'last'])(
     'is what follows from the newest entry, also where the earlier answer comes %s',

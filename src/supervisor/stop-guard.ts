@@ -129,7 +129,8 @@ export class StopGuard {
     const parsed = parseStopHookInput(input);
     const said = parsed.ok ? parsed.value : {};
     const refused = await this.#options.settlePrinted(said.last_assistant_message);
-    if (this.#isUnsure && !this.hasSignalled) await this.ask();
+    // An agent that the daemon does not own is let go, whatever `on_stop` says: what was last heard of it may be old.
+    if (!this.hasSignalled) await (this.#isUnsure ? this.ask() : this.askWhereHeard());
     this.#isUnsure = false;
     if (this.#hasCommitted()) this.progress();
     const attempt = this.#attempt(said.stop_hook_active === true);

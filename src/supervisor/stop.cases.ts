@@ -65,6 +65,15 @@ export const STOP_CASES: readonly StopCase[] = [
     ],
   },
   {
+    name: 'each block counts once',
+    config: '{"on_stop":"signal","attempts":"forever","max_blocks":5}',
+    standing: WORKS,
+    stops: [
+      ...Array.from({ length: 5 }, () => ({ input: FIRST, says: 'signal' as const })),
+      { input: FIRST, says: null },
+    ],
+  },
+  {
     name: 'blocks that the daemon has on record count',
     config: '{"on_stop":"signal","attempts":"forever"}',
     standing: { ...WORKS, blocks: 25 },

@@ -51,8 +51,13 @@ describe('an agent that has no files', () => {
   });
 });
 
+/** The daemon has every block on record that was reported to it. */
 function sceneOf({ standing }: StopCase): Scene {
-  return new Scene({ agent_standing: () => ({ ok: true, result: standing }) });
+  const recorded = (): number =>
+    Math.max(0, ...scene.daemon.reports('blocked').map(({ input }) => Number(input['blocks'])));
+  const withBlocks = () => ({ ...standing, blocks: Math.max(standing?.blocks ?? 0, recorded()) });
+  const scene: Scene = new Scene({ agent_standing: () => ({ ok: true, result: withBlocks() }) });
+  return scene;
 }
 
 /** The files of an agent that has been started once. */

@@ -47,16 +47,22 @@ function checkRun(subject: Subject, name: string): void {
     subject.report('missing-field', path, `Missing required field: agents.${name}.run`, hint);
     return;
   }
-  const isModel = MODEL_CLIENTS.has(run ?? inherited.run ?? '');
-  if (!isModel || prompt !== undefined || prompt_file !== undefined || inherited.prompt_file !== undefined) return;
-  const message = `agent ${name} runs ${run ?? ''} and has no prompt`;
+  if (!isModelClient(run ?? inherited.run)) return;
+  const isBlank = prompt?.trim() === '' && prompt_file === undefined;
+  const hasAny = prompt !== undefined || prompt_file !== undefined || inherited.prompt_file !== undefined;
+  if (hasAny && !isBlank) return;
+  const message = `agent ${name} runs ${run ?? inherited.run ?? ''} and has no prompt`;
   subject.report(
     'runbook/no-prompt',
-    run === undefined ? path : [...path, 'run'],
+    isBlank ? [...path, 'prompt'] : run === undefined ? path : [...path, 'run'],
     message,
     'Set `prompt`, or `prompt_file` with the path of a file.',
   );
 }
 
-/** Clients that wait for a first message. */
+/** Whether it waits for a first message: without one it would do nothing, for ever. */
+export function isModelClient(run: string | undefined): boolean {
+  return MODEL_CLIENTS.has(run ?? '');
+}
+
 const MODEL_CLIENTS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);

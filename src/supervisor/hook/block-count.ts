@@ -5,7 +5,7 @@ import { readHead } from '../git-head.ts';
 interface Counts {
   /** Since the newest commit: a commit is progress. */
   readonly inRow: number;
-  /** Of the run, as far as commands have counted; nothing resets it. */
+  /** Of the run, as it was known at the last block; nothing resets it. */
   readonly total: number;
 }
 
@@ -28,10 +28,11 @@ export class BlockCount {
     }
   }
 
-  add(): void {
-    const { inRow, total } = this.read();
+  /** `total`: how many blocks of the run there are now. */
+  add(total: number): void {
+    const { inRow } = this.read();
     try {
-      writeFileSync(this.#path, `${this.#head} ${inRow + 1} ${total + 1}`, { mode: 0o600 });
+      writeFileSync(this.#path, `${this.#head} ${inRow + 1} ${total}`, { mode: 0o600 });
     } catch {
       // Without a folder there is no count, and the agent is blocked once more.
     }

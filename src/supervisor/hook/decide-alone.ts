@@ -29,7 +29,7 @@ export async function decideAlone({ agentId, files, config, input }: Stop): Prom
   const standing = (await askStanding(launch, agentId)) ?? standingOnDisk(launch);
   const count = new BlockCount(files.folder, launch?.cwd ?? process.cwd());
   const { inRow, total } = count.read();
-  const totalBlocks = Math.max(standing.blocks ?? 0, config.blocks_before ?? 0) + total;
+  const totalBlocks = Math.max(standing.blocks ?? 0, config.blocks_before ?? 0, total);
   const { output, records } = decideStop({
     agentId,
     onStop: config.on_stop,
@@ -48,7 +48,7 @@ export async function decideAlone({ agentId, files, config, input }: Stop): Prom
     await record(operation, agentId, launch, { agent_id: agentId });
   }
   if (output.decision === 'block') {
-    count.add();
+    count.add(totalBlocks + 1);
     await record('agent_report', agentId, launch, { kind: 'blocked', blocks: totalBlocks + 1 });
   }
   return renderStopHookOutput(output);

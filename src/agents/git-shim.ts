@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { LaunchFile } from '../supervisor/contract.ts';
+import { shellQuote } from './shell-quote.ts';
+
+/**
+ * `git` for the PATH of a session: the git on the rest of the PATH, with the fence's hooks as the last word on `core.hooksPath`. A client's
+ * shell may name other hooks, in variables or with `-c` (Gemini CLI names none for every command). Whoever calls git by its path, or
+ * undoes this on purpose, is seen by the daemon afterwards (`daemon/main-watch.ts`).
+ */
+export function gitShim(bin: string, hooksPath: string): readonly LaunchFile[] {
+  const content = SCRIPT.replace('HOOKS', () => shellQuote(hooksPath));
+  return [
+    { path: join(bin, 'git'), content, mode: 0o755 },
+    { path: join(bin, MARKER), content: '' },
+  ];
+}
+
+/** Marks a folder whose `git` is a shim: no shim starts another one, whatever the PATH is. */
+const MARKER = '.baton-shims';
+
+/**
+ * Settings on the command line count more than those in variables, and the last one counts: so ours goes behind all of git's own options,
+ * directly before the name of the command. Without such options, which is the usual case, nothing is parsed. Arguments are never copied
+ * one by one: there may be thousands.
+ */
+const SCRIPT = `#!/bin/sh
+# Written by Baton. Runs git with the hooks of this session's fence; docs/git.md says more.
+fence=core.hooksPath=HOOKS
+real= old_ifs=$IFS
+IFS=:
+set -f
+for dir in $PATH; do
+  dir=\${dir:-.}
+  [ -x "$dir/git" ] && [ -f "$dir/git" ] && ! [ -e "$dir/${MARKER}" ] && real=$dir/git && break
+done
+set +f
+IFS=$old_ifs
+[ -n "$real" ] || { echo 'baton: git is not on the PATH' >&2; exit 127; }
+case \${1-} in
+  '') exec "$real" "$@" ;;
+  -*) ;;
+  *) exec "$real" -c "$fence" "$@" ;;
+esac
+quote() {
+  rest=$1 quoted=
+  while :; do
+    case $rest in
+      *\\'*) quoted=$quoted\${rest%%\\'*}"'\\\\''" rest=\${rest#*\\'} ;;
+      *) break ;;
+    esac
+  done
+  options="$options '$quoted$rest'"
+}
+options=
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help | -v | --version) break ;;
+    -C | -c | --git-dir | --work-tree | --namespace | --super-prefix | --config-env | --attr-source)
+      quote "$1"
+      shift
+      [ $# -gt 0 ] || break
+      ;;
+    -*) ;;
+    *)
+      eval "set -- $options -c \\"\\$fence\\" \\"\\$@\\""
+      exec "$real" "$@"
+      ;;
+  esac
+  quote "$1"
+  shift
+done
+eval "set -- $options \\"\\$@\\""
+exec "$real" "$@"
+`;
