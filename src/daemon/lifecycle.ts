@@ -15,6 +15,7 @@ import { takeWebhook } from './github-webhook.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import type { GitPort } from './git-port.ts';
+import type { KeptMessages } from './kept-messages.ts';
 import { causeOf, openLog, type Log } from './log.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import type { Services } from './call.ts';
@@ -89,7 +90,11 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   const signer = openKeyFile(files.signingKey);
   if (!signer.ok) throw new Error(signer.problems[0].message);
   const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env });
-  const projects = new Projects({ stateDir, settings, signer: signer.value, log, env, servicesFor });
+  const messagesFor = (projectId: string): KeptMessages => ({
+    areWaiting: () => delivery.isWaiting(projectId),
+    drain: async () => delivery.drain(projectId),
+  });
+  const projects = new Projects({ stateDir, settings, signer: signer.value, log, env, servicesFor, messagesFor });
   const shared = {
     projects,
     outbox: files.outbox,
@@ -142,8 +147,7 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   };
   watching = setInterval(look, DOOR_LIMITS.folderCheckMs).unref();
   void projects.begin(
-    (project, services) =>
-      new Effects(projectWorld({ project, services, tokens, settings, env, log, say, drain: shared.drain })),
+    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log, say })),
   );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stop, stopped: ended.promise };
