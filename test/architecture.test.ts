@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   git: ['protocol'],
   github: ['protocol', 'git', 'notify'],
   api: ['protocol'],
+  watchdog: ['protocol', 'api'],
   mcp: ['protocol', 'api'],
   notify: ['protocol'],
   streams: ['protocol'],
@@ -38,6 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'notify',
     'agents',
     'supervisor',
+    'watchdog',
   ],
   // Of the daemon its fold (`ledger verify`); of it, the supervisor and the agents else only their programs: `baton up --foreground`, `agent hook stop`, `agent play`.
   cli: [

@@ -1,19 +1,21 @@
 import { statusGet } from '../api/run-operations.ts';
 import type { State } from '../state/state.ts';
 import { statusOf } from '../state/task.ts';
-import { blockedAttention, mainAttention, rulesAttention, runbookAttention } from './attention.ts';
+import { readRestarts } from '../watchdog/restart-record.ts';
+import { blockedAttention, crashAttention, mainAttention, rulesAttention, runbookAttention } from './attention.ts';
 import { answerOf, handle } from './handler.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
 
 /** Everything that `baton status` shows, as of one moment. */
 export const statusHandler = handle(statusGet, async ({ project, services }) => {
+  const crashed = crashAttention(readRestarts(project.stateDir), services.now().getTime());
   const broken = runbookAttention(services.runbook);
   const differing = rulesAttention((await project.adoptions?.differences()) ?? []);
   const settled = await project.keeper.read(({ state }) => ({
     seq: state.seq,
     importing: project.own.progress,
     needs_you: [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView),
-    attention: [...broken, ...differing, ...mainAttention(state), ...blockedAttention(state)],
+    attention: [...crashed, ...broken, ...differing, ...mainAttention(state), ...blockedAttention(state)],
     pipelines: [...state.pipelines.values()]
       .filter(({ outcome }) => outcome === null)
       .map((run) => pipelineView(state, run, project.stateDir)),

@@ -63,6 +63,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   runbook: 'broken runbook',
   blocked: 'blocked task',
   main: 'main branch',
+  daemon: 'crashing daemon',
 };
 
 function sectionsOf(status: StatusView, nowMs: number): Section[] {
