@@ -19,7 +19,9 @@ export function checkStorm({ entries, notes }: StormFacts): StormFindings {
   const agentsIn = (type: string): string[] => of(type).map(({ data }) => textOf(data, 'agent_id'));
   const noted = (what: string): string[] =>
     notes.flatMap((line) => (line.startsWith(`${what} `) ? [line.slice(what.length + 1)] : []));
-  const signalled = new Map(Map.groupBy(agentsIn('AgentSignalled'), (id) => id));
+  // Under a claim the signal is the end of the session, which has the id of its agent.
+  const completed = of('ClaimCompleted').map(({ data }) => textOf(data, 'session_id'));
+  const signalled = Map.groupBy([...agentsIn('AgentSignalled'), ...completed], (id) => id);
   const acknowledged = [...noted('acknowledged'), ...noted('kept')];
   const lost = acknowledged.filter((id) => signalled.get(id)?.length !== 1);
   const isAcknowledged = new Set(acknowledged);
@@ -28,6 +30,7 @@ export function checkStorm({ entries, notes }: StormFacts): StormFindings {
   return {
     lost: lost.map((id) => `${id}: recorded ${signalled.get(id)?.length ?? 0} times`),
     startedTwice: [
+      ...claimedAgain(of('TaskClaimed'), isAcknowledged),
       ...twice(noted('started')).map((id) => `${id}: two processes`),
       ...of('AgentStarted')
         .filter(({ data }) => textOf(data, 'start') !== '1')
@@ -41,6 +44,17 @@ export function checkStorm({ entries, notes }: StormFacts): StormFindings {
       }),
     ],
   };
+}
+
+/** A task that was claimed again after its session had signalled; every session is an agent here. */
+function claimedAgain(claims: readonly Entry[], isAcknowledged: ReadonlySet<string>): string[] {
+  const before = new Map<string, string>();
+  return claims.flatMap(({ data }) => {
+    const [task, session] = [textOf(data, 'task_id'), textOf(data, 'session_id')];
+    const last = before.get(task);
+    before.set(task, session);
+    return last !== undefined && isAcknowledged.has(last) ? [`${task}: claimed again after ${last}`] : [];
+  });
 }
 
 function twice(ids: readonly string[]): string[] {

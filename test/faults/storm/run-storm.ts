@@ -7,6 +7,7 @@ import { readDaemonRecord } from '../../../src/api/state-folder.ts';
 import { findProcesses } from '../../processes/find-processes.ts';
 import { findLedgerFault, readLedger } from '../../processes/ledger.ts';
 import { World } from '../../processes/world.ts';
+import { runAll } from './run-workflows.ts';
 import { checkStorm } from './check-storm.ts';
 import { FAULTS, happen, linesOf, type Fault, type FaultScene } from './faults.ts';
 import { randomFrom } from './random.ts';
@@ -47,6 +48,15 @@ env = { STORM_FOLDER = "\${env.STORM_FOLDER}" }
 run = "scripted works.yaml"
 on_dead = { action = "resume", attempts = 3 }
 env = { STORM_FOLDER = "\${env.STORM_FOLDER}" }
+[agents.claims]
+run = "scripted works.yaml"
+requires = []
+on_dead = "fail"
+env = { STORM_FOLDER = "\${env.STORM_FOLDER}" }
+[workers.storm]
+phases = ["IMPLEMENTATION"]
+concurrency = ${Math.ceil(agents / 2)}
+run = { agent = "claims" }
 [pipelines.flow]
 steps = [{ name = "work", run = { agent = "worker" } }, { name = "review", run = { agent = "again" } }]
 [notify]
@@ -60,7 +70,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   const begun = performance.now();
   const deadline = begun + minutes * 60_000;
   const random = randomFrom(seed);
-  const world = new World({ BATON_TICK_MS: '200', ...RESTARTS });
+  const world = new World({ BATON_TICK_MS: '200', ...CLAIMS, ...RESTARTS });
   const folder = join(world.folder, 'storm');
   mkdirSync(folder);
   cpSync(join(import.meta.dirname, 'agent.mjs'), join(folder, 'agent.mjs'));
@@ -126,6 +136,9 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   }
 }
 
+/** Longer than a lock or a stop lasts, and short enough to run out if nobody renews it any more. */
+const CLAIMS = { BATON_CLAIM_EXPIRY_MS: '30000', BATON_RENEWAL_MS: '1000' };
+
 /** Every crash begins a new row: the storm must not wear the watchdog out. */
 const RESTARTS = { BATON_RESTART: 'on', BATON_RESTART_FIRST_MS: '300', BATON_RESTART_STEADY_MS: '1' };
 
@@ -143,39 +156,6 @@ function mountDisk(stateDir: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Keeps as many workflows under way as agents may run; how each ended, by its id. */
-async function runAll(world: World, workflows: number, atOnce: number, deadline: number): Promise<Map<string, string>> {
-  const client = world.client();
-  const ends = new Map<string, string>();
-  let next = 1;
-  const ask = async (operation: string, input: unknown, key?: string): Promise<Record<string, unknown> | undefined> => {
-    const options = { timeoutMs: 15_000, ...(key === undefined ? {} : { key }) };
-    const answer = await client.call(operation, input, options);
-    if (answer.ok) return { ...Object(answer.result) };
-    await pause(300);
-    return undefined;
-  };
-  const runOne = async (): Promise<void> => {
-    while (next <= workflows && performance.now() < deadline) {
-      const key = `workflow-${next++}`;
-      let id: unknown;
-      while (typeof id !== 'string' && performance.now() < deadline)
-        id = (await ask('run_start', { name: 'flow', args: [] }, key))?.['id'];
-      if (typeof id !== 'string') return;
-      ends.set(id, 'unfinished');
-      while (performance.now() < deadline) {
-        const { status, reason } = (await ask('pipeline_show', { id, wait_ms: 3000 })) ?? { status: 'running' };
-        if (status === 'running') continue;
-        ends.set(id, status === 'done' ? 'done' : `${String(status)}: ${String(reason)}`);
-        break;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, async () => runOne()));
-  client.close();
-  return ends;
 }
 
 function end(pid: number): void {
