@@ -71,6 +71,23 @@ describe('a pass', () => {
     expect(takePass(stateDir, name)).toBeUndefined();
   });
 
+  it('is a link on a disk that is full: short enough for its inode, and read like a file', () => {
+    makePass(stateDir);
+    const link = (target: string): string => {
+      const name = crypto.randomUUID();
+      symlinkSync(target, file(name));
+      return name;
+    };
+    const own = identifyProcess(process.pid) ?? `?/${process.pid}/?`;
+    // What ext4 keeps in the inode itself.
+    expect(Buffer.byteLength(own)).toBeLessThan(60);
+    const good = link(own);
+    expect(takePass(stateDir, good)).toEqual({ pid: process.pid });
+    expect(takePass(stateDir, good)).toBeUndefined();
+    for (const wrong of [`${own}0`, 'x', '/etc/passwd', '?/-1/?', `a/${2 ** 22 + 1}/b`])
+      expect(takePass(stateDir, link(wrong))).toBeUndefined();
+  });
+
   it('is needed for the tokens of the state folder, and for no session', () => {
     expect(['o.x', 'w.x', 'x', 's.x.y', 'a.x.y', 'v.x.y', undefined].map(needsPass)).toEqual([
       true,

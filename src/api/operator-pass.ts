@@ -2,10 +2,12 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   readFileSync,
+  readlinkSync,
   rmSync,
-  statSync,
+  symlinkSync,
   readdirSync,
   writeFileSync,
 } from 'node:fs';
@@ -33,13 +35,28 @@ export function needsPass(token: string | undefined): boolean {
 export function makePass(stateDir: string): string | undefined {
   const { passes } = stateFiles(stateDir);
   const name = crypto.randomUUID();
-  const text = JSON.stringify({ pid: process.pid, identity: identifyProcess(process.pid) ?? null });
+  const identity = identifyProcess(process.pid);
+  const text = JSON.stringify({ pid: process.pid, identity: identity ?? null });
   try {
     makeFolder(passes);
     writeFileSync(join(passes, name), text, { flag: 'wx', mode: 0o600 });
     return name;
   } catch {
-    return undefined;
+    return makeLink(join(passes, name), identity ?? `?/${process.pid}/?`) ? name : undefined;
+  }
+}
+
+/**
+ * A full disk has no block for the content of a file, and people must be able to ask what is wrong. The target of a short link lies in its
+ * inode: it names no file, it is the content.
+ */
+function makeLink(path: string, target: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    symlinkSync(target, path);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -48,6 +65,7 @@ export function takePass(stateDir: string, name: string): PassHolder | undefined
   if (!/^[0-9a-f-]{36}$/.test(name)) return undefined;
   const path = join(stateFiles(stateDir).passes, name);
   try {
+    if (lstatSync(path).isSymbolicLink()) return takeLink(path);
     const text = readOwn(path);
     rmSync(path);
     return text === undefined ? undefined : holderIn(text);
@@ -62,7 +80,7 @@ export function removeOldPasses(stateDir: string): void {
   try {
     for (const name of readdirSync(passes)) {
       const path = join(passes, name);
-      if (Date.now() - statSync(path).mtimeMs > FRESH_MS) rmSync(path, { force: true });
+      if (Date.now() - lstatSync(path).mtimeMs > FRESH_MS) rmSync(path, { force: true });
     }
   } catch {
     // There are none, or another process was faster.
@@ -84,6 +102,14 @@ function readOwn(path: string): string | undefined {
   }
 }
 
+function takeLink(path: string): PassHolder | undefined {
+  const { uid, mtimeMs } = lstatSync(path);
+  const identity = readlinkSync(path);
+  rmSync(path);
+  const isOurs = uid === (process.getuid?.() ?? uid) && Math.abs(Date.now() - mtimeMs) <= FRESH_MS;
+  return isOurs ? holderOf(Number(identity.split('/')[1]), identity) : undefined;
+}
+
 function describe(file: number) {
   const stat = fstatSync(file);
   return { uid: stat.uid, size: stat.size, mtimeMs: stat.mtimeMs, isFile: stat.isFile() };
@@ -91,6 +117,10 @@ function describe(file: number) {
 
 function holderIn(text: string): PassHolder | undefined {
   const { pid, identity }: { pid?: unknown; identity?: unknown } = Object(JSON.parse(text));
+  return holderOf(pid, identity);
+}
+
+function holderOf(pid: unknown, identity: unknown): PassHolder | undefined {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
   // Systems without /proc have no identity to compare: there the number must do.
   const isSame = identifyProcess(process.pid) === undefined || identifyProcess(pid) === identity;

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { isShortage } from '../protocol/shortage.ts';
 
 /** What Linux says about a process in `/proc/PID/stat`. */
 export interface ProcStat {
@@ -39,11 +40,12 @@ export function isLiving({ state }: ProcStat): boolean {
   return state !== 'Z' && state !== 'X';
 }
 
-/** Empty where there is none, or where it is another user's. */
+/** Empty if there is none, or if it is another user's. Throws on a shortage: that does not mean that the process is gone. */
 export function readProcFile(pid: number, file: 'environ' | 'cmdline' | 'stat'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return '';
   }
 }
@@ -62,7 +64,8 @@ export function listProcesses(): readonly number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map(Number);
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return [];
   }
 }
@@ -71,7 +74,8 @@ export function listProcesses(): readonly number[] {
 export function readBoot(): string | undefined {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { isShortage } from '../protocol/shortage.ts';
 import { isLiving, readBoot, readProcStat } from './proc.ts';
 
 /**
@@ -12,5 +13,22 @@ export function identifyProcess(pid: number): string | undefined {
 /** Whether it is known to have ended: another process, or none, has its number now, or the machine was started anew. */
 export function hasEnded(identity: string): boolean {
   const pid = Number(identity.split('/')[1]);
-  return identifyProcess(process.pid) !== undefined && identifyProcess(pid) !== identity;
+  try {
+    return identifyProcess(process.pid) !== undefined && identifyProcess(pid) !== identity;
+  } catch (error) {
+    // Without a descriptor nothing can be looked at, and nothing is known.
+    if (isShortage(error)) return false;
+    throw error;
+  }
+}
+
+/** The same as a text that is always there: its number alone if it has ended, or if there is no descriptor to look with. */
+export function nameProcess(pid: number): string {
+  const unknown = `?/${pid}/?`;
+  try {
+    return identifyProcess(pid) ?? unknown;
+  } catch (error) {
+    if (isShortage(error)) return unknown;
+    throw error;
+  }
 }

@@ -1,8 +1,10 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import { OPERATIONS } from '../api/operations.ts';
 import { KEEPABLE, keepCall } from '../api/outbox.ts';
+import { StoreProblem } from '../ledger/store-problem.ts';
 import type { Caller } from '../state/caller.ts';
 import { causeOf, type Log } from './log.ts';
+import { storeUnavailable } from './handler.ts';
 import { perform } from './perform.ts';
 import type { FoundProject, Projects } from './projects.ts';
 import { INTERNAL } from './respond.ts';
@@ -59,6 +61,7 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
     });
     return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepRecord(said, answer.error, options);
   } catch (error) {
+    if (error instanceof StoreProblem) return { ok: false, error: storeUnavailable(error.problem) };
     options.log.error('a call failed', { operation: said.operation, cause: causeOf(error) });
     return { ok: false, error: INTERNAL };
   }

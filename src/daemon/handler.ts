@@ -1,5 +1,5 @@
 import type { Answer, ApiError } from '../api/answer.ts';
-import type { Parsed } from '../protocol/problem.ts';
+import type { Parsed, Problem } from '../protocol/problem.ts';
 import type { Call } from './call.ts';
 import type { Settled } from './request.ts';
 
@@ -33,6 +33,10 @@ const PASSED_ON: ReadonlySet<string> = new Set(['too-large', 'runbook/usage']);
 export function answerOf<A, R>(settled: Settled<A>, show: (answer: A) => R): Answer<R> {
   if (settled.ok) return { ok: true, result: show(settled.answer) };
   if ('refusal' in settled) return { ok: false, error: settled.refusal };
-  const { message, hint } = settled.problem;
-  return { ok: false, error: { code: 'store-unavailable', message, hint } };
+  return { ok: false, error: storeUnavailable(settled.problem) };
+}
+
+/** The store cannot be read or written for now. Whoever can keep the call keeps it. */
+export function storeUnavailable({ message, hint }: Pick<Problem, 'message' | 'hint'>): ApiError {
+  return { code: 'store-unavailable', message, hint };
 }

@@ -74,6 +74,25 @@ describe('a project', () => {
     expect([failed.ok, mistakes.length]).toEqual([false, 1]);
   });
 
+  it('answers reads that share a commit which the store does not take, and records nothing of it', async () => {
+    await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
+    const { store } = project.ledger;
+    const refusal = { code: 'ledger/disk-full', message: 'no room', path: '', line: null, column: null, hint: '' };
+    const append = vi.spyOn(store, 'append').mockResolvedValue({ ok: false, problem: refusal });
+    const count = async () => project.keeper.read(({ state }) => state.tasks.size);
+    const [created, read, again] = await Promise.all([
+      ask({ kind: 'create-task', command: { id: 'B', title: 'x' } }),
+      count(),
+      ask({ kind: 'create-task', command: { id: 'A', title: 'x' } }),
+    ]);
+    expect(created).toMatchObject({ ok: false, problem: { message: 'no room' } });
+    expect(read).toEqual({ ok: true, answer: 1 });
+    expect(again).toMatchObject({ ok: false, refusal: { code: 'task-exists' } });
+    append.mockRestore();
+    expect(await ask({ kind: 'create-task', command: { id: 'B', title: 'x' } })).toMatchObject({ ok: true });
+    expect(await count()).toEqual({ ok: true, answer: 2 });
+  });
+
   it('answers a retry with the same key as it answered the first time, also after a restart', async () => {
     const create: Command = { kind: 'create-task', command: { id: 'A', title: 'x' } };
     const first = await ask(create, 'key-1');

@@ -244,18 +244,32 @@ export class Keeper {
   }
 
   /** What no ledger could record is the fault of whoever said it, and of nobody who shared the commit: they are tried again. */
-  #answerUnrecorded({ decided }: Trial, problem: Problem): void {
+  #answerUnrecorded({ decided, at }: Trial, problem: Problem): void {
     const { head, secrets } = this.#ledger;
     const unfit = decided.map((each) => findUnfit(each, head.size, secrets));
     const isTheirs = unfit.some((found) => found !== undefined);
     const again: Waiting[] = [];
-    for (const [i, { waiting }] of decided.entries()) {
+    for (const [i, { waiting, drafts }] of decided.entries()) {
       const found = unfit[i];
       if (found !== undefined) waiting.answer({ ok: false, refusal: found });
       else if (isTheirs) again.push(waiting);
-      else waiting.answer({ ok: false, problem });
+      else if (drafts.length > 0 || !this.#answerWithoutStore(waiting, at)) waiting.answer({ ok: false, problem });
     }
     this.#queue.unshift(...again);
+  }
+
+  /** A read shared the commit of others: it is answered from what is durable, so that people see how things stand. */
+  #answerWithoutStore(waiting: Waiting, at: string): boolean {
+    const { key } = waiting.request;
+    const { settled } = this.#ahead.state;
+    const outcome =
+      key !== undefined && settled.has(key)
+        ? ({ ok: true, events: [], answer: settled.get(key) } as const)
+        : this.#ask(waiting, at);
+    if (outcome === LATER) this.#room.park(waiting);
+    else if (outcome.ok && outcome.events.length > 0) return false;
+    else waiting.answer(outcome.ok ? { ok: true, answer: outcome.answer } : outcome);
+    return true;
   }
 
   #foldForeign(): void {

@@ -5,11 +5,12 @@ import { belowSession } from '../api/below-session.ts';
 import { clearDownIntent, hasDownIntent } from '../api/down-intent.ts';
 import { findSessionAbove } from '../api/find-session-above.ts';
 import { removeOldPasses } from '../api/operator-pass.ts';
-import { findStateDir, readDaemonRecord, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
+import { findStateDir, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { Effects } from '../effects/effects.ts';
 import { removeLookFolders } from '../git/own/look-folder.ts';
+import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
 import { dispatch } from './dispatch.ts';
 import { takeWebhook } from './github-webhook.ts';
@@ -18,6 +19,7 @@ import { lockStateFolder } from './lock.ts';
 import type { GitPort } from './git-port.ts';
 import type { KeptMessages } from './kept-messages.ts';
 import { causeOf, openLog, type Log } from './log.ts';
+import { readOwnership } from './own-record.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import type { Services } from './call.ts';
 import { Projects } from './projects.ts';
@@ -27,6 +29,7 @@ import { route, type Exchange } from './route.ts';
 import { Server } from './server.ts';
 import { Rulebook } from './rulebook.ts';
 import { RunbookWatch } from './runbook-watch.ts';
+import { RareLog } from './rare-log.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { Tokens } from './tokens.ts';
 import { writeWhole } from '../api/write-whole.ts';
@@ -85,7 +88,7 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
     lock.release();
     log.error('the daemon cannot start', { cause: causeOf(error) });
     const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, isTaken: false, error: { code: 'cannot-start', message, hint: 'See daemon.log.' } };
+    return { ok: false, isTaken: false, error: { code: 'cannot-start', message, hint: hintFor(error, stateDir) } };
   }
 }
 
@@ -112,7 +115,16 @@ async function open(
     areWaiting: () => delivery.isWaiting(projectId),
     drain: async () => delivery.drain(projectId),
   });
-  const projects = new Projects({ stateDir, settings, signer: signer.value, log, env, servicesFor, messagesFor });
+  const projects = new Projects({
+    stateDir,
+    settings,
+    signer: signer.value,
+    log,
+    env,
+    servicesFor,
+    messagesFor,
+    onStoreBack: () => void delivery.deliver(),
+  });
   const shared = {
     projects,
     outbox: files.outbox,
@@ -124,7 +136,7 @@ async function open(
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let watching: NodeJS.Timeout | undefined;
-  const isOurs = (): boolean => readDaemonRecord(stateDir)?.pid === process.pid;
+  const rare = new RareLog(log);
   const stop = async (): Promise<void> => (stopping ??= close());
   const routeOptions = { ...shared, tokens, delivery, started, stateDir, stop, underWay: () => server.underWay };
   const mcp = lazyMcpDoor({ ...shared, tokens });
@@ -144,7 +156,7 @@ async function open(
     await projects.close();
     clearInterval(watching);
     // In this order: the next daemon may begin as soon as the lock is free, and its socket has the same name as ours.
-    if (isOurs()) {
+    if (readOwnership(files.record).kind === 'ours') {
       rmSync(files.record, { force: true });
       server.closeDoors();
     }
@@ -164,7 +176,10 @@ async function open(
   }
   // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
   const look = (): void => {
-    if (!isOurs()) return void stop();
+    const owned = readOwnership(files.record);
+    if (owned.kind === 'lost') log.error('the state folder was removed, or another daemon has it');
+    if (owned.kind === 'lost') return void stop();
+    if (owned.kind === 'unknown') return rare.error(cannotLook(owned.error), { cause: owned.error.message });
     delivery.glance();
     removeOldPasses(stateDir);
   };
@@ -174,6 +189,18 @@ async function open(
   );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stateDir, log, stop, stopped: ended.promise };
+}
+
+/** A full disk has no room for a line in the log either. */
+function hintFor(error: unknown, stateDir: string): string {
+  if (isDiskFault(error)) return `Make room on the disk of ${stateDir}, or make it writable; then: baton up`;
+  return isShortage(error) ? 'Raise the limit on open files: ulimit -n; then: baton up' : 'See daemon.log.';
+}
+
+function cannotLook(error: Error): string {
+  return isShortage(error)
+    ? 'out of descriptors: connections are dropped until some are free (ulimit -n)'
+    : 'the state folder cannot be read';
 }
 
 function isMcp({ request }: Exchange): boolean {

@@ -10,6 +10,7 @@ export const DOOR_LIMITS = {
   requestTimeoutMs: 30_000,
   /** An idle connection is kept this long. */
   keepAliveMs: 120_000,
+  /** Fewer if the process may have fewer descriptors: see `seats.ts`. */
   connections: 4096,
   /** Requests under way, those that wait for work included. */
   requestsTogether: 8192,

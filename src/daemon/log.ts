@@ -1,6 +1,7 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { redactText } from '../ledger/redact.ts';
 import { DOOR_LIMITS } from './limits.ts';
+import { SpareDescriptor } from './spare-descriptor.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -16,6 +17,7 @@ export interface Log {
  */
 export function openLog(path: string, options: { readonly echo?: (line: string) => void } = {}): Log {
   let size = sizeOf(path);
+  const spare = new SpareDescriptor();
   let second = 0;
   let lines = 0;
   const write = (level: 'info' | 'error', message: string, fields: LogFields): void => {
@@ -31,7 +33,7 @@ export function openLog(path: string, options: { readonly echo?: (line: string) 
         renameSync(path, `${path}.1`);
         size = 0;
       }
-      appendFileSync(path, line, { mode: 0o600 });
+      spare.use(() => appendFileSync(path, line, { mode: 0o600 }));
       size += line.length;
     } catch {
       // A full disk must not stop the daemon for want of a log.

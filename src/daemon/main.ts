@@ -2,13 +2,17 @@ import { closeSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { takePipedEnvironment } from '../api/environment-pipe.ts';
 import { EXIT_TAKEN } from '../api/start-daemon.ts';
+import { findStateDir, stateFiles } from '../api/state-folder.ts';
 import { restartsItself } from '../watchdog/settings.ts';
 import { startWatchdog, type Watchdog } from '../watchdog/start-watchdog.ts';
+import { guardProcess } from './guard-process.ts';
 import { runDaemon, type Daemon } from './lifecycle.ts';
+import { openLog } from './log.ts';
 
 /** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
 async function main(): Promise<void> {
   takePipedEnvironment();
+  guardProcess(openLog(stateFiles(findStateDir(process.env)).log));
   // Whoever starts it in a terminal reads along.
   const echo = (line: string): void => void process.stderr.write(line);
   const isInTerminal = process.env['BATON_READY_FD'] === undefined;

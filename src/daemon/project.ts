@@ -8,6 +8,7 @@ import { openLedger } from '../ledger/open-ledger.ts';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
 import { keepSnapshot } from '../ledger/keep.ts';
 import type { Problem } from '../protocol/problem.ts';
+import type { StoreHealth } from '../protocol/store-health.ts';
 import { decide } from '../state/decide.ts';
 import type { Recorded } from '../state/event.ts';
 import { createLeases, type Leases, type LeaseTimes } from '../state/lease.ts';
@@ -20,6 +21,7 @@ import { Keeper } from './keeper.ts';
 import type { KeptMessages } from './kept-messages.ts';
 import { foldState } from './fold-state.ts';
 import { MainWatch } from './main-watch.ts';
+import { StoreWatch } from './store-watch.ts';
 import { renderState, SNAPSHOT_NAME } from './state-snapshot.ts';
 
 export interface ProjectOptions {
@@ -45,6 +47,8 @@ export interface ProjectOptions {
   readonly onDiscarded?: (name: string, why: string) => void;
   /** The outbox, as far as it concerns this project. */
   readonly messages?: KeptMessages;
+  /** The store can no longer be written, or can be written again. */
+  readonly onStoreHealth?: (health: StoreHealth) => void;
   /** At every tick of the clock that claims run out by. */
   readonly onTick?: (nowMs: number) => void;
 }
@@ -70,6 +74,7 @@ export class Project {
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
   readonly #onTick: (nowMs: number) => void;
+  readonly #storeWatch: StoreWatch;
   #effects: Effects | undefined;
   #isClosed = false;
   #snapshotAt: number;
@@ -95,6 +100,7 @@ export class Project {
       login: () => loginAt(rulesInForce(parts.state, options.rules)),
       onMistake: options.onMistake ?? ((): void => undefined),
     });
+    this.#storeWatch = new StoreWatch(parts.ledger, options.onStoreHealth);
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
     this.#onTick = options.onTick ?? ((): void => undefined);
@@ -106,6 +112,11 @@ export class Project {
   /** Processes of agents that live now, as far as was heard. */
   get liveAgents(): number {
     return [...this.#state.agents.values()].filter(({ process }) => process === 'running').length;
+  }
+
+  /** Whether anything can be recorded: since when not, why, and what to do. Tries it if the last success is a while ago. */
+  async storeHealth(): Promise<StoreHealth> {
+    return this.ledger.probe(FRESH_MS);
   }
 
   /** From now on what the project owes to the outside is done. */
@@ -153,6 +164,7 @@ export class Project {
     void this.expire();
     this.#effects?.tick(this.#state);
     this.mainWatch.glance(nowMs);
+    this.#storeWatch.glance(nowMs);
     this.#onTick(nowMs);
   }
 
@@ -174,6 +186,9 @@ export class Project {
     await this.ledger.close();
   }
 }
+
+/** A write that succeeded this short a time ago proves that the store can be written. */
+const FRESH_MS = 2000;
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 

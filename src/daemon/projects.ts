@@ -12,6 +12,7 @@ import { ledgerPlace } from '../ledger/ledger-place.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { openWriterAt } from '../ledger/open-place.ts';
 import { OutsideFile } from '../ledger/outside-file.ts';
+import { StoreProblem } from '../ledger/store-problem.ts';
 import { secretsIn } from '../ledger/secrets-in.ts';
 import { CLAIM_ENDS } from '../state/event.ts';
 import { findMain } from '../state/main/main-branch.ts';
@@ -25,7 +26,7 @@ import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
 import { ownSecrets } from './own-secrets.ts';
-import { openProject, type Project } from './project.ts';
+import { openProject, type OpenedProject, type Project, type ProjectOptions } from './project.ts';
 import { reconcileAtStart } from './reconcile-handler.ts';
 import { NO_RUNBOOK } from './rulebook.ts';
 import { leaseTimesOf, type Settings } from './settings.ts';
@@ -54,6 +55,8 @@ export interface ProjectsOptions {
   readonly servicesFor: (path: string) => Services;
   /** What the outbox holds for a project. */
   readonly messagesFor: (projectId: string) => KeptMessages;
+  /** A store can be written again: what waited for it can go on. */
+  readonly onStoreBack?: () => void;
 }
 
 /** The projects of this daemon: each is opened when it is first asked for, once, and closed at the end. */
@@ -172,7 +175,7 @@ export class Projects {
     const { runbook } = services;
     runbook.read();
     if (runbook.good?.store !== undefined) return unavailable(STORE_NOT_OFFERED);
-    const store = openWriterAt(place);
+    const store = await openWriterAt(place, settings.lockTimes);
     if (!store.ok) return unavailable(store.problem);
     const { rulebook } = services;
     let project: Project | undefined;
@@ -191,7 +194,7 @@ export class Projects {
       if (runbook.good !== undefined) rulebook.follow(runbook.good);
     };
     const feed = new EntryFeed(() => project?.ledger);
-    const opened = await openProject({
+    const opened = await openStored({
       id,
       path,
       stateDir,
@@ -218,6 +221,11 @@ export class Projects {
       onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
       onImport: importLog(id, log),
       messages: messagesFor(id),
+      onStoreHealth: (health) => {
+        if (health.writable) log.info('the store can be written again', { project: id });
+        else log.error('the store cannot be written', { project: id, since: health.since, cause: health.reason });
+        if (health.writable) this.#options.onStoreBack?.();
+      },
       onTick: (nowMs) => runbook.glance(nowMs),
       ledger: {
         store: store.store,
@@ -266,6 +274,16 @@ export class Projects {
       .catch((error: unknown) => this.#options.log.error('something done aside failed', { cause: causeOf(error) }))
       .finally(() => this.#aside.delete(done));
     this.#aside.add(done);
+  }
+}
+
+/** A store that stops answering while the state is folded keeps the project closed; the next call tries again. */
+async function openStored(options: ProjectOptions): Promise<OpenedProject> {
+  try {
+    return await openProject(options);
+  } catch (error) {
+    if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
+    throw error;
   }
 }
 

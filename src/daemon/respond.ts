@@ -38,3 +38,12 @@ export const TOO_MANY = {
   ok: false,
   error: { code: 'rate-limited', message: 'too many requests at once', hint: 'Wait for some answers first.' },
 } as const;
+
+export const CROWDED = {
+  ok: false,
+  error: {
+    code: 'rate-limited',
+    message: 'too many connections at once',
+    hint: 'Close some, or raise the limit on open files before the daemon starts: ulimit -n',
+  },
+} as const;

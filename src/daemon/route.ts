@@ -94,9 +94,22 @@ async function runOperation(
   respond(response, await dispatch(said, options));
 }
 
-async function showHealth({ response }: Exchange, { started, stateDir, underWay }: RouteOptions): Promise<void> {
-  // This request itself is none of those that are under way.
-  const result = { version: VERSION, pid: process.pid, started, state_dir: stateDir, requests: underWay() - 1 };
+/** It answers at once, whatever the stores do: what is known of them, and nothing is tried. */
+async function showHealth({ response, identity }: Exchange, options: RouteOptions): Promise<void> {
+  const { started, stateDir, underWay, projects } = options;
+  const stores = projects.opened().map(({ project }) => ({ project: project.id, ...project.ledger.health }));
+  const broken = stores.filter(({ writable }) => !writable);
+  const result = {
+    version: VERSION,
+    pid: process.pid,
+    started,
+    state_dir: stateDir,
+    // This request itself is none of those that are under way.
+    requests: underWay() - 1,
+    writable: broken.length === 0,
+    // Other projects are no business of a session.
+    stores: identity.caller.kind === 'operator' ? broken : [],
+  };
   respond(response, { ok: true, result });
 }
 

@@ -5,12 +5,15 @@ import type { Duplex } from 'node:stream';
 import type { ApiError } from '../api/answer.ts';
 import { admit, isAddressed, type Admitted, type Door } from './access.ts';
 import { Channel, type ChannelOptions } from './channel.ts';
+import { readDescriptorLimit } from './descriptor-limit.ts';
 import { WEBHOOK_PATH } from './github-webhook.ts';
 import { keepPort, readKeptPort } from './kept-port.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
-import { INTERNAL, respond, STOPPING, TOO_MANY } from './respond.ts';
+import { RareLog } from './rare-log.ts';
+import { CROWDED, INTERNAL, respond, STOPPING, TOO_MANY } from './respond.ts';
 import { isOurVersion, pathIn, type Exchange } from './route.ts';
+import { Seats, seatLimits } from './seats.ts';
 import { servePage } from './serve-page.ts';
 import { SessionGuard } from './session-guard.ts';
 import { makeSocketPath, removeSocketFolder } from './socket-path.ts';
@@ -38,12 +41,17 @@ export class Server {
   readonly #channels = new Set<Duplex>();
   readonly #perSocket = new WeakMap<Socket, number>();
   readonly #guard: SessionGuard;
+  readonly #seats: Seats<Socket>;
+  readonly #seatLimits = seatLimits(readDescriptorLimit(), DOOR_LIMITS.connections);
+  readonly #rare: RareLog;
   #socket = '';
   #isStopping = false;
 
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#guard = new SessionGuard(options.stateDir);
+    this.#seats = new Seats(this.#seatLimits);
+    this.#rare = new RareLog(options.log);
   }
 
   get underWay(): number {
@@ -113,9 +121,35 @@ export class Server {
       (request, response) => void this.#take(request, response, { port: port(server) }),
     );
     server.on('upgrade', (request, socket, head) => this.#openChannel(request, socket, head, { port: port(server) }));
-    server.maxConnections = DOOR_LIMITS.connections;
+    server.on('connection', (socket) => this.#seat(socket));
+    // Without a listener an accept that fails would end the process.
+    server.on('error', (error) => this.#rare.error('a connection cannot be accepted', { cause: error.message }));
+    server.maxConnections = this.#seatLimits.total + 1;
     this.#servers.push(server);
     return server;
+  }
+
+  #seat(socket: Socket): void {
+    socket.once('close', () => this.#seats.leave(socket));
+    this.#unseat(this.#seats.enter(socket));
+  }
+
+  /** Closes an idle connection; its client connects again when it needs to. */
+  #unseat(socket: Socket | undefined): void {
+    if (socket === undefined) return;
+    const { total } = this.#seatLimits;
+    this.#rare.error('too many connections: those that were idle for longest are closed', { limit: total });
+    this.#seats.leave(socket);
+    socket.destroy();
+  }
+
+  /** Whether there is room for one more of its kind. */
+  #isSeated(socket: Socket, { caller }: Identity): boolean {
+    const { kind } = caller;
+    const seated = this.#seats.identify(socket, kind === 'operator' || kind === 'worker' ? kind : 'session');
+    if (seated !== 'full') this.#unseat(seated.close);
+    else this.#rare.error('too many connections: one was refused', { kind, limit: this.#seatLimits.total });
+    return seated !== 'full';
   }
 
   async #take(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
@@ -132,6 +166,7 @@ export class Server {
       respond(response, admitted, { closes: true });
       return;
     }
+    if (!this.#isSeated(request.socket, admitted.identity)) return respond(response, CROWDED, { closes: true });
     const leave = this.#enter(request, response, isStop);
     try {
       await route({
@@ -165,7 +200,9 @@ export class Server {
     const set = isStop ? this.#stopRequests : this.#underWay;
     const controller = set.enter();
     this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 0) + 1);
+    const rest = this.#seats.use(socket);
     response.once('close', () => {
+      rest();
       this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 1) - 1);
       if (!response.writableFinished) controller.abort();
       set.leave(controller);
@@ -187,7 +224,7 @@ export class Server {
   #openChannel(request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): void {
     const { tokens, dispatch } = this.#options;
     const identity = this.#findOpener(request, door);
-    if (identity === undefined) {
+    if (identity === undefined || !this.#isSeated(request.socket, identity)) {
       socket.destroy();
       return;
     }
@@ -196,7 +233,11 @@ export class Server {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: baton-calls\r\n\r\n');
     const refuse = (given: Identity): ApiError | undefined => this.#guard.refuse(given, request.socket);
     const opened = { identity, token: tokenIn(request), projectPath: pathIn(request) ?? undefined, refuse };
-    const shared = { tokens, dispatch, underWay: this.#underWay, isStopping: () => this.#isStopping };
+    const dispatchSeated: ChannelOptions['dispatch'] = async (said) => {
+      const rest = this.#seats.use(request.socket);
+      return dispatch(said).finally(rest);
+    };
+    const shared = { tokens, dispatch: dispatchSeated, underWay: this.#underWay, isStopping: () => this.#isStopping };
     Channel.serve(socket, head, { ...opened, ...shared });
   }
 

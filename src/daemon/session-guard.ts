@@ -5,6 +5,7 @@ import { belowSession } from '../api/below-session.ts';
 import { SessionFinder } from '../api/find-session-above.ts';
 import { PASS_HEADER, takePass } from '../api/operator-pass.ts';
 import { readProcessTable } from '../api/process-table.ts';
+import { isShortage } from '../protocol/shortage.ts';
 import { findPeerSession } from './find-peer-session.ts';
 import type { Identity } from './tokens.ts';
 
@@ -23,8 +24,18 @@ export class SessionGuard {
   /** Why the other end of a connection may not act under this identity; undefined if it may. */
   refuse({ caller }: Identity, socket: Socket, headers: IncomingHttpHeaders = {}): ApiError | undefined {
     if (caller.kind !== 'operator' && caller.kind !== 'worker') return undefined;
-    const judged = this.#judged.get(socket) ?? this.#judge(socket, headers);
+    const judged = this.#judged.get(socket) ?? this.#tryJudge(socket, headers);
     return judged === 'outside' ? undefined : judged;
+  }
+
+  /** Without descriptors the process cannot be looked at: it is not let in, and may ask again. */
+  #tryJudge(socket: Socket, headers: IncomingHttpHeaders): ApiError | 'outside' {
+    try {
+      return this.#judge(socket, headers);
+    } catch (error) {
+      if (!isShortage(error)) throw error;
+      return SHORTAGE;
+    }
   }
 
   #judge(socket: Socket, headers: IncomingHttpHeaders): ApiError | 'outside' {
@@ -69,4 +80,10 @@ const GONE: ApiError = {
   code: 'bad-pass',
   message: 'the process at the other end of the connection has gone',
   hint: 'Keep the connection open until the answer has come.',
+};
+
+const SHORTAGE: ApiError = {
+  code: 'rate-limited',
+  message: 'the daemon has no descriptor left to look at the process that asks',
+  hint: 'Try again in a moment, or raise the limit on open files before the daemon starts: ulimit -n',
 };

@@ -1,10 +1,13 @@
 import type { ApiError } from '../api/answer.ts';
+import { LOCK_TIMES, lockTimes, type LockTimes } from '../ledger/sqlite/lock-wait.ts';
 import type { RunLimits } from '../runbook/runbook.ts';
 import type { LeaseTimes } from '../state/lease.ts';
 
 export interface Settings {
   /** As far as the environment says: where it does not, each project's runbook does. */
   readonly times: Partial<LeaseTimes>;
+  /** How long a call waits for a database that another process has locked. */
+  readonly lockTimes: LockTimes;
   /** AGENT_EXIT_PROTOCOL_ENABLED, as it stands. */
   readonly exitFlag: string | undefined;
 }
@@ -21,7 +24,10 @@ export function readSettings(env: Environment): ReadSettings {
     if (typeof value === 'object') return { ok: false, error: value };
     if (value !== undefined) times[key] = value;
   }
-  return { ok: true, settings: { times, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
+  const lockMs = readMs(env, 'BATON_LOCK_WAIT_MS');
+  if (typeof lockMs === 'object') return { ok: false, error: lockMs };
+  const locks = lockMs === undefined ? LOCK_TIMES : lockTimes(lockMs);
+  return { ok: true, settings: { times, lockTimes: locks, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
 }
 
 /** How long claims live: by the environment, else by the runbook, else as the specification says. */

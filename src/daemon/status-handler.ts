@@ -29,7 +29,8 @@ export const statusHandler = handle(statusGet, async ({ project, services }) => 
     })),
     tasks: countTasks(state),
   }));
-  return answerOf(settled, (status) => status);
+  const store = await project.storeHealth();
+  return answerOf(settled, (status) => ({ ...status, store }));
 });
 
 function countBusy({ agents, pipelines }: State, worker: string): number {

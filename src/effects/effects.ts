@@ -10,6 +10,7 @@ import { setupCommandOf } from './furnish-workspace.ts';
 import { isDue } from './is-due.ts';
 import { killCommand, sweepCommands } from './kill-command.ts';
 import { Liveness } from './liveness.ts';
+import { mayPass } from './may-pass.ts';
 import { forgetNotification } from './notify.ts';
 import { failureOf, perform } from './perform.ts';
 import { forgetWorkspace } from './prepare-workspace.ts';
@@ -123,21 +124,26 @@ export class Effects {
 
   /** What nothing can be said about yet is tried again, less and less often. */
   async #do(effect: Effect, signal: AbortSignal): Promise<void> {
+    let hinderedMs = 0;
     for (let waitMs = RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
-      const commands = await this.#try(effect, signal);
+      const commands = await this.#try(effect, signal, hinderedMs);
+      // While nothing can be recorded, no failure is: the same full disk may be behind both.
+      if (this.#world.isStoreWritable()) hinderedMs += waitMs;
       if (commands.length > 0) return tellAll(commands, this.#world, signal);
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** Whatever goes wrong is an outcome: a full disk must not stop the daemon. */
-  async #try(effect: Effect, signal: AbortSignal): Promise<readonly Command[]> {
+  /** Whatever goes wrong is an outcome, unless it may pass: it must not stop the daemon. */
+  async #try(effect: Effect, signal: AbortSignal, hinderedMs: number): Promise<readonly Command[]> {
     try {
       return await perform(effect, this.#world, signal);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#world.log.error('an effect failed', { key: effect.key, reason });
-      return failureOf(effect, reason);
+      const isPassing = mayPass(error, hinderedMs);
+      const message = isPassing ? 'an effect failed, and is tried again' : 'an effect failed';
+      this.#world.log.error(message, { key: effect.key, reason });
+      return isPassing ? [] : failureOf(effect, reason);
     }
   }
 

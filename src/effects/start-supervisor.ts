@@ -1,3 +1,4 @@
+import { saysShortage } from '../protocol/shortage.ts';
 import type { Launch } from '../supervisor/contract.ts';
 import { untilStarted, type Settling } from './follow-start.ts';
 import { spawnSupervisor, type Spawned, type SpawnOptions } from './spawn-supervisor.ts';
@@ -28,7 +29,10 @@ export async function startSupervisor(
     const spawned = spawnSupervisor(files, launch, options);
     onSpawned?.(spawned);
     const settling = await untilStarted({ files, start: launch.start, spawned, signal }, startMs);
-    if (settling?.found.kind !== 'untaken' || left === 0) return { spawned, settling };
+    if (settling?.found.kind !== 'untaken') return { spawned, settling };
+    // Nothing was run, and nothing is wrong with what was to be run: the effect is tried again later.
+    if (saysShortage(settling.words ?? '')) throw Object.assign(new Error(settling.words), { code: 'EAGAIN' });
+    if (left === 0) return { spawned, settling };
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hasEnded } from '../api/process-identity.ts';
+import { isShortage } from '../protocol/shortage.ts';
 import type { agentFiles, Exit, Running } from '../supervisor/contract.ts';
 import { findByArguments } from './reap.ts';
 
@@ -49,7 +50,9 @@ function isStarting(files: SupervisedFiles, start: number): boolean {
 function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
+  } catch (error) {
+    // A file that cannot be opened for want of a descriptor may well be there.
+    if (isShortage(error)) throw error;
     return undefined;
   }
 }

@@ -29,6 +29,8 @@ export interface World {
   readonly read: <A>(look: (state: State) => A) => Promise<A | undefined>;
   /** How it went, as a command. Undefined: the store does not answer, and it must be said again. */
   readonly tell: (command: Command) => Promise<Told | undefined>;
+  /** Whether outcomes can be recorded now. */
+  readonly isStoreWritable: () => boolean;
   /** A supervisor was started by this process: its end will be heard of. */
   readonly onSpawned: (agentId: string, spawned: Spawned) => void;
   /** Keeps a log whole, and gives back its name; null where the store does not take it. */

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { problem, type Problem } from '../protocol/problem.ts';
+import { isShortage, saysDiskFault } from '../protocol/shortage.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 
 /** What git was asked and could do, or what went wrong and the next thing to do. */
@@ -59,8 +60,10 @@ const KEPT =
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
   for (let tries = 1; ; tries++) {
     const ran = await runOnce(args, options);
-    if (ran.ok || tries === TRIES || !HALF_MADE.test(ran.problem.message)) return ran;
-    await sleep(PAUSE_MS);
+    if (ran.ok || tries === TRIES) return ran;
+    if (ran.problem.code === 'git/no-descriptors') await sleep(SHORTAGE_PAUSE_MS);
+    else if (HALF_MADE.test(ran.problem.message)) await sleep(PAUSE_MS);
+    else return ran;
   }
 }
 
@@ -68,6 +71,8 @@ export async function git(args: readonly string[], options: GitOptions): Promise
 const HALF_MADE = /failed to read .*worktrees\/.*\/commondir/;
 const TRIES = 40;
 const PAUSE_MS = 25;
+/** Descriptors come back when connections close and programs end. */
+const SHORTAGE_PAUSE_MS = 250;
 
 async function runOnce(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
   const cwd = folderOf(options.cwd);
@@ -169,7 +174,7 @@ export function failed(code: string, message: string, hint: string): GitFailure 
 type ExecError = Parameters<NonNullable<Parameters<typeof execFile>[3]>>[0];
 
 function failure(args: readonly string[], options: GitOptions, error: ExecError, stderr: string): GitFailure {
-  const command = `git ${args[0] ?? ''}`;
+  const command = `git ${args.find((word, i) => !word.startsWith('-') && args[i - 1] !== '-c') ?? ''}`;
   const code: unknown = error?.code;
   if (code === 'ENOENT') {
     const message = `cannot run git in '${folderOf(options.cwd)}'`;
@@ -178,6 +183,11 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
       message,
       'Check that the folder exists, and that git is installed and on the PATH.',
     );
+  }
+  if (isShortage(error)) {
+    const message = `${command} could not be started: ${error?.message ?? ''}`;
+    const hint = 'Raise the limits before the daemon starts: ulimit -n (open files), ulimit -u (processes).';
+    return failed('git/no-descriptors', message, hint);
   }
   if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     const message = `${command} said more than ${options.maxBytes ?? MAX_BYTES} bytes`;
@@ -194,6 +204,10 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
   if (/dubious ownership/.test(said)) {
     const hint = `If you trust it: git config --global --add safe.directory ${quoteForShell(folderOf(options.cwd))}`;
     return failed('git/not-trusted', `git does not trust the owner of '${folderOf(options.cwd)}'`, hint);
+  }
+  if (saysDiskFault(said)) {
+    const hint = 'Make room on that disk, or make it writable; then try again.';
+    return failed('git/disk', `${command} cannot write: ${lastWords(said)}`, hint);
   }
   const message = `${command} failed: ${lastWords(said) || (error?.signal ?? error?.message ?? 'no reason given')}`;
   return failed('git/failed', message, `Run it by hand in ${folderOf(options.cwd)} to see more.`);

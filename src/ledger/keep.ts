@@ -6,6 +6,7 @@ import { ledgerProblem } from './ledger-problem.ts';
 import { LIMITS } from './limits.ts';
 import { redactText } from './redact.ts';
 import { openSnapshot, sealSnapshot, type SnapshotFault, type SnapshotSigner, type SnapshotTrust } from './snapshot.ts';
+import { StoreProblem } from './store-problem.ts';
 import type { Head, Store } from './store.ts';
 
 const encoder = new TextEncoder();
@@ -81,6 +82,7 @@ async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>>
     await writing;
     return accepted(value);
   } catch (error) {
+    if (error instanceof StoreProblem) return refused(error.problem);
     const what = error instanceof Error ? error.message : String(error);
     return refused(
       ledgerProblem('ledger/cannot-write', `the store cannot keep it: ${what}`, 'Make room, and try again.'),

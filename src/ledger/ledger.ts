@@ -1,4 +1,5 @@
 import type { Problem } from '../protocol/problem.ts';
+import { healthAfter, WRITABLE, type StoreHealth } from '../protocol/store-health.ts';
 import { admit, type Asking } from './admit.ts';
 import { readNews, type News } from './catch-up.ts';
 import { parseCheckpoint } from './checkpoint.ts';
@@ -41,6 +42,7 @@ export class Ledger {
   #draining: Promise<void> | undefined;
   #inDoubt = false;
   #stopped: Problem | undefined;
+  #stoppedHealth: StoreHealth = WRITABLE;
   #closing: Promise<void> | undefined;
   /** Of the last commit; whether the outside copy is an older one, and whether there is one of this process. */
   #note: string | undefined;
@@ -89,6 +91,17 @@ export class Ledger {
   /** The end of what is durable and known here. */
   get head(): Head {
     return this.#position.head;
+  }
+
+  /** Whether anything can be recorded, as far as is known without trying. A ledger that has stopped never can. */
+  get health(): StoreHealth {
+    return this.#stoppedHealth.writable ? this.store.health() : this.#stoppedHealth;
+  }
+
+  /** The same after a try, unless a write has succeeded within `freshMs`. */
+  async probe(freshMs = 0): Promise<StoreHealth> {
+    if (this.#stoppedHealth.writable && this.#closing === undefined) await this.store.probe(freshMs);
+    return this.health;
   }
 
   /**
@@ -291,6 +304,7 @@ export class Ledger {
   /** After this nothing is written any more: the ledger is not the one that was opened. */
   #stop(problem: Problem): { readonly ok: false; readonly problem: Problem } {
     this.#stopped ??= problem;
+    this.#stoppedHealth = healthAfter(this.#stoppedHealth, this.#stopped, this.#options.clock().toISOString());
     return { ok: false, problem: this.#stopped };
   }
 }

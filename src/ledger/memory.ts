@@ -1,3 +1,4 @@
+import { WRITABLE, type StoreHealth } from '../protocol/store-health.ts';
 import { GENESIS } from './chain.ts';
 import { sameBytes, toHex } from './hex.ts';
 import { LIMITS } from './limits.ts';
@@ -102,6 +103,14 @@ export class MemoryStore implements Store {
     const own = (head: Head): void => listener(head);
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
+  }
+
+  health(): StoreHealth {
+    return WRITABLE;
+  }
+
+  async probe(): Promise<StoreHealth> {
+    return WRITABLE;
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Problem } from '../protocol/problem.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import { LIMITS } from './limits.ts';
+import { StoreProblem } from './store-problem.ts';
 import type { Head } from './store.ts';
 
 // Why a ledger records nothing: for now, or never again.
@@ -26,6 +27,7 @@ export function tooMuch(): Problem {
 }
 
 export function unavailable(error: unknown): { readonly ok: false; readonly problem: Problem } {
+  if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
   const what = error instanceof Error ? error.message : String(error);
   const hint = 'Nothing is lost: try again when the store is back.';
   return { ok: false, problem: ledgerProblem('ledger/unavailable', `the store does not answer: ${what}`, hint) };

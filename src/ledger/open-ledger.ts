@@ -1,6 +1,7 @@
 import type { Problem } from '../protocol/problem.ts';
 import { Ledger, type LedgerOptions } from './ledger.ts';
 import { recognizeLedger } from './recognize.ts';
+import { StoreProblem } from './store-problem.ts';
 import { keyAdded } from './trust.ts';
 
 export type Opened = { readonly ok: true; readonly ledger: Ledger } | { readonly ok: false; readonly problem: Problem };
@@ -11,7 +12,8 @@ export type Opened = { readonly ok: true; readonly ledger: Ledger } | { readonly
  */
 export async function openLedger(options: LedgerOptions): Promise<Opened> {
   const { store, project, verifier, signer, outside } = options;
-  const recognized = await recognizeLedger({ store, project, verifier, signer, outside: outside.read() });
+  const found = { store, project, verifier, signer, outside: outside.read() };
+  const recognized = await recognizeLedger(found).catch(storeProblemOf);
   if (!recognized.ok) return recognized;
   const ledger = new Ledger(options, recognized.position, recognized.keyring);
   if (ledger.head.size > 0) return { ok: true, ledger };
@@ -19,4 +21,9 @@ export async function openLedger(options: LedgerOptions): Promise<Opened> {
   if (first.ok) return { ok: true, ledger };
   // Somebody else has begun it in the meantime, with another key.
   return 'conflict' in first ? openLedger(options) : first;
+}
+
+function storeProblemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
+  if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
+  throw error;
 }

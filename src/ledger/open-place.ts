@@ -9,7 +9,8 @@ import { originOf } from './checkpoint.ts';
 import type { NoteKey } from './note.ts';
 import { openLedger, type Opened } from './open-ledger.ts';
 import { OutsideFile } from './outside-file.ts';
-import { openSqliteStore, type OpenedStore } from './sqlite/sqlite-store.ts';
+import { LOCK_TIMES } from './sqlite/lock-wait.ts';
+import { openUnlockedStore, type OpenedStore } from './sqlite/sqlite-store.ts';
 
 /** Opens the ledger of a place for writing, with this machine's key; makes both where they are missing. */
 export async function openLedgerAt(
@@ -18,7 +19,7 @@ export async function openLedgerAt(
 ): Promise<Opened> {
   const key = openKeyFile(place.key);
   if (!key.ok) return { ok: false, problem: key.problems[0] };
-  const opened = openWriterAt(place);
+  const opened = await openWriterAt(place);
   if (!opened.ok) return opened;
   const { store } = opened;
   const outside = new OutsideFile(place.outside);
@@ -29,14 +30,15 @@ export async function openLedgerAt(
 }
 
 /** Makes the database where there never was one; where one was lost, an empty one in its place would only hide that. */
-export function openWriterAt(place: LedgerPlace): OpenedStore {
+export async function openWriterAt(place: LedgerPlace, lockTimes = LOCK_TIMES): Promise<OpenedStore> {
   const isGone = !existsSync(place.ledger) && existsSync(place.outside);
-  return isGone ? { ok: false, problem: databaseGone(place) } : openSqliteStore(place.ledger, { mode: 'write' });
+  if (isGone) return { ok: false, problem: databaseGone(place) };
+  return openUnlockedStore(place.ledger, { mode: 'write', lockTimes });
 }
 
 /** Opens it for reading. Whoever only reads makes nothing: no file, no key. */
-export function openStoreAt(place: LedgerPlace): OpenedStore {
-  const opened = openSqliteStore(place.ledger, { mode: 'read' });
+export async function openStoreAt(place: LedgerPlace): Promise<OpenedStore> {
+  const opened = await openUnlockedStore(place.ledger, { mode: 'read' });
   if (opened.ok || opened.problem.code !== 'ledger/missing') return opened;
   if (existsSync(place.outside)) return { ok: false, problem: databaseGone(place) };
   const message = `nothing was ever recorded for the project ${place.project}`;

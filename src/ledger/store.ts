@@ -1,4 +1,5 @@
 import type { Problem } from '../protocol/problem.ts';
+import type { StoreHealth } from '../protocol/store-health.ts';
 
 /**
  * The port: what a ledger needs from whatever keeps it. A store moves bytes and compares heads; what an entry means, how
@@ -54,6 +55,12 @@ export interface Store {
 
   /** Calls back with the head after commits, of any process, coalesced: never more often than the reader can follow. */
   watch(listener: (head: Head) => void): () => void;
+
+  /** Whether the last write succeeded, and since when and why not. */
+  health(): StoreHealth;
+
+  /** Tries to write, without leaving a trace, unless a write has succeeded within `freshMs`. */
+  probe(freshMs?: number): Promise<StoreHealth>;
 
   close(): Promise<void>;
 }

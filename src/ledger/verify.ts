@@ -4,6 +4,7 @@ import type { Verifier } from './crypto.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import { Frontier } from './merkle.ts';
 import { findSigningKey, renderKey, type NoteKey } from './note.ts';
+import { isAway } from './store-problem.ts';
 import type { Store } from './store.ts';
 import { Keyring } from './trust.ts';
 import { findKeptFaults } from './verify-kept.ts';
@@ -126,6 +127,7 @@ async function readable<T>(walk: Walk, read: () => Promise<T[]>): Promise<(T | F
   try {
     return await read();
   } catch (error) {
+    if (isAway(error)) throw error;
     const what = error instanceof Error ? error.message : String(error);
     const problem = ledgerProblem('ledger/unreadable', `the store cannot be read: ${what}`, DO_NOT_WRITE);
     return [{ seq: walk.position.head.size + 1, problem }];

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { identifyProcess } from '../api/process-identity.ts';
+import { nameProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
 import { aboutNoTerminal } from './about-terminal.ts';
 import { childEnvironment, fillUrl, markOf } from './child.ts';
@@ -25,7 +25,7 @@ type How = Extract<AgentReport, { kind: 'detached' }>['how'];
  */
 export async function attend({ launch, files, agent, line, port }: Attending): Promise<Exit> {
   const { start, kill_after_ms } = launch;
-  const supervisor = identifyProcess(process.pid) ?? `?/${process.pid}/?`;
+  const supervisor = nameProcess(process.pid);
   const running: Running = { start, supervisor, process: NO_PROCESS, port };
   writeWhole(files.running(start), JSON.stringify(running));
   agent.begin(undefined, running);

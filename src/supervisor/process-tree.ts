@@ -1,3 +1,4 @@
+import { isShortage } from '../protocol/shortage.ts';
 import { listLiving, readProcFile } from '../api/proc.ts';
 
 /**
@@ -57,8 +58,9 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
   const allAt = killAt - killAfterMs / 2;
   const [known, asked, foreign] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LAST_LOOK_MS)) {
-    const alive = findMembers(tree, known).filter(({ identity }) => !foreign.has(identity));
-    if (alive.length === 0) return;
+    const found = tryFindMembers(tree, known);
+    const alive = found?.filter(({ identity }) => !foreign.has(identity)) ?? [];
+    if (found !== undefined && alive.length === 0) return;
     for (const { identity } of alive) known.add(identity);
     const leftMs = killAt - performance.now();
     const group = alive.filter(({ group: own }) => own === tree.leader);
@@ -69,6 +71,16 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
       if (!signal(pid, leftMs > 0 ? 'SIGTERM' : 'SIGKILL')) foreign.add(identity);
     }
     await pause(leftMs > 0 ? Math.min(waitMs, leftMs) : waitMs);
+  }
+}
+
+/** Undefined if there is no descriptor to look with: nobody knows then whether one is left. */
+function tryFindMembers(tree: ProcessTree, known: ReadonlySet<string>): readonly Member[] | undefined {
+  try {
+    return findMembers(tree, known);
+  } catch (error) {
+    if (isShortage(error)) return undefined;
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { identifyProcess } from '../api/process-identity.ts';
+import { identifyProcess, nameProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
 import { redactTokens, secretForms } from '../protocol/own-tokens.ts';
 import { attend } from './attend.ts';
@@ -129,8 +129,8 @@ function replaceByLink(path: string, target: string): void {
 /** One that has ended already has no identity: its number alone tells that it was there. */
 function identitiesOf({ pid }: Child): Pick<Running, 'supervisor' | 'process'> {
   return {
-    supervisor: identifyProcess(process.pid) ?? `?/${process.pid}/?`,
-    process: identifyProcess(pid) ?? `?/${pid}/?`,
+    supervisor: nameProcess(process.pid),
+    process: nameProcess(pid),
   };
 }
 

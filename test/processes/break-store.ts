@@ -15,7 +15,7 @@ function limitFiles({ daemonPid }: World): () => void {
   return () => limit('unlimited');
 }
 
-/** Somebody else writes to the file and does not come to an end; the daemon waits for ten seconds before it gives up. */
+/** Somebody else writes to the file and does not come to an end; the daemon waits for `BATON_LOCK_WAIT_MS` before it gives up. */
 export function holdLock({ ledgerFile }: World): () => void {
   const db = new DatabaseSync(ledgerFile);
   db.exec('BEGIN IMMEDIATE');

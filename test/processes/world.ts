@@ -19,6 +19,8 @@ export interface DaemonProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Modules that the daemon's process loads first. They can change globals, but not modules: the daemon is a bundle. */
   readonly imports?: readonly string[];
+  /** What a shell does before it becomes the daemon: `ulimit -n 256`. */
+  readonly shell?: string;
 }
 
 /**
@@ -63,11 +65,12 @@ export class World implements AsyncDisposable {
     }
   }
 
-  async startDaemon({ env = {}, imports = [] }: DaemonProcessOptions = {}): Promise<void> {
+  async startDaemon({ env = {}, imports = [], shell }: DaemonProcessOptions = {}): Promise<void> {
     mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
     const log = openSync(join(this.folder, 'daemon.out'), 'a');
     const args = [QUIET, ...imports.map((path) => `--import=${path}`), DAEMON];
-    const child = spawn(process.execPath, args, {
+    const inShell = ['-c', `${shell ?? ':'} && exec "$0" "$@"`, process.execPath, ...args];
+    const child = spawn(shell === undefined ? process.execPath : '/bin/sh', shell === undefined ? args : inShell, {
       cwd: this.folder,
       env: { ...this.env, ...env, BATON_READY_FD: '3' },
       stdio: ['ignore', log, log, 'pipe', 'ipc'],

@@ -24,7 +24,7 @@ export const seal: Command = {
     if (above !== undefined) return fail(belowSession(above), io);
     // A ledger begins with something that happened, not with a seal.
     if (!existsSync(found.place.ledger)) {
-      const missing = openStoreAt(found.place);
+      const missing = await openStoreAt(found.place);
       if (!missing.ok) return fail(missing.problem, io, exitCodeOf(missing.problem));
     }
     const opened = await openLedgerAt(found.place, { clock: () => new Date() });

@@ -1,6 +1,7 @@
 import type { LedgerPlace } from '../../ledger/ledger-place.ts';
 import { openStoreAt } from '../../ledger/open-place.ts';
 import type { SqliteStore } from '../../ledger/sqlite/sqlite-store.ts';
+import { isAway } from '../../ledger/store-problem.ts';
 import type { Problem } from '../../protocol/problem.ts';
 import { EXIT, type Given, type Io } from '../command.ts';
 import { printable } from '../printable.ts';
@@ -14,10 +15,13 @@ export async function withStore(
 ): Promise<number> {
   const found = await findPlace(given, io);
   if (!found.ok) return fail(found.problem, io);
-  const opened = openStoreAt(found.place);
+  const opened = await openStoreAt(found.place);
   if (!opened.ok) return fail(opened.problem, io, exitCodeOf(opened.problem));
   try {
     return await use(opened.store, found.place);
+  } catch (error) {
+    if (!isAway(error)) throw error;
+    return fail(error.problem, io);
   } finally {
     await opened.store.close();
   }

@@ -37,12 +37,11 @@ export async function advanceBranch(own: OwnRepository, advance: Advance): Promi
   if (worktree.value === null || worktree.value.isBare || worktree.value.isMissing)
     return moveRef(repository, ref, advance);
   const { path } = worktree.value;
-  const moved = await moveCheckout(own, path, advance);
-  if (!moved.ok) return inTheWay(branch, path, moved);
-  const swapped = await moveRef(path, ref, advance);
-  if (swapped.ok && swapped.value === 'advanced') return swapped;
-  const back = await moveCheckout(own, path, { ...advance, from: to, to: from });
-  return back.ok ? swapped : back;
+  let swapped: GitResult<Advanced> | undefined;
+  const act = async (): Promise<GitResult<Advanced>> => (swapped = await moveRef(path, ref, advance));
+  const moved = await moveCheckout(own, path, advance, { act, isDone: (value) => value === 'advanced' });
+  // A branch that cannot be moved has nothing to do with the files.
+  return moved.ok || moved === swapped ? moved : inTheWay(branch, path, moved);
 }
 
 async function moveRef(folder: string, ref: string, { from, to }: Advance): Promise<GitResult<Advanced>> {

@@ -205,7 +205,8 @@ describe('moving main on', () => {
     const { repo, main, head } = parted('between');
     const own = await ownOf(repo, main, head);
     const to = await combinedIn(own, head, main);
-    valueOf(await moveCheckout(own, repo, { from: main, to }));
+    const done = { act: async () => ({ ok: true, value: null }) as const, isDone: () => true };
+    valueOf(await moveCheckout(own, repo, { from: main, to }, done));
     expect(scratch.git(repo, 'rev-parse', 'main')).toBe(main);
     expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
     expect(scratch.git(repo, 'status', '--porcelain')).toBe('');

@@ -1,68 +1,132 @@
-import { realpath, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { statfs } from 'node:fs/promises';
+import { saysDiskFault } from '../../protocol/shortage.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
-import { failed, git, type GitResult, type OwnPlace } from '../run-git.ts';
-import { findInTheWay } from './find-in-the-way.ts';
 import { withCheckout } from '../own/with-checkout.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
+import { failed, git, gitText, type GitFailure, type GitResult, type OwnPlace } from '../run-git.ts';
+import { findInTheWay } from './find-in-the-way.ts';
+import { KeptFiles, type Touched } from './kept-files.ts';
 
 export interface CheckoutMove {
   readonly from: string;
   readonly to: string;
 }
 
+/** What is to happen while the files can still be put back. */
+export interface Confirm<T> {
+  readonly act: () => Promise<GitResult<T>>;
+  readonly isDone: (value: T) => boolean;
+}
+
 /**
- * Takes the files and the index of a user's checkout from one commit to another, as a fast-forward would. The bytes come from Baton's own
- * repository, and nothing that the user's repository is configured to do happens. A failure leaves the files as they were.
+ * Takes the files and the index of a user's checkout from one commit to another, as a fast-forward would, and then acts: the branch moves
+ * last. The bytes come from Baton's own repository, and nothing that the user's repository is configured to do happens. If anything fails,
+ * a full disk included, files and index are put back as they were.
  */
-export async function moveCheckout(own: OwnRepository, path: string, move: CheckoutMove): Promise<GitResult<null>> {
+export async function moveCheckout<T>(
+  own: OwnRepository,
+  path: string,
+  move: CheckoutMove,
+  confirm: Confirm<T>,
+): Promise<GitResult<T>> {
   const { from, to } = move;
   return withCheckout(
     { stateDir: own.stateDir, path, format: own.format, objects: [own.objects] },
     async (place, settings) => {
       const run = async (...args: string[]): Promise<GitResult<unknown>> =>
         git([...settings, ...args], { cwd: place, timeoutMs: 600_000 });
-      // A file that was touched but not changed is not in the way.
-      await run('update-index', '-q', '--refresh');
-      const untracked = await findInTheWay(place, settings, move);
-      if (!untracked.ok) return untracked;
-      const tried = await run('read-tree', '-m', '-u', '--dry-run', from, to);
-      if (!tried.ok) return tried;
+      // First: a second name changes the time by which git tells whether a file is as it was.
+      const kept = await keepFiles(place, path, move);
+      if (!kept.ok) return kept;
+      const clear = await findHindrance(run, place, settings, { path, ...move });
+      if (clear !== undefined) {
+        await kept.value.discard();
+        return clear;
+      }
       const moved = await run('read-tree', '-m', '-u', from, to);
-      if (moved.ok) return { ok: true, value: null };
-      await restore(place, settings, move);
-      const { message, hint } = moved.problem;
-      return failed('git/checkout-failed', `the files of '${path}' cannot be updated: ${message}`, hint);
+      const done = moved.ok ? await confirm.act() : await cannotUpdate(path, moved);
+      if (done.ok && confirm.isDone(done.value)) {
+        await kept.value.discard();
+        return done;
+      }
+      const left = await kept.value.restore(indexOf(place));
+      return left.length === 0 ? done : notRestored(path, kept.value.folder, left, done);
     },
   );
 }
 
-/**
- * It was clear before that nothing is in the way, so every file of the change is as `from` has it or already as `to` has it; the index
- * still stands at `from`.
- */
-async function restore(
+type Run = (...args: string[]) => Promise<GitResult<unknown>>;
+
+/** Why the move must not begin; nothing has changed then. */
+async function findHindrance(
+  run: Run,
   place: OwnPlace & { readonly worktree: string },
   settings: readonly string[],
-  { from, to }: CheckoutMove,
-): Promise<void> {
-  const asked = ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to, '--'];
-  const changed = await git(asked, { cwd: place, maxBytes: 64 * 1024 * 1024 });
-  if (!changed.ok) return;
-  const words = changed.value.stdout.split('\0');
-  const old: string[] = [];
-  for (let i = 0; i + 1 < words.length; i += 2) {
-    const file = words[i + 1] ?? '';
-    if (words[i] === 'A') await removeInside(place.worktree, file);
-    else old.push(file);
-  }
-  const input = old.map((file) => `${file}\0`).join('');
-  await git([...settings, 'checkout-index', '--force', '--index', '-z', '--stdin'], { cwd: place, input });
+  { path, from, to }: CheckoutMove & { readonly path: string },
+): Promise<GitFailure | undefined> {
+  // A file that was touched but not changed is not in the way.
+  const refreshed = await run('update-index', '-q', '--refresh');
+  if (!refreshed.ok && refreshed.problem.code === 'git/disk') return cannotUpdate(path, refreshed);
+  const untracked = await findInTheWay(place, settings, { from, to });
+  if (!untracked.ok) return untracked;
+  const tried = await run('read-tree', '-m', '-u', '--dry-run', from, to);
+  return tried.ok ? undefined : tried;
 }
 
-/** Not through a link: what it leads to is not part of the checkout. */
-async function removeInside(folder: string, file: string): Promise<void> {
-  const top = await realpath(folder).catch(() => null);
-  const parent = await realpath(dirname(join(folder, file))).catch(() => null);
-  if (top === null || parent !== join(top, dirname(file))) return;
-  await rm(join(parent, basename(file)), { force: true });
+/** Keeps every file that the move touches. */
+async function keepFiles(
+  place: OwnPlace & { readonly worktree: string },
+  path: string,
+  { from, to }: CheckoutMove,
+): Promise<GitResult<KeptFiles>> {
+  const asked = ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to, '--'];
+  const changed = await git(asked, { cwd: place, maxBytes: 64 * 1024 * 1024 });
+  if (!changed.ok) return changed;
+  const gitDir = await gitText(['rev-parse', '--path-format=absolute', '--git-dir'], { cwd: path });
+  if (!gitDir.ok) return gitDir;
+  try {
+    const touched = touchedIn(changed.value.stdout);
+    return { ok: true, value: await KeptFiles.keep(place.worktree, gitDir.value, indexOf(place), touched) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return cannotUpdate(path, failed(saysDiskFault(message) ? 'git/disk' : 'git/failed', message, ''));
+  }
+}
+
+function touchedIn(output: string): readonly Touched[] {
+  const words = output.split('\0');
+  const touched: Touched[] = [];
+  for (let i = 0; i + 1 < words.length; i += 2) touched.push({ path: words[i + 1] ?? '', isNew: words[i] === 'A' });
+  return touched;
+}
+
+function indexOf({ env }: OwnPlace): string {
+  return env?.['GIT_INDEX_FILE'] ?? '';
+}
+
+/** Git does not say why it could not write a file: the disk does. */
+async function cannotUpdate(path: string, { problem }: GitFailure): Promise<GitFailure> {
+  const isFull = problem.code === 'git/disk' || (await hasNoRoom(path));
+  const cause = isFull ? `there is no room on its disk, or it cannot be written (${problem.message})` : problem.message;
+  const hint = isFull
+    ? `Make room: df -h ${quoteForShell(path)}. Then merge again.`
+    : `Check who owns the files, and the quota: ls -l ${quoteForShell(path)}. Then merge again.`;
+  const message = `the files of '${path}' cannot be updated: ${cause}. Nothing was merged, and the files are as before`;
+  return failed('git/checkout-failed', message, hint);
+}
+
+/** Less than a file of some size needs. */
+async function hasNoRoom(path: string): Promise<boolean> {
+  const { bavail, bsize, ffree, files } = await statfs(path);
+  return bavail * bsize < LEAST_BYTES || (files > 0 && ffree < LEAST_FILES);
+}
+
+const LEAST_BYTES = 1024 * 1024;
+const LEAST_FILES = 16;
+
+function notRestored(path: string, folder: string, files: readonly string[], done: GitResult<unknown>): GitFailure {
+  const why = done.ok ? 'the branch has moved meanwhile' : done.problem.message;
+  const shown = files.slice(0, 5).join(', ') + (files.length > 5 ? ` and ${files.length - 5} more` : '');
+  const message = `${why}; these files of '${path}' could not be put back: ${shown}`;
+  return failed('git/checkout-torn', message, `Their old content is in ${folder}: copy it back, do not commit them.`);
 }

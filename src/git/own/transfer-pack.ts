@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { saysDiskFault, saysShortage } from '../../protocol/shortage.ts';
 import { failed, ownEnvironment, type GitResult, type OwnPlace } from '../run-git.ts';
 
 /** One side of a transfer: where objects are read from or written to. */
@@ -143,6 +144,7 @@ class Stall {
 }
 
 function failureOf(stderr: string, wants: readonly string[]): GitResult<never> {
+  if (saysDiskFault(stderr) || saysShortage(stderr)) return noRoom(stderr, wants);
   const lines = stderr.split(/[\r\n]/).filter((line) => /^(?:fatal|error): /.test(line));
   const why = lines.join('; ').replaceAll(/(?:fatal|error): /g, '');
   const named = lines.flatMap((line) => /\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/.exec(line)?.[0] ?? []);
@@ -152,4 +154,16 @@ function failureOf(stderr: string, wants: readonly string[]): GitResult<never> {
   }
   const about = wants.includes(object) ? `commit ${object}` : `object ${object} (part of ${wants.join(', ')})`;
   return failed('git/damaged-object', `${about} is missing or damaged in the repository: ${why}`, DAMAGED);
+}
+
+/** Nothing is wrong with the objects. */
+function noRoom(stderr: string, wants: readonly string[]): GitResult<never> {
+  const why = stderr
+    .trim()
+    .split(/[\r\n]/)
+    .findLast((line) => saysDiskFault(line) || saysShortage(line));
+  const message = `copying ${wants.join(', ')} failed: ${why ?? ''}`;
+  return saysDiskFault(stderr)
+    ? failed('git/disk', message, 'Make room on that disk, or make it writable; then try again.')
+    : failed('git/no-descriptors', message, 'Raise the limits before the daemon starts: ulimit -n, ulimit -u.');
 }

@@ -1,16 +1,10 @@
 import { DatabaseError } from 'pg';
-import type { Problem } from '../../protocol/problem.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../ledger-problem.ts';
+import { StoreProblem } from '../store-problem.ts';
 
 /** Thrown by reads, given back by `append`: the store cannot do its work, and the problem says why. */
-export class PostgresProblem extends Error {
+export class PostgresProblem extends StoreProblem {
   override readonly name = 'PostgresProblem';
-  readonly problem: Problem;
-
-  constructor(problem: Problem, cause?: unknown) {
-    super(problem.message, { cause });
-    this.problem = problem;
-  }
 }
 
 /** Whether the connection went away (or must not be used any more), as opposed to a refusal by the server. */

@@ -1,9 +1,11 @@
+import { HealthLog } from '../health-log.ts';
 import type { Store } from '../store.ts';
 import { append } from './append.ts';
 import type { Connection } from './connection.ts';
 import type { Continuity } from './continuity.ts';
 import { inspect } from './inspect.ts';
 import { dropSnapshot, findBlob, findSnapshot, putBlob, readSnapshotNames, saveSnapshot } from './keep.ts';
+import { PostgresProblem } from './problems.ts';
 import { findCheckpoint, readBlobs, readEntries, readHashes, readHead, readTiles } from './read.ts';
 import type { Watch } from './watch.ts';
 
@@ -21,6 +23,7 @@ export interface Parts {
 }
 
 export function makeProjectStore({ project, writer, reader, continuity, watch, announce, close }: Parts): Store {
+  const log = new HealthLog();
   return {
     kind: 'postgres',
     async head() {
@@ -28,7 +31,11 @@ export function makeProjectStore({ project, writer, reader, continuity, watch, a
     },
     async append(commit) {
       const appended = await append(writer, project, commit);
-      if ('problem' in appended) return appended;
+      if ('problem' in appended) {
+        log.failed(appended.problem);
+        return appended;
+      }
+      log.succeeded();
       watch.tell(continuity.note(appended.ok ? appended.head : appended.conflict));
       if (appended.ok) announce();
       return appended;
@@ -47,6 +54,21 @@ export function makeProjectStore({ project, writer, reader, continuity, watch, a
     snapshotNames: () => readSnapshotNames(reader, project),
     inspect: () => inspect(reader, project),
     watch: (listener) => watch.add(listener),
+    health: () => log.health,
+    async probe(freshMs = 0) {
+      if (log.health.writable && log.provenAgoMs < freshMs) return log.health;
+      try {
+        await writer.query(PROBE);
+        log.succeeded();
+      } catch (error) {
+        if (!(error instanceof PostgresProblem)) throw error;
+        log.failed(error.problem);
+      }
+      return log.health;
+    },
     close,
   };
 }
+
+/** A transaction number is only given out by a server that can write. */
+const PROBE = { name: 'probe', text: 'SELECT pg_current_xact_id()' };

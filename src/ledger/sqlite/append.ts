@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Problem } from '../../protocol/problem.ts';
 import { sameBytes } from '../hex.ts';
 import type { Appended, Commit, Head } from '../store.ts';
-import { replaced, writeProblem } from './problems.ts';
+import { readPragma } from './migrate.ts';
+import { isBusy, replaced, writeProblem } from './problems.ts';
 import type { Reader } from './read.ts';
 
 /**
@@ -20,7 +22,8 @@ export class Appender {
   readonly #entry: StatementSync;
   readonly #entries: StatementSync;
   readonly #tile: StatementSync;
-  #head: Head;
+  /** Undefined if the store did not answer when it was asked last. */
+  #head: Head | undefined;
 
   constructor(db: DatabaseSync, path: string, reader: Reader) {
     this.#db = db;
@@ -36,8 +39,10 @@ export class Appender {
     this.#tile = db.prepare('INSERT INTO tile (level, "index", hash) VALUES (?, ?, ?)');
   }
 
+  /** Writes all or nothing. Throws if another process has a lock: nothing was written then. */
   append(commit: Commit): Appended {
-    if (!isSame(this.#head, commit.after)) return { ok: false, conflict: this.#head };
+    const before = (this.#head ??= this.#reader.head());
+    if (!isSame(before, commit.after)) return { ok: false, conflict: before };
     if (!this.#isInPlace()) return { ok: false, problem: replaced(this.#path) };
     try {
       // A statement alone is a transaction of its own, and most commits are one entry.
@@ -46,14 +51,31 @@ export class Appender {
     } catch (error) {
       // A commit that failed leaves its transaction open, and with it the lock.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      this.#head = this.#reader.head();
-      return isSame(this.#head, commit.after)
+      if (isBusy(error)) throw error;
+      this.#head = this.#findHead();
+      return this.#head === undefined || isSame(this.#head, commit.after)
         ? { ok: false, problem: writeProblem(this.#path, error) }
         : { ok: false, conflict: this.#head };
     }
     const last = commit.entries.at(-1) ?? commit.entries[0];
     this.#head = { size: last.seq, hash: last.hash };
     return { ok: true, head: this.#head };
+  }
+
+  /** Writes one page that stays as it is, durably. Throws if another process has a lock. */
+  probe(): Problem | undefined {
+    if (inodeOf(this.#path) !== this.#inode) return replaced(this.#path);
+    this.#db.exec(`PRAGMA user_version = ${readPragma(this.#db, 'user_version')}`);
+    return undefined;
+  }
+
+  /** After a failed write even the read may fail; whether the commit is there is then unknown. */
+  #findHead(): Head | undefined {
+    try {
+      return this.#reader.head();
+    } catch {
+      return undefined;
+    }
   }
 
   /**

@@ -2,10 +2,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GENESIS } from '../chain.ts';
 import { LIMITS } from '../limits.ts';
 import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
+import type { LockWait } from './lock-wait.ts';
 import { bytesOf, numberOf, textOf } from './row.ts';
 
 /** Every read that a ledger needs, prepared once. */
 export class Reader {
+  readonly #wait: LockWait;
   readonly #head: StatementSync;
   readonly #entries: StatementSync;
   readonly #hashes: StatementSync;
@@ -13,7 +15,9 @@ export class Reader {
   readonly #checkpoint: StatementSync;
   readonly #blobs: StatementSync;
 
-  constructor(db: DatabaseSync) {
+  /** Reads in batches wait for a lock; the others throw, and their callers wait. */
+  constructor(db: DatabaseSync, wait: LockWait) {
+    this.#wait = wait;
     this.#head = db.prepare('SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1');
     this.#entries = db.prepare(
       'SELECT seq, hash, note, bytes FROM entry WHERE seq >= ? AND seq <= ? ORDER BY seq LIMIT ?',
@@ -37,7 +41,7 @@ export class Reader {
   /** Each batch is a query of its own: a slow reader never holds an old state of the file, which would let the WAL grow. */
   async *entries({ from, to = Number.MAX_SAFE_INTEGER }: Range): AsyncGenerator<readonly StoredEntry[]> {
     for (let next = from; ;) {
-      const rows = this.#entries.all(next, to, LIMITS.entriesPerBatch);
+      const rows = await this.#wait.run(() => this.#entries.all(next, to, LIMITS.entriesPerBatch));
       const batch = rows.map((row) => ({
         seq: numberOf(row, 'seq'),
         hash: bytesOf(row, 'hash'),
@@ -53,7 +57,7 @@ export class Reader {
 
   async *hashes({ from, to = Number.MAX_SAFE_INTEGER }: Range): AsyncGenerator<readonly Uint8Array[]> {
     for (let next = from; ;) {
-      const rows = this.#hashes.all(next, to, LIMITS.hashesPerBatch);
+      const rows = await this.#wait.run(() => this.#hashes.all(next, to, LIMITS.hashesPerBatch));
       const last = rows.at(-1);
       if (!last) return;
       yield rows.map((row) => bytesOf(row, 'hash'));
@@ -72,7 +76,8 @@ export class Reader {
 
   async *blobs(): AsyncGenerator<readonly StoredBlob[]> {
     for (let after: Uint8Array = new Uint8Array(0); ;) {
-      const row = this.#blobs.get(after);
+      const last = after;
+      const row = await this.#wait.run(() => this.#blobs.get(last));
       if (!row) return;
       const hash = bytesOf(row, 'hash');
       yield [{ hash, bytes: bytesOf(row, 'bytes') }];

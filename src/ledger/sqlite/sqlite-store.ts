@@ -2,12 +2,17 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/problem.ts';
+import type { StoreHealth } from '../../protocol/store-health.ts';
+import { HealthLog } from '../health-log.ts';
 import { ledgerProblem } from '../ledger-problem.ts';
+import { StoreProblem } from '../store-problem.ts';
 import type { Appended, Commit, Head, Range, Snapshot, Store } from '../store.ts';
 import { Appender } from './append.ts';
 import { inspect } from './inspect.ts';
 import { Keeper } from './keep.ts';
+import { LockWait, type LockTimes } from './lock-wait.ts';
 import { findForeign, migrate } from './migrate.ts';
+import { isBusy, isStoreFault, locked, writeProblem } from './problems.ts';
 import { Reader } from './read.ts';
 import { HeadWatch } from './watch.ts';
 import { lockWriter } from './writer-lock.ts';
@@ -17,66 +22,102 @@ export interface SqliteStoreOptions {
   readonly mode: 'write' | 'read';
   /** The WAL is copied back into the file after this time without a commit, so that no commit has to wait for it. */
   readonly idleMs?: number;
+  /** How long to wait for a file that another process has locked. */
+  readonly lockTimes?: LockTimes;
 }
 
 export type OpenedStore =
   | { readonly ok: true; readonly store: SqliteStore }
   | { readonly ok: false; readonly problem: Problem };
 
-/** Opens the file at `path`; a writer makes it where it is missing. */
-export function openSqliteStore(path: string, options: SqliteStoreOptions): OpenedStore {
-  return options.mode === 'write' ? openWriter(path, options.idleMs ?? 200) : openReader(path);
-}
-
-function openWriter(path: string, idleMs: number): OpenedStore {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const lock = lockWriter(path);
-  if (!lock.ok) return lock;
-  const opened = openFile(path, false, (db) => {
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
-    // Without it, REPLACE would delete rows past the triggers that refuse it.
-    db.exec('PRAGMA recursive_triggers = ON');
-    return migrate(db, path);
-  });
-  if (!opened.ok) {
-    lock.release();
-    return opened;
+/** Opens the file at `path`, and waits while another process has locked it. A writer creates a missing file. */
+export async function openUnlockedStore(path: string, options: SqliteStoreOptions): Promise<OpenedStore> {
+  const wait = new LockWait(path, options.lockTimes);
+  try {
+    return await wait.run(() => open(path, options));
+  } catch (error) {
+    if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
+    throw error;
   }
-  return { ok: true, store: new SqliteStore(path, opened.db, lock.release, idleMs) };
 }
 
-function openReader(path: string): OpenedStore {
+/** The same in one try: a locked file is a problem. */
+export function openSqliteStore(path: string, options: SqliteStoreOptions): OpenedStore {
+  try {
+    return open(path, options);
+  } catch (error) {
+    if (isBusy(error)) return { ok: false, problem: locked(path, 0) };
+    throw error;
+  }
+}
+
+/** Throws if the file is locked: nothing has happened then. */
+function open(path: string, options: SqliteStoreOptions): OpenedStore {
+  return options.mode === 'write' ? openWriter(path, options) : openReader(path, options);
+}
+
+function openWriter(path: string, options: SqliteStoreOptions): OpenedStore {
+  let release: (() => void) | undefined;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const lock = lockWriter(path);
+    if (!lock.ok) return lock;
+    ({ release } = lock);
+  } catch (error) {
+    return cannotOpen(path, error);
+  }
+  let opened: OpenedStore | undefined;
+  try {
+    opened = openFile(path, options, release);
+    return opened;
+  } finally {
+    if (opened?.ok !== true) release();
+  }
+}
+
+function openReader(path: string, options: SqliteStoreOptions): OpenedStore {
   if (!existsSync(path)) {
     return { ok: false, problem: ledgerProblem('ledger/missing', `there is no ledger at ${path}`, 'Run: baton up') };
   }
-  const opened = openFile(path, true, (db) => findForeign(db, path));
-  return opened.ok ? { ok: true, store: new SqliteStore(path, opened.db, undefined, 0) } : opened;
+  return openFile(path, options, undefined);
 }
 
-type OpenedFile = { readonly ok: true; readonly db: DatabaseSync } | { readonly ok: false; readonly problem: Problem };
-
-function openFile(path: string, readOnly: boolean, prepare: (db: DatabaseSync) => Problem | undefined): OpenedFile {
+function openFile(path: string, options: SqliteStoreOptions, release: (() => void) | undefined): OpenedStore {
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { readOnly, timeout: BUSY_MS });
-    const problem = prepare(db);
-    if (!problem) return { ok: true, db };
+    db = new DatabaseSync(path, { readOnly: release === undefined, timeout: NO_WAIT });
+    const problem = release === undefined ? findForeign(db, path) : prepareWriter(db, path);
+    if (!problem) return { ok: true, store: new SqliteStore(path, db, release, options) };
     db.close();
     return { ok: false, problem };
   } catch (error) {
     if (db?.isOpen) db.close();
-    const what = error instanceof Error ? error.message : String(error);
-    const problem = ledgerProblem(
-      'ledger/cannot-open',
-      `${path} cannot be opened: ${what}`,
-      'Check the file and its folder: who owns them, and is there room? Then: baton ledger verify',
-    );
-    return { ok: false, problem };
+    if (isBusy(error)) throw error;
+    return cannotOpen(path, error);
   }
 }
 
-/** Readers wait this long where SQLite itself must: while it recovers after a crash. */
-const BUSY_MS = 10_000;
+function prepareWriter(db: DatabaseSync, path: string): Problem | undefined {
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
+  // Without it, REPLACE would delete rows past the triggers that refuse it.
+  db.exec('PRAGMA recursive_triggers = ON');
+  return migrate(db, path);
+}
+
+function cannotOpen(path: string, error: unknown): OpenedStore {
+  const found = writeProblem(path, error);
+  if (found.code === 'ledger/disk-full' || found.code === 'ledger/read-only') return { ok: false, problem: found };
+  const what = error instanceof Error ? error.message : String(error);
+  const problem = ledgerProblem(
+    'ledger/cannot-open',
+    `${path} cannot be opened: ${what}`,
+    'Check the file and its folder: who owns them, and is there room? Then: baton ledger verify',
+  );
+  return { ok: false, problem };
+}
+
+/** SQLite itself never waits for a lock: it would stop the whole process. `LockWait` does. */
+const NO_WAIT = 0;
 
 /**
  * Only a storm of commits without a pause reaches this. Afterwards the WAL, about 4 MiB, is written over from its start: blocks that are
@@ -84,7 +125,7 @@ const BUSY_MS = 10_000;
  */
 export const WAL_PAGES = 1_000;
 
-/** `node:sqlite` works synchronously; the port's promises are already kept when they are given. */
+/** `node:sqlite` works synchronously: the promises of the port wait only for the locks of other processes. */
 export class SqliteStore implements Store {
   readonly kind = 'sqlite';
   readonly path: string;
@@ -95,26 +136,35 @@ export class SqliteStore implements Store {
   readonly #watch: HeadWatch;
   readonly #release: (() => void) | undefined;
   readonly #idleMs: number;
+  readonly #reads: LockWait;
+  readonly #writes: LockWait;
+  readonly #log = new HealthLog();
+  #probing: Promise<void> | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(path: string, db: DatabaseSync, release: (() => void) | undefined, idleMs: number) {
+  constructor(path: string, db: DatabaseSync, release: (() => void) | undefined, options: SqliteStoreOptions) {
     this.path = path;
     this.#db = db;
-    this.#reader = new Reader(db);
+    this.#reads = new LockWait(path, options.lockTimes);
+    this.#writes = new LockWait(path, options.lockTimes, (problem, sinceMs) => this.#log.failed(problem, sinceMs));
+    this.#reader = new Reader(db, this.#reads);
     this.#keeper = new Keeper(db);
     this.#appender = release && new Appender(db, path, this.#reader);
     this.#watch = new HeadWatch(path, () => this.#reader.head());
     this.#release = release;
-    this.#idleMs = idleMs;
+    this.#idleMs = options.idleMs ?? 200;
   }
 
   async head(): Promise<Head> {
-    return this.#reader.head();
+    return this.#reads.run(() => this.#reader.head());
   }
 
   async append(commit: Commit): Promise<Appended> {
-    if (!this.#appender) throw new Error('this store was opened for reading');
-    const appended = this.#appender.append(commit);
+    const appender = this.#appender;
+    if (!appender) throw new Error('this store was opened for reading');
+    const appended = await this.#writes.run(() => appender.append(commit)).catch(problemOf);
+    if ('problem' in appended) this.#log.failed(appended.problem);
+    else this.#log.succeeded();
     if (appended.ok) {
       this.#watch.announce(appended.head);
       this.#waitForIdle();
@@ -131,19 +181,19 @@ export class SqliteStore implements Store {
   }
 
   async tiles(level: number, range: Range): Promise<readonly Uint8Array[]> {
-    return this.#reader.tiles(level, range);
+    return this.#reads.run(() => this.#reader.tiles(level, range));
   }
 
   async findCheckpoint(size?: number): ReturnType<Store['findCheckpoint']> {
-    return this.#reader.findCheckpoint(size);
+    return this.#reads.run(() => this.#reader.findCheckpoint(size));
   }
 
   async putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void> {
-    this.#keeper.putBlob(hash, bytes);
+    await this.#write(() => this.#keeper.putBlob(hash, bytes));
   }
 
   async findBlob(hash: Uint8Array): Promise<Uint8Array | undefined> {
-    return this.#keeper.findBlob(hash);
+    return this.#reads.run(() => this.#keeper.findBlob(hash));
   }
 
   blobs(): ReturnType<Reader['blobs']> {
@@ -151,23 +201,23 @@ export class SqliteStore implements Store {
   }
 
   async saveSnapshot(name: string, snapshot: Snapshot): Promise<void> {
-    this.#keeper.saveSnapshot(name, snapshot);
+    await this.#write(() => this.#keeper.saveSnapshot(name, snapshot));
   }
 
   async findSnapshot(name: string): Promise<Snapshot | undefined> {
-    return this.#keeper.findSnapshot(name);
+    return this.#reads.run(() => this.#keeper.findSnapshot(name));
   }
 
   async dropSnapshot(name: string): Promise<void> {
-    this.#keeper.dropSnapshot(name);
+    await this.#write(() => this.#keeper.dropSnapshot(name));
   }
 
   async snapshotNames(): Promise<readonly string[]> {
-    return this.#keeper.snapshotNames();
+    return this.#reads.run(() => this.#keeper.snapshotNames());
   }
 
   async inspect(): Promise<readonly string[]> {
-    return inspect(this.#db);
+    return this.#reads.run(() => inspect(this.#db));
   }
 
   watch(listener: (head: Head) => void): () => void {
@@ -182,12 +232,45 @@ export class SqliteStore implements Store {
     renameSync(draft, path);
   }
 
+  health(): StoreHealth {
+    return this.#log.health;
+  }
+
+  async probe(freshMs = 0): Promise<StoreHealth> {
+    const appender = this.#appender;
+    const isProven = this.#log.health.writable && this.#log.provenAgoMs < freshMs;
+    if (appender && !isProven) this.#probing ??= this.#probe(appender).finally(() => (this.#probing = undefined));
+    await this.#probing;
+    return this.#log.health;
+  }
+
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     this.#watch.close();
     if (!this.#db.isOpen) return;
     this.#db.close();
     this.#release?.();
+  }
+
+  async #probe(appender: Appender): Promise<void> {
+    const problem = await this.#write(() => appender.probe(), PROBE_MS).catch((error: unknown) => {
+      if (!(error instanceof StoreProblem)) throw error;
+      return error.problem;
+    });
+    if (problem !== undefined) this.#log.failed(problem);
+  }
+
+  /** Every write but a commit. What became of it is part of the health, unless what was written is at fault. */
+  async #write<T>(work: () => T, waitMs?: number): Promise<T> {
+    try {
+      const value = await this.#writes.run(work, waitMs);
+      this.#log.succeeded();
+      return value;
+    } catch (error) {
+      const problem = isStoreFault(error) ? writeProblem(this.path, error) : undefined;
+      if (problem) this.#log.failed(problem);
+      throw problem ? new StoreProblem(problem, error) : error;
+    }
   }
 
   #waitForIdle(): void {
@@ -204,4 +287,12 @@ export class SqliteStore implements Store {
       // A full disk. Everything is safe in the WAL, and the next quiet moment tries again.
     }
   }
+}
+
+/** How long a probe waits for a lock. */
+const PROBE_MS = 500;
+
+function problemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
+  if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
+  throw error;
 }

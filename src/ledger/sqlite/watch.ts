@@ -49,12 +49,21 @@ export class HeadWatch {
   }
 
   #start(others: boolean): void {
-    this.#seen = this.#readHead().size;
+    this.#seen = this.#findSize();
     if (!others) return;
     const name = basename(this.#path);
     this.#folder = watchFolder(dirname(this.#path), { persistent: false }, (_event, changed) => {
       if (changed?.startsWith(name)) this.#stir();
     });
+  }
+
+  /** A file that is locked at this moment counts as empty: the first look afterwards then reports what is there. */
+  #findSize(): number {
+    try {
+      return this.#readHead().size;
+    } catch {
+      return 0;
+    }
   }
 
   #stir(): void {

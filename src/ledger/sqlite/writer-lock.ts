@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/problem.ts';
 import { ledgerProblem } from '../ledger-problem.ts';
+import { isBusy } from './problems.ts';
 
 export type WriterLock =
   | { readonly ok: true; readonly release: () => void }
@@ -22,7 +23,12 @@ export function lockWriter(path: string, now: Date = new Date()): WriterLock {
     return { ok: false, problem: taken(path) };
   }
   const holder = { pid: process.pid, host: hostname(), since: now.toISOString() };
-  writeFileSync(`${path}.writer`, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  try {
+    writeFileSync(`${path}.writer`, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   return { ok: true, release: () => db.close() };
 }
 
@@ -44,8 +50,4 @@ function describeHolder(path: string): string {
     // It has the lock but has not written its name yet.
   }
   return 'it has just started';
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === 5;
 }

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { seatLimits, Seats, type SeatKind } from './seats.ts';
+
+const LIMITS = { total: 16, unknown: 4, worker: 5, session: 10, served: 10 };
+
+/** Enters connections of a kind, idle or with a request under way, and closes those that make room. */
+function fill(seats: Seats<string>, kind: Exclude<SeatKind, 'unknown'>, count: number, isBusy = false): string[] {
+  const closed: string[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const name = `${kind}-${i}`;
+    close(seats, seats.enter(name), closed);
+    if (isBusy) seats.use(name);
+    const seated = seats.identify(name, kind);
+    close(seats, seated === 'full' ? name : seated.close, closed);
+  }
+  return closed;
+}
+
+function close(seats: Seats<string>, name: string | undefined, closed: string[]): void {
+  if (name === undefined) return;
+  seats.leave(name);
+  closed.push(name);
+}
+
+describe('the seats of connections', () => {
+  it('closes the connection that sent nothing for longest', () => {
+    const seats = new Seats<string>(LIMITS);
+    const closed: string[] = [];
+    for (let i = 0; i < 400; i += 1) close(seats, seats.enter(`idle-${i}`), closed);
+    expect(seats.size).toBe(4);
+    expect(closed).toHaveLength(396);
+    expect(closed[0]).toBe('idle-0');
+  });
+
+  it('never has more than its total, whoever comes', () => {
+    const seats = new Seats<string>(LIMITS);
+    fill(seats, 'session', 50);
+    fill(seats, 'worker', 50, true);
+    fill(seats, 'operator', 50, true);
+    for (let i = 0; i < 50; i += 1) close(seats, seats.enter(`idle-${i}`), []);
+    expect(seats.size).toBeLessThanOrEqual(LIMITS.total);
+  });
+
+  it('keeps seats for operators, however busy sessions and workers are', () => {
+    const seats = new Seats<string>(LIMITS);
+    fill(seats, 'session', 50, true);
+    fill(seats, 'worker', 50, true);
+    expect(fill(seats, 'operator', 2, true)).toEqual([]);
+    expect(seats.enter('one more')).toBeUndefined();
+    expect(seats.identify('one more', 'operator')).toBe('full');
+  });
+
+  it('does not let workers keep sessions out', () => {
+    const seats = new Seats<string>(LIMITS);
+    fill(seats, 'worker', 50, true);
+    expect(fill(seats, 'session', 5, true)).toEqual([]);
+  });
+
+  it('lets the idle one of its own kind make room, and refuses if all are in use', () => {
+    const seats = new Seats<string>(LIMITS);
+    fill(seats, 'session', 10);
+    seats.use('session-0')();
+    seats.enter('late');
+    expect(seats.identify('late', 'session')).toEqual({ close: 'session-1' });
+    const busy = new Seats<string>(LIMITS);
+    fill(busy, 'session', 10, true);
+    busy.enter('late');
+    expect(busy.identify('late', 'session')).toBe('full');
+  });
+
+  it('does not close a connection whose request is under way', () => {
+    const seats = new Seats<string>(LIMITS);
+    seats.enter('slow');
+    const done = seats.use('slow');
+    const closed: string[] = [];
+    for (let i = 0; i < 9; i += 1) close(seats, seats.enter(`idle-${i}`), closed);
+    expect(closed).not.toContain('slow');
+    done();
+    for (let i = 9; i < 18; i += 1) close(seats, seats.enter(`idle-${i}`), closed);
+    expect(closed).toContain('slow');
+  });
+
+  it.each([64, 256, 1024, 4096, 1_048_576])('leaves half of %d descriptors for files and programs', (descriptors) => {
+    const limits = seatLimits(descriptors, 4096);
+    expect(limits.total).toBeLessThanOrEqual(descriptors / 2);
+    expect(limits.total).toBeLessThanOrEqual(4096);
+    expect(limits.total - limits.unknown - limits.served).toBeGreaterThanOrEqual(2);
+    expect(limits.session).toBeGreaterThan(limits.unknown);
+  });
+});

@@ -1,0 +1,107 @@
+/** Who is at the other end of a connection: nobody knows before the first request. */
+export type SeatKind = 'unknown' | 'operator' | 'worker' | 'session';
+
+export interface SeatLimits {
+  readonly total: number;
+  /** Connections that have not sent a request yet. */
+  readonly unknown: number;
+  readonly worker: number;
+  /** Sessions, agents and supervisors. */
+  readonly session: number;
+  /** Workers and sessions together. What is left of the total is kept for operators. */
+  readonly served: number;
+}
+
+/** Half of the descriptors is kept for files, databases and the pipes of programs. */
+export function seatLimits(descriptors: number, most: number): SeatLimits {
+  const total = Math.min(most, Math.max(LEAST, Math.floor(descriptors / 2)));
+  const unknown = Math.floor(total / 4);
+  const served = total - unknown - Math.max(2, Math.floor(total / 8));
+  return { total, unknown, worker: Math.floor(served / 2), session: served, served };
+}
+
+const LEAST = 16;
+
+/**
+ * The connections of the daemon, and which one makes room for another: the one of its kind that has been idle for longest. So idle
+ * connections, however many, keep nobody out, and sessions and workers do not keep operators out.
+ */
+export class Seats<C> {
+  readonly #limits: SeatLimits;
+  /** In the order in which they were last used. */
+  readonly #seats = new Map<C, Seat>();
+
+  constructor(limits: SeatLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#seats.size;
+  }
+
+  /** Takes a new connection in. Returns the one that is to be closed for it, if any. */
+  enter(connection: C): C | undefined {
+    this.#seats.set(connection, { kind: 'unknown', calls: 0 });
+    if (this.#count('unknown') > this.#limits.unknown) return this.#findIdle(['unknown'], connection);
+    return this.#seats.size > this.#limits.total ? this.#findIdle(ALL, connection) : undefined;
+  }
+
+  /** A request says who it is. `full`: there is no room for one more of this kind, and all of them are in use. */
+  identify(connection: C, kind: Exclude<SeatKind, 'unknown'>): { readonly close?: C } | 'full' {
+    const seat = this.#seats.get(connection);
+    if (seat === undefined || seat.kind === kind) return {};
+    const before = seat.kind;
+    seat.kind = kind;
+    const over = this.#findOver(kind);
+    if (over === undefined) return {};
+    const close = this.#findIdle(over, connection);
+    if (close !== undefined) return { close };
+    seat.kind = before;
+    return 'full';
+  }
+
+  /** A request begins; the result ends it. */
+  use(connection: C): () => void {
+    const seat = this.#seats.get(connection);
+    if (seat === undefined) return () => undefined;
+    seat.calls += 1;
+    return () => {
+      seat.calls -= 1;
+      if (this.#seats.delete(connection)) this.#seats.set(connection, seat);
+    };
+  }
+
+  leave(connection: C): void {
+    this.#seats.delete(connection);
+  }
+
+  /** The kinds of which there are too many now that there is one more of this kind. */
+  #findOver(kind: SeatKind): readonly SeatKind[] | undefined {
+    const { total, unknown, served } = this.#limits;
+    const known = this.#seats.size - this.#count('unknown');
+    if (kind === 'operator') return known > total - unknown ? ['operator'] : undefined;
+    if (kind !== 'unknown' && this.#count(kind) > this.#limits[kind]) return [kind];
+    return this.#count('worker') + this.#count('session') > served ? ['worker', kind] : undefined;
+  }
+
+  #count(kind: SeatKind): number {
+    let count = 0;
+    for (const seat of this.#seats.values()) if (seat.kind === kind) count += 1;
+    return count;
+  }
+
+  #findIdle(kinds: readonly SeatKind[], besides: C): C | undefined {
+    for (const [connection, { kind, calls }] of this.#seats) {
+      if (connection !== besides && calls === 0 && kinds.includes(kind)) return connection;
+    }
+    return undefined;
+  }
+}
+
+const ALL: readonly SeatKind[] = ['unknown', 'worker', 'session', 'operator'];
+
+interface Seat {
+  kind: SeatKind;
+  /** Requests under way. */
+  calls: number;
+}

@@ -1,0 +1,128 @@
+import { link, lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { copyFile, constants } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** One path that a move of a checkout touches. */
+export interface Touched {
+  readonly path: string;
+  /** The move adds it: there is nothing to keep. */
+  readonly isNew: boolean;
+}
+
+interface Kept {
+  readonly path: string;
+  readonly copy: string;
+}
+
+/**
+ * The files of a checkout as they are before a move, so that they can be put back without a single free block. Git never writes into a file
+ * that is there, it makes a new one: a second name for the old file keeps it whole, with its times. Names are all that putting it back
+ * needs. On a file system without hard links the files are copied, and a disk that is too full for that is noticed before anything has changed.
+ */
+export class KeptFiles {
+  readonly #worktree: string;
+  readonly #folder: string;
+  readonly #kept: Kept[] = [];
+  readonly #added: string[] = [];
+  /** Folders that the move makes, the outermost first. */
+  readonly #madeFolders = new Set<string>();
+
+  private constructor(worktree: string, folder: string) {
+    this.#worktree = worktree;
+    this.#folder = folder;
+  }
+
+  /** Keeps what the move touches, and `index`. Rejects if that is not possible; nothing has changed then. */
+  static async keep(worktree: string, gitDir: string, index: string, touched: readonly Touched[]): Promise<KeptFiles> {
+    const top = await realpath(worktree);
+    await removeOld(gitDir);
+    // Names can only be given within one file system; the git folder may be on another.
+    const isOneDisk = (await lstat(gitDir)).dev === (await lstat(top)).dev;
+    const kept = new KeptFiles(top, await mkdtemp(join(isOneDisk ? gitDir : top, PREFIX)));
+    try {
+      for (const { path, isNew } of touched) await (isNew ? kept.#noteNew(path) : kept.#keep(path, join(top, path)));
+      await kept.#keep(undefined, index);
+      return kept;
+    } catch (error) {
+      await kept.discard();
+      throw error;
+    }
+  }
+
+  /** Puts everything back. Returns the paths that could not be put back; none, unless somebody is in the way. */
+  async restore(index: string): Promise<readonly string[]> {
+    const failed: string[] = [];
+    for (const path of this.#added) await this.#remove(path).catch(() => failed.push(path));
+    for (const folder of [...this.#madeFolders].toReversed())
+      await rmdir(join(this.#worktree, folder)).catch(() => undefined);
+    for (const { path, copy } of this.#kept) {
+      const place = path === '' ? index : join(this.#worktree, path);
+      await putBack(copy, place).catch(() => failed.push(path === '' ? index : path));
+    }
+    // What could not be put back is left where it can be found.
+    if (failed.length === 0) await this.discard();
+    return failed;
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  async discard(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #keep(path: string | undefined, file: string): Promise<void> {
+    const found = await lstat(file).catch(() => undefined);
+    // A submodule is a folder, and git leaves it alone; what is missing stays missing.
+    if (found === undefined || found.isDirectory()) return;
+    if (path !== undefined && !(await this.#isInside(path))) return;
+    const copy = join(this.#folder, String(this.#kept.length));
+    if (found.isSymbolicLink()) await symlink(await readlink(file), copy);
+    else await link(file, copy).catch(async () => copyFile(file, copy, constants.COPYFILE_FICLONE));
+    this.#kept.push({ path: path ?? '', copy });
+  }
+
+  async #noteNew(path: string): Promise<void> {
+    if ((await lstat(join(this.#worktree, path)).catch(() => undefined)) !== undefined)
+      return this.#keep(path, join(this.#worktree, path));
+    this.#added.push(path);
+    const parts = path.split('/').slice(0, -1);
+    for (let end = 1; end <= parts.length; end += 1) {
+      const folder = parts.slice(0, end).join('/');
+      const found = await lstat(join(this.#worktree, folder)).catch(() => undefined);
+      if (found?.isDirectory() !== true) this.#madeFolders.add(folder);
+    }
+  }
+
+  async #remove(path: string): Promise<void> {
+    const file = join(this.#worktree, path);
+    const found = await lstat(file).catch(() => undefined);
+    if (found !== undefined && (await this.#isInside(path))) await rm(file, { force: true });
+  }
+
+  /** Not through a link: what it leads to is not part of the checkout. */
+  async #isInside(path: string): Promise<boolean> {
+    const parent = await realpath(dirname(join(this.#worktree, path))).catch(() => undefined);
+    return parent === dirname(join(this.#worktree, path));
+  }
+}
+
+const PREFIX = 'baton-undo-';
+
+async function putBack(copy: string, place: string): Promise<void> {
+  await mkdir(dirname(place), { recursive: true });
+  const found = await lstat(place).catch(() => undefined);
+  if (found?.isDirectory() === true) await rmdir(place);
+  // Two names of one file: renaming would do nothing, and leave both.
+  const kept = await lstat(copy);
+  if (found?.ino === kept.ino && found.dev === kept.dev) return rm(copy);
+  await rename(copy, place);
+}
+
+/** Of a daemon that was killed in the middle of a move. */
+async function removeOld(gitDir: string): Promise<void> {
+  for (const name of await readdir(gitDir)) {
+    if (name.startsWith(PREFIX)) await rm(join(gitDir, name), { recursive: true, force: true });
+  }
+}

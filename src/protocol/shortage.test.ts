@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { isDiskFault, isShortage, saysDiskFault, saysShortage } from './shortage.ts';
+
+const failure = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
+
+it.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])('%s is a shortage, and proves nothing', (code) => {
+  expect([isShortage(failure(code)), isDiskFault(failure(code)), saysShortage(`spawn git ${code}`)]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+});
+
+it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EFBIG'])('%s is a fault of the disk', (code) => {
+  expect([isShortage(failure(code)), isDiskFault(failure(code))]).toEqual([false, true]);
+});
+
+it.each([
+  'fatal: unable to write new index file: No space left on device',
+  'error: unable to create file big.bin: Disk quota exceeded',
+  'cannot open .git/index.lock: Read-only file system',
+  'unable to write file a: Input/output error',
+])('git says so: %s', (text) => expect(saysDiskFault(text)).toBe(true));
+
+it.each([failure('ENOENT'), failure('EACCES'), new Error('x'), undefined, 'EMFILE', { code: 'EMFILE' }])(
+  'is neither: %s',
+  (error) => expect([isShortage(error), isDiskFault(error)]).toEqual([false, false]),
+);

@@ -1,0 +1,45 @@
+/**
+ * Whether a project's store can be written. It is the same value in `status_get` (`store`), in `/v1/health` (`stores`), and wherever a
+ * surface must prove that all is well.
+ */
+export type StoreHealth = Writable | NotWritable;
+
+export interface Writable {
+  readonly writable: true;
+}
+
+export interface NotWritable {
+  readonly writable: false;
+  /** RFC 3339, UTC: when the first write failed. */
+  readonly since: string;
+  /** What happened, with the name of the file. */
+  readonly reason: string;
+  /** What to do about it. */
+  readonly hint: string;
+}
+
+export const WRITABLE: Writable = { writable: true };
+
+/** The health after one more write: a success clears everything, a failure keeps the time of the first one. */
+export function healthAfter(
+  before: StoreHealth,
+  failure: { readonly message: string; readonly hint: string } | undefined,
+  at: string,
+): StoreHealth {
+  if (failure === undefined) return WRITABLE;
+  const since = before.writable ? at : before.since;
+  return { writable: false, since, reason: failure.message, hint: failure.hint };
+}
+
+/** Reads a health from JSON. Anything that does not prove that the store can be written counts as not writable. */
+export function parseStoreHealth(value: unknown): StoreHealth {
+  const fields: Partial<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
+  if (fields['writable'] === true) return WRITABLE;
+  const text = (field: unknown, otherwise: string): string => (typeof field === 'string' ? field : otherwise);
+  return {
+    writable: false,
+    since: text(fields['since'], ''),
+    reason: text(fields['reason'], 'the daemon does not say whether the store can be written'),
+    hint: text(fields['hint'], 'Restart the daemon: baton down, then baton up'),
+  };
+}
