@@ -72,6 +72,7 @@ export async function bundlePrograms(outdir: string): Promise<void> {
       scripted: 'src/agents/scripted/main.ts',
       builtin: 'src/agents/builtin/main.ts',
       'hook-own': 'src/hooks/session/main.ts',
+      watchdog: 'src/watchdog/main.ts',
     },
   });
 }

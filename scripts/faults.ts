@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 /**
  * `npm run faults`: the long run. A writer is killed 1,000 times, a PostgreSQL server 50 times and a daemon after every entry, queues are
- * drained, agents misbehave, clocks are set, and every byte of a ledger is changed, one after the other. It takes half an hour; `npm test`
+ * drained, agents misbehave, clocks are set, workflows go through a storm of all faults at once, and every byte of a ledger is changed, one after the other. It takes half an hour; `npm test`
  * does a little of each.
  */
 const runs: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
@@ -18,6 +18,7 @@ const runs: readonly (readonly [name: string, command: string, args: readonly st
   ['an agent that prints a gigabyte', 'vitest', ['run', 'src/supervisor/output-log.int.test.ts']],
   ['20 workflows at once', 'vitest', ['run', 'test/e2e/workflow-crowd.int.test.ts']],
   ['a workflow whose daemon is killed 20 times', 'vitest', ['run', 'test/e2e/workflow-kill.int.test.ts']],
+  ['200 workflows in a storm of stops, kills, locks and full disks', 'node', ['test/faults/storm.ts']],
   ['tampering with every byte', 'vitest', ['run', 'src/ledger/sqlite/tampering.int.test.ts']],
 ];
 

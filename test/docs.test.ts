@@ -85,6 +85,7 @@ function newRepository(): {
     PATH: process.env['PATH'],
     HOME: folder,
     BATON_STATE_DIR: join(folder, 'state'),
+    BATON_RESTART: 'off',
     GIT_CONFIG_GLOBAL: '/dev/null',
   };
   mkdirSync(cwd);

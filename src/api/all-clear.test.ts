@@ -78,6 +78,7 @@ const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: Reason
   ],
   ['nobody serves a task', { phases: provePhases([UNSERVED]) }, 'unserved', '1 unserved task needs you'],
   ['a decision is open', { people: provePeople([DECISION], []) }, 'decision', '1 decision needs you'],
+  ['the daemon crashes', { people: provePeople([], [other('daemon')]) }, 'daemon', '1 crashing daemon needs you'],
   ['the runbook is broken', { people: provePeople([], [other('runbook')]) }, 'runbook', '1 broken runbook needs you'],
   ['main was moved', { people: provePeople([], [other('main')]) }, 'main', '1 main branch needs you'],
   ['a run is stuck', { people: provePeople([], [other('stuck')]) }, 'stuck', '1 stuck run needs you'],
@@ -98,6 +99,7 @@ describe('there is no all-clear if', () => {
     const kinds: Record<ReasonKind, true> = {
       store: true,
       loop: true,
+      daemon: true,
       decision: true,
       runbook: true,
       main: true,

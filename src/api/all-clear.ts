@@ -60,6 +60,7 @@ function describe(reasons: readonly Reason[], needs: number): string {
 const NOUNS: Readonly<Record<ReasonKind, string>> = {
   store: 'unwritable store',
   loop: 'slow daemon',
+  daemon: 'crashing daemon',
   decision: 'decision',
   runbook: 'broken runbook',
   main: 'main branch',

@@ -1,5 +1,6 @@
 import type { Answer, ApiError } from './answer.ts';
 import { CallChannel, type ChannelCall } from './call-channel.ts';
+import { clearDownIntent, recordDownIntent } from './down-intent.ts';
 import { pause, type HttpRequest } from './http-connection.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from './outbox.ts';
 import { makePass, needsPass, PASS_HEADER } from './operator-pass.ts';
@@ -90,13 +91,19 @@ export class Client {
   /** Ends the daemon, and waits until it has ended. `wasRunning` is false where there was none; `agents` is how many go on without it. */
   async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean; readonly agents: number }>> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
-    const connection = await findDaemon(this.#options.stateDir);
+    const { stateDir } = this.#options;
+    // First: a daemon that is being restarted at this moment finds it.
+    recordDownIntent(stateDir);
+    const connection = await findDaemon(stateDir);
     if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
     const request = { method: 'POST', path: '/v1/stop', headers: this.#headers(options), body: '{}' } as const;
     const received = await connection.send(request, { timeoutMs: options.timeoutMs ?? 60_000 });
     if (!received.ok && received.lost !== 'closed') return { ok: false, error: notHeard(received.lost) };
     const answer = received.ok ? parseAnswer(received.body) : undefined;
-    if (answer?.ok === false) return answer;
+    if (answer?.ok === false) {
+      clearDownIntent(stateDir);
+      return answer;
+    }
     await connection.closed();
     return { ok: true, result: { wasRunning: true, agents: agentsIn(answer?.result) } };
   }

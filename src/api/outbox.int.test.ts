@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Scene, until } from '../daemon/running.cases.ts';
 import { connect, createClient, type ConnectOptions } from './connect.ts';
 import { keepCall, listKept, OUTBOX_LIMITS, readKept } from './outbox.ts';
@@ -184,3 +185,23 @@ async function ids(): Promise<string[]> {
   const { tasks = [] } = (listed.ok ? listed.result : {}) as { tasks?: { id: string }[] };
   return tasks.map(({ id }) => id);
 }
+
+it('tells a file that cannot be read yet from one that holds no call', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-outbox-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  keepCall(folder, { v: 1, operation: 'o', input: '{}', key: 'k', token: 't', projectPath: null, keptAt: 'now' });
+  const program = `
+    import { openSync } from 'node:fs';
+    import { findKept, openKept } from ${JSON.stringify(join(import.meta.dirname, 'outbox.ts'))};
+    const [folder] = process.argv.slice(1);
+    const all = () => [findKept(folder)?.length ?? 'unknown', openKept(folder, '000000000001.json').kind];
+    const before = all();
+    try { for (;;) openSync('/dev/null'); } catch {}
+    console.log(JSON.stringify([before, all()]));`;
+  const shell = 'ulimit -n 64; exec "$0" --input-type=module --eval "$1" "$2"';
+  const ran = spawnSync('sh', ['-c', shell, process.execPath, program, folder], { encoding: 'utf8' });
+  expect(JSON.parse(ran.stdout)).toEqual([
+    [1, 'call'],
+    ['unknown', 'unreadable'],
+  ]);
+});

@@ -86,26 +86,49 @@ export function keptAnswer(operation: string): Answer<never> {
   };
 }
 
-/** The names of what waits, oldest first. */
+/** The names of what waits, oldest first; none if the outbox cannot be read. */
 export function listKept(outbox: string): readonly string[] {
+  return findKept(outbox) ?? [];
+}
+
+/**
+ * The names of what waits, oldest first. Undefined if the outbox cannot be read at the moment, for want of descriptors or memory: then
+ * nobody knows whether something waits.
+ */
+export function findKept(outbox: string): readonly string[] | undefined {
   try {
     return readdirSync(outbox)
       .filter((name) => NAME.test(name))
       .toSorted();
-  } catch {
-    return [];
+  } catch (error) {
+    return ABSENT.has(codeOf(error)) ? [] : undefined;
   }
 }
 
-/** One kept call; undefined where the file is no such thing, or has gone. */
+/** One kept call; undefined if the file holds none, cannot be read, or has gone. */
 export function readKept(outbox: string, name: string): KeptCall | undefined {
+  const opened = openKept(outbox, name);
+  return opened.kind === 'call' ? opened.call : undefined;
+}
+
+/** What a file of the outbox holds. One that cannot be read for a reason that passes may hold an acknowledged message. */
+export type OpenedKept =
+  | { readonly kind: 'call'; readonly call: KeptCall }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'corrupt' }
+  | { readonly kind: 'unreadable'; readonly code: string };
+
+export function openKept(outbox: string, name: string): OpenedKept {
   const path = join(outbox, name);
   try {
-    if (statSync(path).size > OUTBOX_LIMITS.callBytes) return undefined;
-    const call: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return isKeptCall(call) ? call : undefined;
-  } catch {
-    return undefined;
+    if (statSync(path).size > OUTBOX_LIMITS.callBytes) return { kind: 'corrupt' };
+    const text = readFileSync(path, 'utf8');
+    const call = parseJson(text);
+    return isKeptCall(call) ? { kind: 'call', call } : { kind: 'corrupt' };
+  } catch (error) {
+    const code = codeOf(error);
+    if (ABSENT.has(code)) return { kind: 'gone' };
+    return OF_THE_MACHINE.has(code) ? { kind: 'unreadable', code } : { kind: 'corrupt' };
   }
 }
 
@@ -118,14 +141,20 @@ export function setAside(outbox: string, name: string, why: 'corrupt' | 'refused
   const folder = join(outbox, why);
   makeFolder(folder);
   const target = join(folder, `${Date.now()}-${name}`);
-  if (content === undefined) {
-    renameSync(join(outbox, name), target);
-  } else {
-    writeFileSync(target, content, { mode: 0o600 });
-    removeKept(outbox, name);
-  }
+  // A full disk has no room for a copy, but the file itself can be moved.
+  if (content === undefined || !tryWrite(target, content)) renameSync(join(outbox, name), target);
+  else removeKept(outbox, name);
   const excess = readdirSync(folder).toSorted().slice(0, -OUTBOX_LIMITS.setAside);
   for (const old of excess) rmSync(join(folder, old), { force: true });
+}
+
+function tryWrite(path: string, content: string): boolean {
+  try {
+    writeFileSync(path, content, { mode: 0o600 });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const NAME = /^\d{12}\.json$/;
@@ -154,7 +183,7 @@ function linkBehind(outbox: string, draft: string, first: number): void {
       linkSync(draft, join(outbox, `${String(number).padStart(12, '0')}.json`));
       return;
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
     }
   }
 }
@@ -165,6 +194,23 @@ function syncFolder(folder: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+const ABSENT: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
+
+/** Failures that say nothing about the file: the same read succeeds later. */
+const OF_THE_MACHINE: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EIO', 'ESTALE']);
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

@@ -16,6 +16,7 @@ export interface Reason {
 export type ReasonKind =
   | 'store'
   | 'loop'
+  | 'daemon'
   | 'decision'
   | 'runbook'
   | 'main'

@@ -37,6 +37,10 @@ export function stateFiles(stateDir: string) {
     port: file('daemon.port'),
     /** There while a client starts a daemon, so that others wait for that one. */
     starting: file('daemon.starting'),
+    /** There from `baton down` until somebody starts the daemon again. */
+    down: file('daemon.down'),
+    /** The newest crash of the daemon, and how many there were in a row. */
+    restarts: file('restarts.json'),
     operatorToken: file('operator.token'),
     workerToken: file('worker.token'),
     /** The worker tokens of named principals. */

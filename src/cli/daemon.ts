@@ -7,10 +7,21 @@ import { sayWhenSlow } from './say-when-slow.ts';
 export const up: Command = {
   name: 'up',
   summary: 'Start the daemon',
-  examples: ['baton up', 'baton up --foreground'],
+  examples: ['baton up', 'baton up --foreground', 'baton up --install-service'],
   args: [],
-  options: [{ name: 'foreground', about: 'Stay in this terminal until it is stopped' }],
+  options: [
+    { name: 'foreground', about: 'Stay in this terminal until it is stopped' },
+    {
+      name: 'install-service',
+      about: 'Write a systemd user unit or launchd plist that runs it, and say how to undo it',
+    },
+    { name: 'uninstall-service', about: 'Remove that file' },
+  ],
   async run({ options }, io) {
+    if (options.has('install-service') || options.has('uninstall-service')) {
+      const { changeService } = await import('./service/change-service.ts');
+      return changeService(options.has('uninstall-service') ? 'uninstall' : 'install', io);
+    }
     if (options.has('foreground')) {
       // The daemon's own program: it ends this process when it ends.
       await import('../daemon/main.ts');

@@ -37,11 +37,12 @@ export const AGENT_REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
 
 /** Answered once the report, and what followed from it, is durable. */
 async function report(call: Call, agentId: string | undefined, seen: AgentSeen): Promise<Answer> {
-  const { project, services, caller, key } = call;
+  const { project, services, caller, key, isKept = false } = call;
   const command = { ...(agentId === undefined ? {} : { agentId }), report: seen };
   const settled = await project.keeper.submit<object | null>({
     actor: actorOf(caller),
     ...(key === undefined ? {} : { key }),
+    isKept,
     decide: ({ state, rules }) => {
       const outcome = decide(state, { kind: 'report-agent', command }, caller, rules);
       return outcome.ok ? { ...outcome, answer: null } : outcome;

@@ -4,6 +4,7 @@ import { loosens, type RuleDifference } from '../runbook/compare-rules.ts';
 import { dependantsOf } from '../state/dependants.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import type { State } from '../state/state.ts';
+import type { RestartRecord } from '../watchdog/restart-record.ts';
 import type { Task } from '../state/task.ts';
 import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
 
@@ -44,6 +45,20 @@ export function rulesAttention(differences: readonly RuleDifference[]): Attentio
     },
   ];
 }
+
+/** A daemon that crashes again and again: it runs at this moment, and may not in the next. */
+export function crashAttention(record: RestartRecord | undefined, nowMs: number): Attention[] {
+  if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
+  if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
+  const title = record.gave_up
+    ? 'the daemon crashed again and again and was not started any more until now'
+    : `the daemon crashed ${record.in_row} times in a row`;
+  const context = `Last at ${record.at}: ${record.reason}. See daemon.log in the state folder.`;
+  return [{ kind: 'daemon', count: 1, task_id: null, title, context, next: 'baton down && baton up --foreground' }];
+}
+
+const CRASH_SHOWN_MS = 60 * 60_000;
+const CRASHES_SHOWN = 3;
 
 /** Commits on the main branch that a person did not want: merges wait until it is back. */
 export function mainAttention(state: State): Attention[] {

@@ -14,6 +14,8 @@ export interface Call<I = unknown> {
   readonly services: Services;
   /** A retry with the same key gets the first answer. */
   readonly key?: string;
+  /** It comes from the outbox, in its turn. */
+  readonly isKept?: boolean;
   /** Aborted when the caller has gone away. */
   readonly signal?: AbortSignal;
 }

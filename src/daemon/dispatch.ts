@@ -58,6 +58,7 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
         ? {}
         : { key: `${scopeOf(identity)}:${said.operation}:${key}` }),
       ...(signal === undefined ? {} : { signal }),
+      ...(said.keptAt === undefined ? {} : { isKept: true }),
     });
     return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepRecord(said, answer.error, options);
   } catch (error) {

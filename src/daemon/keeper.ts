@@ -3,10 +3,12 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Problem } from '../protocol/problem.ts';
 import type { Recorded } from '../state/event.ts';
 import type { Outcome } from '../state/outcome.ts';
+import { restsOnSilence } from '../state/rests-on-silence.ts';
 import type { Rules } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
 import type { CommitClock } from './commit-clock.ts';
 import { findUnfit } from './find-unfit.ts';
+import { MESSAGES_WAIT, NO_MESSAGES, type KeptMessages } from './kept-messages.ts';
 import { LATER, type Request, type Settled, type View } from './request.ts';
 import { INTERNAL } from './respond.ts';
 import { StateAhead } from './state-ahead.ts';
@@ -25,9 +27,12 @@ export class Keeper {
   readonly #clock: CommitClock;
   readonly #onRecorded: (recorded: readonly Recorded[]) => void;
   readonly #onMistake: (error: unknown) => void;
+  readonly #messages: KeptMessages;
   readonly #queue: Waiting[] = [];
   readonly #room = new WaitingRoom();
   readonly #foreign: Entry[] = [];
+  /** Judgements that wait for kept messages. */
+  readonly #behind = new Set<Waiting>();
   #draining: Promise<void> | undefined;
 
   constructor(options: KeeperOptions) {
@@ -36,6 +41,7 @@ export class Keeper {
     this.#clock = options.clock;
     this.#onRecorded = options.onRecorded;
     this.#onMistake = options.onMistake;
+    this.#messages = options.messages ?? NO_MESSAGES;
   }
 
   async submit<A>(request: Request<A>): Promise<Settled<A>> {
@@ -148,6 +154,12 @@ export class Keeper {
       this.#conclude({ waiting, settled: outcome, ...NOTHING_TO_RECORD }, trial);
       return;
     }
+    if (restsOnSilence(outcome.events) && waiting.request.isKept !== true && this.#messages.areWaiting()) {
+      this.#room.leave(waiting);
+      this.#behind.add(waiting);
+      void this.#afterMessages(waiting);
+      return;
+    }
     const from = trial.drafts.length;
     const decided = outcome.events.map((event, i) => {
       const settles = i === 0 && key !== undefined ? { settles: { key, answer: outcome.answer } } : {};
@@ -156,6 +168,17 @@ export class Keeper {
     this.#react(decided, waiting, trial);
     const drafts = trial.drafts.slice(from);
     this.#conclude({ waiting, settled: { ok: true, answer: outcome.answer }, drafts, from }, trial);
+  }
+
+  /** The judgement is decided again on what the messages say; while they cannot be recorded, it cannot either. */
+  async #afterMessages(waiting: Waiting): Promise<void> {
+    const isDrained = await this.#messages.drain().catch((error: unknown) => {
+      this.#onMistake(error);
+      return false;
+    });
+    this.#behind.delete(waiting);
+    if (isDrained) this.#enqueue(waiting);
+    else waiting.answer({ ok: false, problem: MESSAGES_WAIT });
   }
 
   #react(decided: readonly Recorded[], waiting: Waiting, trial: Trial): void {
@@ -190,7 +213,8 @@ export class Keeper {
     this.#onMistake(error instanceof FailedReaction ? error.cause : error);
     this.#clock.unpin();
     this.#ahead.takeBack(trial);
-    const all = new Set([...batch, ...trial.decided.map(({ waiting }) => waiting)]);
+    const asked = [...batch, ...trial.decided.map(({ waiting }) => waiting)];
+    const all = new Set(asked.filter((waiting) => !this.#behind.has(waiting)));
     const failed = culprit === undefined ? all : new Set([culprit]);
     for (const waiting of failed) {
       this.#room.leave(waiting);
@@ -279,6 +303,8 @@ export interface KeeperOptions {
   readonly onRecorded: (recorded: readonly Recorded[]) => void;
   /** Something threw that must not: for the log. */
   readonly onMistake: (error: unknown) => void;
+  /** Left out if nobody keeps messages for this project. */
+  readonly messages?: KeptMessages;
 }
 
 /** Requests decided for one commit: enough to fill it, few enough that nobody waits long for the others. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
 import { belowSession } from '../api/below-session.ts';
+import { clearDownIntent, hasDownIntent } from '../api/down-intent.ts';
 import { findSessionAbove } from '../api/find-session-above.ts';
 import { removeOldPasses } from '../api/operator-pass.ts';
 import { findStateDir, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
@@ -16,6 +17,7 @@ import { takeWebhook } from './github-webhook.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import type { GitPort } from './git-port.ts';
+import type { KeptMessages } from './kept-messages.ts';
 import { causeOf, openLog, type Log } from './log.ts';
 import { LoopPulse } from './loop-pulse.ts';
 import { readOwnership } from './own-record.ts';
@@ -32,16 +34,21 @@ import { RareLog } from './rare-log.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { Tokens } from './tokens.ts';
 import { writeWhole } from '../api/write-whole.ts';
+import { forgetRow } from '../watchdog/restart-record.ts';
 
 export interface DaemonOptions {
   readonly stateDir?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where log lines go besides the file: a terminal. */
   readonly echo?: (line: string) => void;
+  /** Nobody asked for it: the one before has crashed. It stops again if `baton down` is on record. */
+  readonly isRestart?: boolean;
 }
 
 export interface Daemon {
   readonly record: DaemonRecord;
+  readonly stateDir: string;
+  readonly log: Log;
   /** Resolves when everything is closed. Asked again, it answers the same. */
   readonly stop: () => Promise<void>;
   /** Resolves when it has stopped, whoever asked for it. */
@@ -64,11 +71,19 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
   const lock = lockStateFolder(stateDir);
   if (!lock.ok) return lock;
   const log = openLog(stateFiles(stateDir).log, options.echo === undefined ? {} : { echo: options.echo });
+  const { isRestart = false } = options;
   try {
+    if (!isRestart) {
+      clearDownIntent(stateDir);
+      forgetRow(stateDir);
+    }
     await removeLookFolders(stateDir);
     return {
       ok: true,
-      daemon: await open({ stateDir, settings: settings.settings, log, env, say: options.echo }, lock.release),
+      daemon: await open(
+        { stateDir, settings: settings.settings, log, env, say: options.echo, isRestart },
+        lock.release,
+      ),
     };
   } catch (error) {
     lock.release();
@@ -84,9 +99,13 @@ interface Surroundings {
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly say: ((line: string) => void) | undefined;
+  readonly isRestart: boolean;
 }
 
-async function open({ stateDir, settings, log, env, say }: Surroundings, release: () => void): Promise<Daemon> {
+async function open(
+  { stateDir, settings, log, env, say, isRestart }: Surroundings,
+  release: () => void,
+): Promise<Daemon> {
   const files = stateFiles(stateDir);
   const started = new Date().toISOString();
   const tokens = new Tokens(stateDir);
@@ -94,6 +113,10 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   if (!signer.ok) throw new Error(signer.problems[0].message);
   const loop = new LoopPulse(settings.loopLagMs);
   const servicesFor = (path: string): Services => makeServices(path, tokens, settings, { log, env, loop });
+  const messagesFor = (projectId: string): KeptMessages => ({
+    areWaiting: () => delivery.isWaiting(projectId),
+    drain: async () => delivery.drain(projectId),
+  });
   const projects = new Projects({
     stateDir,
     settings,
@@ -101,6 +124,7 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
     log,
     env,
     servicesFor,
+    messagesFor,
     onStoreBack: () => void delivery.deliver(),
   });
   const shared = {
@@ -148,6 +172,11 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   await delivery.deliver();
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
+  // Whoever stopped a daemon that was not there yet has left this; whoever comes from now on finds us.
+  if (isRestart && hasDownIntent(stateDir)) {
+    await stop();
+    throw new Error('baton down is on record');
+  }
   // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
   const look = (): void => {
     const owned = readOwnership(files.record);
@@ -159,11 +188,10 @@ async function open({ stateDir, settings, log, env, say }: Surroundings, release
   };
   watching = setInterval(look, DOOR_LIMITS.folderCheckMs).unref();
   void projects.begin(
-    (project, services) =>
-      new Effects(projectWorld({ project, services, tokens, settings, env, log, say, drain: shared.drain })),
+    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log, say })),
   );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
-  return { record, stop, stopped: ended.promise };
+  return { record, stateDir, log, stop, stopped: ended.promise };
 }
 
 /** A full disk has no room for a line in the log either. */

@@ -3,8 +3,10 @@ import { flushCompileCache } from 'node:module';
 import { takePipedEnvironment } from '../api/environment-pipe.ts';
 import { EXIT_TAKEN } from '../api/start-daemon.ts';
 import { findStateDir, stateFiles } from '../api/state-folder.ts';
+import { restartsItself } from '../watchdog/settings.ts';
+import { startWatchdog, type Watchdog } from '../watchdog/start-watchdog.ts';
 import { guardProcess } from './guard-process.ts';
-import { runDaemon } from './lifecycle.ts';
+import { runDaemon, type Daemon } from './lifecycle.ts';
 import { openLog } from './log.ts';
 
 /** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
@@ -14,7 +16,9 @@ async function main(): Promise<void> {
   // Whoever starts it in a terminal reads along.
   const echo = (line: string): void => void process.stderr.write(line);
   const isInTerminal = process.env['BATON_READY_FD'] === undefined;
-  const started = await runDaemon(isInTerminal ? { echo } : {});
+  const isRestart = process.env['BATON_RESTARTED'] === '1';
+  delete process.env['BATON_RESTARTED'];
+  const started = await runDaemon({ ...(isInTerminal ? { echo } : {}), isRestart });
   if (!started.ok) {
     const { message, hint } = started.error;
     // Whoever started it has a hint of their own; a terminal has nobody else to say what to do, and knows only the codes of commands.
@@ -26,7 +30,7 @@ async function main(): Promise<void> {
   const onSignal = (): void => {
     signals += 1;
     // Asked twice, it ends at once. Nothing is lost by that: everything that was answered is durable.
-    if (signals > 1) process.exit(130);
+    if (signals > 1) void leave().then(() => process.exit(130));
     void daemon.stop();
   };
   process.on('SIGTERM', onSignal);
@@ -34,9 +38,18 @@ async function main(): Promise<void> {
   // The terminal in which it was started may close.
   process.on('SIGHUP', () => undefined);
   report('ready\n');
+  // Who runs it in a terminal, or a service manager, sees its end.
+  const watchdog = isInTerminal || !restartsItself(process.env) ? undefined : watch(daemon);
+  const leave = async (): Promise<void> => watchdog?.dismiss();
   flushCompileCache();
   await daemon.stopped;
+  await leave();
   process.exit(0);
+}
+
+function watch({ stateDir, log }: Daemon): Watchdog {
+  const onLost = (reason: string): void => log.error('the watchdog ended, and another one is started', { reason });
+  return startWatchdog({ stateDir, env: process.env, onLost });
 }
 
 function report(line: string): void {

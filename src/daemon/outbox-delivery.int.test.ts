@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -14,9 +14,11 @@ function scene() {
   const tokens = new Tokens(folder);
   const outbox = join(folder, 'outbox');
   const asked: string[] = [];
+  const answers = { open: 'no-such-project', locked: 'store-unavailable' };
   const find = async (id: string) => {
     asked.push(id);
-    const code = id === 'locked' ? 'store-unavailable' : 'no-such-project';
+    const code = id === 'locked' ? answers.locked : answers.open;
+    if (code === 'internal') throw new Error('a mistake');
     return { ok: false, error: { code, message: code, hint: '' } } as const;
   };
   // Only `find` is reached: tokens of sessions and supervisors name their project.
@@ -30,7 +32,7 @@ function scene() {
     keep('exit_signal', tokens.issue({ project, sessionId: 's', taskId: 't', epoch: 1 }), '/repo', `${project}-signal`);
     keep('agent_report', tokens.issueSupervisor({ project, id: 's' }), null, `${project}-exited`);
   }
-  return { delivery, outbox, asked };
+  return { delivery, outbox, asked, answers };
 }
 
 it('keeps the order of a project, whatever token each call has, and does not hold up another project', async () => {
@@ -47,4 +49,48 @@ it('says whether a project is drained, and looks at no other', async () => {
   expect(await delivery.drain('open')).toBe(true);
   expect(await delivery.drain('unknown')).toBe(true);
   expect(asked).toEqual(['locked', 'open', 'open']);
+});
+
+it('says that a project is not drained while the outbox cannot be read', async () => {
+  const { delivery, outbox, asked } = scene();
+  renameSync(outbox, `${outbox}-away`);
+  symlinkSync(outbox, outbox);
+  expect([delivery.isWaiting('open'), await delivery.drain('open'), asked]).toEqual([true, false, []]);
+  rmSync(outbox);
+  renameSync(`${outbox}-away`, outbox);
+  expect(await delivery.drain('open')).toBe(true);
+});
+
+it('says that a project is not drained when it stops with calls of it left', async () => {
+  const { delivery } = scene();
+  await delivery.stop();
+  expect([await delivery.drain('open'), await delivery.drain('unknown')]).toEqual([false, true]);
+});
+
+it('goes on past a file that holds no call, and sets it aside', async () => {
+  const { delivery, outbox } = scene();
+  mkdirSync(join(outbox, '000000000000.json'));
+  writeFileSync(join(outbox, '000000000009.json'), '{"v":1,');
+  expect(await delivery.drain('open')).toBe(true);
+  await delivery.deliver();
+  expect(readdirSync(join(outbox, 'corrupt'))).toHaveLength(2);
+});
+
+it('tries a call that meets an internal error again, and sets it aside in the end', async () => {
+  const { delivery, outbox, answers } = scene();
+  answers.open = 'internal';
+  expect(await delivery.drain('open')).toBe(false);
+  expect(listKept(outbox)).toHaveLength(4);
+  for (let tries = 2; tries < 5; tries++) expect(await delivery.drain('open')).toBe(false);
+  // The fifth try settles the first call, and then there is the second.
+  expect(await delivery.drain('open')).toBe(false);
+  expect([listKept(outbox).length, readdirSync(join(outbox, 'refused')).length]).toEqual([3, 1]);
+});
+
+it('does not wait for a settled call whose file cannot be removed', async () => {
+  const { delivery, outbox } = scene();
+  // Nothing can be put aside there, and so the files stay.
+  writeFileSync(join(outbox, 'refused'), '');
+  expect(await delivery.drain('open')).toBe(true);
+  expect([delivery.isWaiting('open'), listKept(outbox).length]).toEqual([false, 4]);
 });

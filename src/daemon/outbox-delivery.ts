@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { listKept, readKept, removeKept, setAside, type KeptCall } from '../api/outbox.ts';
+import type { Answer } from '../api/answer.ts';
+import { findKept, listKept, openKept, removeKept, setAside, type KeptCall } from '../api/outbox.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
+import { causeOf } from './log.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface Delivered {
@@ -13,11 +13,15 @@ export interface Delivered {
 /**
  * Delivers the calls that were kept while a daemon was away, each with the key that it would have had. The calls of one project form a lane:
  * they are delivered in order, one at a time, and a call that its store cannot take yet holds up those behind it, but no other project.
- * A refused call has been settled, and is set aside for people.
+ * A refused call has been settled, and is set aside for people. An internal error may pass, so that a call is set aside for one only after
+ * a few tries.
  */
 export class OutboxDelivery {
   readonly #options: DispatchOptions & { readonly tokens: Tokens };
   readonly #lanes = new Map<string, Promise<LaneEnd>>();
+  /** Calls that were settled and whose files could not be removed. */
+  readonly #settled = new Set<string>();
+  readonly #failures = new Map<string, number>();
   #underWay = 0;
   #again: NodeJS.Timeout | undefined;
   #delayMs = FIRST_DELAY_MS;
@@ -38,11 +42,21 @@ export class OutboxDelivery {
   }
 
   /**
+   * Whether a kept call of this project is not recorded yet. True also if a file, or the outbox itself, cannot be read at the moment: it may
+   * hold such a call.
+   */
+  isWaiting(projectId: string): boolean {
+    const names = findKept(this.#options.outbox);
+    return names === undefined || names.some((name) => this.#mayBeOf(projectId, name));
+  }
+
+  /**
    * Delivers the kept calls of one project. Returns whether none is left: until then a call that comes directly, and the end of a process,
    * would overtake what the same session sent before.
    */
   async drain(projectId: string): Promise<boolean> {
-    if (this.#isStopped || listKept(this.#options.outbox).length === 0) return true;
+    if (!this.isWaiting(projectId)) return true;
+    if (this.#isStopped) return false;
     const { isWaiting } = await this.#run(projectId);
     if (isWaiting) this.comeBack();
     return !isWaiting;
@@ -72,33 +86,54 @@ export class OutboxDelivery {
     const { outbox, log } = this.#options;
     clearTimeout(this.#again);
     this.#again = undefined;
-    const ends = await Promise.all([...this.#findLanes()].map(async (lane) => this.#run(lane)));
+    const found = this.#findLanes();
+    const ends = await Promise.all([...found.lanes].map(async (lane) => this.#run(lane)));
     const delivered = ends.reduce((sum, end) => sum + end.delivered, 0);
     const refused = ends.reduce((sum, end) => sum + end.refused, 0);
     if (delivered + refused > 0) log.info('kept calls were delivered', { delivered, refused });
-    if (ends.some(({ isWaiting }) => isWaiting)) this.comeBack();
+    if (!found.isComplete || ends.some(({ isWaiting }) => isWaiting)) this.comeBack();
     else this.#delayMs = FIRST_DELAY_MS;
     return { delivered, refused, waiting: listKept(outbox).length };
   }
 
-  /** The lanes of all kept calls. A file that holds no call is set aside on the way. */
-  #findLanes(): ReadonlySet<string> {
+  /** The lanes of all kept calls that can be read. A file that holds no call is set aside on the way. */
+  #findLanes(): { readonly lanes: ReadonlySet<string>; readonly isComplete: boolean } {
     const { outbox, log } = this.#options;
     const lanes = new Set<string>();
-    for (const name of listKept(outbox)) {
-      const call = readKept(outbox, name);
-      if (call !== undefined) lanes.add(this.#laneOf(call));
-      else if (existsSync(join(outbox, name))) {
-        log.error('a kept call cannot be read, and was set aside', { name });
-        setAside(outbox, name, 'corrupt');
-      }
+    const names = findKept(outbox);
+    let isComplete = names !== undefined;
+    for (const name of names ?? []) {
+      const opened = openKept(outbox, name);
+      if (opened.kind === 'call') lanes.add(this.#laneOf(opened.call));
+      if (opened.kind === 'corrupt') this.#setCorruptAside(name);
+      if (opened.kind !== 'unreadable') continue;
+      isComplete = false;
+      log.error('a kept call cannot be read yet', { name, code: opened.code });
     }
-    return lanes;
+    return { lanes, isComplete };
+  }
+
+  #setCorruptAside(name: string): void {
+    const { outbox, log } = this.#options;
+    log.error('a kept call cannot be read, and was set aside', { name });
+    try {
+      setAside(outbox, name, 'corrupt');
+    } catch (error) {
+      log.error('a kept call cannot be set aside', { name, cause: causeOf(error) });
+    }
   }
 
   /** Tokens of sessions, agents and supervisors name their project; the calls of people name its path. */
   #laneOf({ token, projectPath }: KeptCall): string {
     return this.#options.tokens.identify(token)?.project ?? projectPath ?? token;
+  }
+
+  #mayBeOf(projectId: string, name: string): boolean {
+    const opened = openKept(this.#options.outbox, name);
+    if (opened.kind === 'unreadable') return true;
+    return (
+      opened.kind === 'call' && this.#laneOf(opened.call) === projectId && !this.#settled.has(idOf(name, opened.call))
+    );
   }
 
   /** One run of a lane at a time; a run that is asked for during another one comes after it. */
@@ -114,51 +149,75 @@ export class OutboxDelivery {
     return end;
   }
 
+  /** Never rejects: the next run of the lane waits for this one. */
   async #deliverLane(lane: string): Promise<LaneEnd> {
-    const { outbox } = this.#options;
+    const { outbox, log } = this.#options;
     const counts = { delivered: 0, refused: 0 };
-    for (const name of listKept(outbox)) {
-      if (this.#isStopped) break;
-      const call = readKept(outbox, name);
-      if (call === undefined || this.#laneOf(call) !== lane) continue;
-      const outcome = await this.#deliverOne(name, call);
-      if (outcome === 'waits') return { ...counts, isWaiting: true };
-      counts[outcome] += 1;
+    const names = findKept(outbox);
+    if (names === undefined) return { ...counts, isWaiting: true };
+    for (const name of names) {
+      if (this.#isStopped) return { ...counts, isWaiting: true };
+      const opened = openKept(outbox, name);
+      if (opened.kind === 'unreadable') return { ...counts, isWaiting: true };
+      if (opened.kind !== 'call' || this.#laneOf(opened.call) !== lane) continue;
+      if (this.#settled.has(idOf(name, opened.call))) continue;
+      try {
+        const outcome = await this.#deliverOne(name, opened.call);
+        if (outcome === 'waits') return { ...counts, isWaiting: true };
+        counts[outcome] += 1;
+      } catch (error) {
+        log.error('a kept call cannot be delivered', { name, cause: causeOf(error) });
+        return { ...counts, isWaiting: true };
+      }
     }
     return { ...counts, isWaiting: false };
   }
 
   async #deliverOne(name: string, call: KeptCall): Promise<'delivered' | 'refused' | 'waits'> {
-    const { outbox, tokens, log } = this.#options;
-    const { operation, key, token, projectPath, input } = call;
-    const identity = tokens.identify(token);
-    const answer =
-      identity === undefined
-        ? ({
-            ok: false,
-            error: { code: 'bad-token', message: 'the token is not one of this daemon', hint: '' },
-          } as const)
-        : await dispatch(
-            {
-              operation,
-              identity,
-              token,
-              key,
-              projectPath: projectPath ?? undefined,
-              body: Buffer.from(input),
-              keptAt: call.keptAt,
-            },
-            this.#options,
-          );
+    const { outbox, log } = this.#options;
+    const answer = await this.#dispatch(call);
     if (answer.ok) {
-      removeKept(outbox, name);
+      this.#remove(name, call, () => removeKept(outbox, name));
       return 'delivered';
     }
-    if (PASSES.has(answer.error.code)) return 'waits';
-    log.error('a kept call was refused, and was set aside', { name, operation, code: answer.error.code });
+    const { code } = answer.error;
+    if (PASSES.has(code) || (code === 'internal' && this.#mayTryAgain(idOf(name, call)))) return 'waits';
+    log.error('a kept call was refused, and was set aside', { name, operation: call.operation, code });
     // Without its token: nobody needs it any more.
-    setAside(outbox, name, 'refused', JSON.stringify({ ...call, token: undefined, answer }));
+    const about = JSON.stringify({ ...call, token: undefined, answer });
+    this.#remove(name, call, () => setAside(outbox, name, 'refused', about));
     return 'refused';
+  }
+
+  async #dispatch({ operation, key, token, projectPath, input, keptAt }: KeptCall): Promise<Answer> {
+    const identity = this.#options.tokens.identify(token);
+    if (identity === undefined) return { ok: false, error: BAD_TOKEN };
+    const body = Buffer.from(input);
+    return dispatch(
+      { operation, identity, token, key, projectPath: projectPath ?? undefined, body, keptAt },
+      this.#options,
+    );
+  }
+
+  /** A file that stays must not hold up anything: its call has been settled. */
+  #remove(name: string, call: KeptCall, remove: () => void): void {
+    this.#failures.delete(idOf(name, call));
+    try {
+      remove();
+    } catch (error) {
+      if (this.#settled.size >= MAX_SETTLED) this.#settled.clear();
+      this.#settled.add(idOf(name, call));
+      this.#options.log.error('a kept call was settled, and its file cannot be removed', {
+        name,
+        cause: causeOf(error),
+      });
+    }
+  }
+
+  #mayTryAgain(id: string): boolean {
+    const failures = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    return failures < MAX_FAILURES;
   }
 }
 
@@ -169,8 +228,19 @@ interface LaneEnd {
   readonly isWaiting: boolean;
 }
 
+/** Names are given again when the outbox is empty; keys are not. */
+function idOf(name: string, { key }: KeptCall): string {
+  return `${name} ${key}`;
+}
+
 const FIRST_DELAY_MS = 500;
 const LAST_DELAY_MS = 30_000;
+
+/** How often a call that meets an internal error is tried. */
+const MAX_FAILURES = 5;
+const MAX_SETTLED = 10_000;
+
+const BAD_TOKEN = { code: 'bad-token', message: 'the token is not one of this daemon', hint: '' } as const;
 
 /** Refusals that pass by themselves. */
 const PASSES: ReadonlySet<string> = new Set(['store-unavailable', 'writeback-failed', 'rate-limited', 'stopping']);

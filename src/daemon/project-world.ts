@@ -28,15 +28,13 @@ export interface ProjectWorldOptions {
   readonly settings: Settings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** Delivers the kept calls of a project; returns whether none is left. */
-  readonly drain: (projectId: string) => Promise<boolean>;
   /** The terminal of a daemon that was started in one. */
   readonly say: ((line: string) => void) | undefined;
 }
 
 /** What the effects of one project may touch of the daemon. */
 export function projectWorld(options: ProjectWorldOptions): ConstructorParameters<typeof Effects>[0] {
-  const { project, services, tokens, settings, env, log, say, drain } = options;
+  const { project, services, tokens, settings, env, log, say } = options;
   const { id: projectId, path, stateDir, keeper } = project;
   const inherited = daemonEnvironment(env);
   return {
@@ -51,11 +49,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       const settled = await keeper.read(({ state }) => look(state));
       return settled.ok ? settled.answer : undefined;
     },
-    tell: async (command) => {
-      // Kept calls of the process are recorded before its end, also if the daemon finds the end by itself.
-      const isEnd = command.kind === 'report-agent' && command.command.report.kind === 'exited';
-      return isEnd && !(await drain(projectId)) ? undefined : tell(keeper, command);
-    },
+    tell: async (command) => tell(keeper, command),
     isStoreWritable: () => project.ledger.health.writable,
     keepLog: async (text) => {
       const kept = await keepText(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);

@@ -7,7 +7,7 @@ import { openProject, type Project, type ProjectOptions } from './project.ts';
 
 /** A project on SQLite without a daemon around it, where the daemon of the same state folder would look for it. */
 export async function openBareProject(
-  where: Pick<ProjectOptions, 'id' | 'path' | 'stateDir' | 'onMistake'>,
+  where: Pick<ProjectOptions, 'id' | 'path' | 'stateDir' | 'onMistake' | 'messages'>,
 ): Promise<Project> {
   const place = ledgerPlace(where.stateDir, where.id);
   const store = openSqliteStore(place.ledger, { mode: 'write' });

@@ -18,6 +18,7 @@ import type { Adoptions } from './adoptions.ts';
 import { CommitClock } from './commit-clock.ts';
 import { Fences } from './fences.ts';
 import { Keeper } from './keeper.ts';
+import type { KeptMessages } from './kept-messages.ts';
 import { foldState } from './fold-state.ts';
 import { LastReports } from './last-reports.ts';
 import { MainWatch } from './main-watch.ts';
@@ -45,6 +46,8 @@ export interface ProjectOptions {
   readonly onImport?: (line: string) => void;
   /** A snapshot was not read, and why: the entries were folded again instead. For the log. */
   readonly onDiscarded?: (name: string, why: string) => void;
+  /** The outbox, as far as it concerns this project. */
+  readonly messages?: KeptMessages;
   /** The store can no longer be written, or can be written again. */
   readonly onStoreHealth?: (health: StoreHealth) => void;
   /** At every tick of the clock that claims run out by. */
@@ -234,9 +237,17 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
     fences.follow(recorded);
     project?.look(recorded);
   };
-  const { rules, onMistake = () => {} } = options;
+  const { rules, messages, onMistake = () => {} } = options;
   let project: Project | undefined;
-  keeper = new Keeper({ ledger, state, rules, clock, onRecorded, onMistake });
+  keeper = new Keeper({
+    ledger,
+    state,
+    rules,
+    clock,
+    onRecorded,
+    onMistake,
+    ...(messages === undefined ? {} : { messages }),
+  });
   project = new Project(options, { ledger, state, keeper, leases, fences });
   return { ok: true, project };
 }

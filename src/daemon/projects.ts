@@ -20,6 +20,7 @@ import { STORE_NOT_OFFERED } from '../runbook/check-store.ts';
 import { Adoptions } from './adoptions.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { configureWorkers } from './follow-runbook.ts';
+import type { KeptMessages } from './kept-messages.ts';
 import { DOOR_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
@@ -52,6 +53,8 @@ export interface ProjectsOptions {
   /** The daemon's own: where `gh` is, and who the user is there. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly servicesFor: (path: string) => Services;
+  /** What the outbox holds for a project. */
+  readonly messagesFor: (projectId: string) => KeptMessages;
   /** A store can be written again: what waited for it can go on. */
   readonly onStoreBack?: () => void;
 }
@@ -165,7 +168,7 @@ export class Projects {
   }
 
   async #openProject(id: string, path: string): Promise<FoundProject> {
-    const { stateDir, settings, signer, log, servicesFor, env } = this.#options;
+    const { stateDir, settings, signer, log, servicesFor, messagesFor, env } = this.#options;
     const place = ledgerPlace(stateDir, id);
     const hadCheckpoint = existsSync(place.outside);
     const services = servicesFor(path);
@@ -217,6 +220,7 @@ export class Projects {
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
       onImport: importLog(id, log),
+      messages: messagesFor(id),
       onStoreHealth: (health) => {
         if (health.writable) log.info('the store can be written again', { project: id });
         else log.error('the store cannot be written', { project: id, since: health.since, cause: health.reason });

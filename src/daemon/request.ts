@@ -20,6 +20,8 @@ export interface Request<A> {
   readonly actor: string;
   /** A retry with the same key gets the first answer. */
   readonly key?: string;
+  /** It comes from the outbox, in its turn: everything that was kept before it has been delivered. */
+  readonly isKept?: boolean;
   /** Pure and quick; called again where somebody else was first. */
   readonly decide: (view: View) => Outcome<A> | typeof LATER;
   /** What is answered, from the state in which the request and all that follows from it is durable. */

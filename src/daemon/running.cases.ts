@@ -22,6 +22,7 @@ export class Scene {
     HOME: this.folder,
     TMPDIR: tmpdir(),
     BATON_STATE_DIR: this.stateDir,
+    BATON_RESTART: 'off',
     ...COMPILE_CACHE,
   };
 

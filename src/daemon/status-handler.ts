@@ -2,9 +2,10 @@ import type { Answer } from '../api/answer.ts';
 import { statusGet } from '../api/run-operations.ts';
 import { DEFAULT_LIMITS } from '../runbook/build-limits.ts';
 import type { Call } from './call.ts';
+import { readRestarts } from '../watchdog/restart-record.ts';
 import { answerOf, handle } from './handler.ts';
 import { DOOR_LIMITS } from './limits.ts';
-import { rulesAttention, runbookAttention } from './attention.ts';
+import { crashAttention, rulesAttention, runbookAttention } from './attention.ts';
 import { statusView } from './status-view.ts';
 
 /** Everything that `baton status` shows, as of one moment. A project that is too busy to look at is reported as such, in time. */
@@ -21,6 +22,7 @@ export const statusHandler = handle(statusGet, async (call) => {
 async function readStatus({ project, services }: Call): Promise<Answer> {
   const now = services.now();
   const probed = await project.storeHealth();
+  const crashed = crashAttention(readRestarts(project.stateDir), now.getTime());
   const broken = runbookAttention(services.runbook);
   const differing = rulesAttention((await project.adoptions?.differences()) ?? []);
   const settled = await project.keeper.read(({ state }) =>
@@ -28,7 +30,7 @@ async function readStatus({ project, services }: Call): Promise<Answer> {
       project,
       // A commit may have failed since.
       store: probed.writable ? project.ledger.health : probed,
-      attention: [...broken, ...differing],
+      attention: [...crashed, ...broken, ...differing],
       loop: services.loop,
       clocks: { lastReports: project.lastReports, silenceMs: silenceOf(services), nowMs: services.monotonicMs(), now },
     }),

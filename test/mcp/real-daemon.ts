@@ -26,7 +26,13 @@ export async function startRealDaemon(more: Readonly<Record<string, string>> = {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-mcp-')));
   const repository = join(folder, 'repository');
   const stateDir = join(folder, 'state');
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, BATON_STATE_DIR: stateDir, ...more };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    BATON_STATE_DIR: stateDir,
+    BATON_RESTART: 'off',
+    ...more,
+  };
   const git: RealDaemon['git'] = (cwd, ...args) =>
     execFileSync('git', args, { cwd, env: { ...env, ...AUTHOR }, encoding: 'utf8', stdio: 'pipe' }).trim();
   git(folder, 'init', '-q', '-b', 'main', repository);

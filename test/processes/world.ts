@@ -45,6 +45,8 @@ export class World implements AsyncDisposable {
       ...AUTHOR,
       ...COMPILE_CACHE,
       BATON_STATE_DIR: this.stateDir,
+      // A daemon that a test kills stays away.
+      BATON_RESTART: 'off',
       ...settings,
     };
     this.git(this.folder, 'init', '--quiet', '--initial-branch=main', this.repository);

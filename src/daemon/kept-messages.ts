@@ -1,0 +1,17 @@
+import { problem } from '../protocol/problem.ts';
+
+/** The messages of a project's sessions that were acknowledged and are not recorded yet. */
+export interface KeptMessages {
+  /** Whether there are any, at this moment. If that cannot be found out, there are. */
+  areWaiting(): boolean;
+  /** Records them in order; returns whether none is left. */
+  drain(): Promise<boolean>;
+}
+
+export const NO_MESSAGES: KeptMessages = { areWaiting: () => false, drain: async () => true };
+
+export const MESSAGES_WAIT = problem(
+  'store-unavailable',
+  'earlier messages of this project are not recorded yet',
+  'They are kept. This is tried again by itself.',
+);

@@ -1,0 +1,22 @@
+export interface RestartTimes {
+  /** The wait before the first restart; it doubles with each crash in a row. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** So many crashes in a row, and nobody restarts it any more. */
+  readonly tries: number;
+  /** A daemon that has run so long did not crash at its start: the count begins again. */
+  readonly steadyMs: number;
+}
+
+/** An hour in all: a full disk or an update may take that long. */
+export const RESTART_TIMES: RestartTimes = { firstMs: 500, lastMs: 300_000, tries: 20, steadyMs: 60_000 };
+
+/** How many crashes in a row this one makes, given how many there were before it and how long the daemon ran. */
+export function crashesInRow(before: number, ranMs: number, { steadyMs }: RestartTimes): number {
+  return ranMs >= steadyMs ? 1 : before + 1;
+}
+
+/** How long to wait before the daemon is started again; undefined: not at all. */
+export function restartDelay(inRow: number, { firstMs, lastMs, tries }: RestartTimes): number | undefined {
+  return inRow > tries ? undefined : Math.min(firstMs * 2 ** (inRow - 1), lastMs);
+}

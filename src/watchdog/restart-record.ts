@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { stateFiles } from '../api/state-folder.ts';
+import { writeWhole } from '../api/write-whole.ts';
+
+/** The crashes of a state folder's daemon, as `status` shows them and as the next watchdog counts on. */
+export interface RestartRecord {
+  readonly v: 1;
+  /** Crashes since a daemon last ran for a while, or was started by a person. */
+  readonly in_row: number;
+  /** The newest crash. */
+  readonly at: string;
+  readonly reason: string;
+  /** Nobody starts it again by itself. */
+  readonly gave_up: boolean;
+}
+
+export function readRestarts(stateDir: string): RestartRecord | undefined {
+  try {
+    const record: unknown = JSON.parse(readFileSync(stateFiles(stateDir).restarts, 'utf8'));
+    return isRecord(record) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeRestarts(stateDir: string, record: RestartRecord): void {
+  try {
+    writeWhole(stateFiles(stateDir).restarts, `${JSON.stringify(record)}\n`);
+  } catch {
+    // A full disk must not keep the daemon from being started; the watchdog counts on in its memory.
+  }
+}
+
+/** A person started the daemon: the count begins again. What happened stays, for `status`. */
+export function forgetRow(stateDir: string): void {
+  const record = readRestarts(stateDir);
+  if (record !== undefined && record.in_row > 0) writeRestarts(stateDir, { ...record, in_row: 0 });
+}
+
+function isRecord(value: unknown): value is RestartRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const { v, in_row, at, reason, gave_up }: Partial<Record<keyof RestartRecord, unknown>> = value;
+  const hasTexts = typeof at === 'string' && typeof reason === 'string';
+  return v === 1 && Number.isSafeInteger(in_row) && hasTexts && typeof gave_up === 'boolean';
+}

@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { ENVIRONMENT_FD, splitEnvironment } from '../api/environment-pipe.ts';
+import { readRestartTimes } from './settings.ts';
+
+/** The pipe that closes with the daemon, and what is written into it by a daemon that stops as it was asked to. */
+export const LIFE_FD = 3;
+export const GOODBYE = 'goodbye\n';
+
+export interface Watchdog {
+  /** The daemon stops, and is not to be started again. */
+  dismiss(): Promise<void>;
+}
+
+export interface WatchdogOptions {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onLost: (reason: string) => void;
+}
+
+/** Starts the watchdog of this process, and another one whenever it ends, with growing waits. */
+export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watchdog {
+  const { firstMs, lastMs, steadyMs } = readRestartTimes(env);
+  let child: ChildProcess | undefined;
+  let delayMs = firstMs;
+  let isDismissed = false;
+  let again: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    const startedMs = performance.now();
+    child = spawnWatchdog(stateDir, env);
+    const onEnd = (reason: string): void => {
+      if (isDismissed) return;
+      onLost(reason);
+      delayMs = performance.now() - startedMs >= steadyMs ? firstMs : Math.min(delayMs * 2, lastMs);
+      again = setTimeout(begin, delayMs).unref();
+    };
+    child?.once('error', ({ message }) => onEnd(message));
+    child?.once('exit', (code, signal) => onEnd(signal ?? `exit code ${code}`));
+  };
+  begin();
+  return {
+    async dismiss() {
+      isDismissed = true;
+      clearTimeout(again);
+      const pipe = child?.stdio[LIFE_FD];
+      if (!(pipe instanceof Writable)) return;
+      await new Promise<void>((resolve) => {
+        pipe.once('error', () => resolve());
+        pipe.end(GOODBYE, () => resolve());
+      });
+    },
+  };
+}
+
+/** In a clone the source runs as it stands; a release has a bundle. */
+const ENTRY = ['watchdog/main.ts', 'watchdog.cjs'].map((path) => join(import.meta.dirname, '..', path));
+
+function spawnWatchdog(stateDir: string, env: WatchdogOptions['env']): ChildProcess | undefined {
+  const entry = ENTRY.find((path) => existsSync(path));
+  if (entry === undefined) return undefined;
+  const { shown, piped } = splitEnvironment(env);
+  // It waits for most of its life: without a compiler it is a fifth smaller. (Source needs the compiler.)
+  const flags = entry.endsWith('.ts') ? ['--disable-warning=ExperimentalWarning'] : ['--jitless'];
+  const child = spawn(process.execPath, [...flags, entry, stateDir], {
+    cwd: stateDir,
+    env: { ...shown, BATON_STATE_DIR: stateDir, BATON_ENVIRONMENT_FD: String(ENVIRONMENT_FD) },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  const pipe = child.stdio[ENVIRONMENT_FD];
+  if (pipe instanceof Writable) {
+    pipe.on('error', () => undefined);
+    pipe.end(piped);
+  }
+  child.stdio[LIFE_FD]?.on('error', () => undefined);
+  child.unref();
+  // The pipe must not keep the daemon alive, either.
+  unref(child.stdio[LIFE_FD]);
+  return child;
+}
+
+function unref(stream: unknown): void {
+  if (typeof stream === 'object' && stream !== null && 'unref' in stream && typeof stream.unref === 'function')
+    stream.unref();
+}

@@ -1,0 +1,90 @@
+import { appendFileSync, closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { hasDownIntent } from '../api/down-intent.ts';
+import { findDaemon } from '../api/reach.ts';
+import { startDaemon } from '../api/start-daemon.ts';
+import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
+import { crashesInRow, restartDelay, type RestartTimes } from './back-off.ts';
+import { crashReason } from './crash-reason.ts';
+import { readRestarts, writeRestarts } from './restart-record.ts';
+
+export interface WatchOptions {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly times: RestartTimes;
+}
+
+/**
+ * The daemon has ended without a goodbye: starts it again, with growing waits. Resolves when a daemon runs, whoever started it, and this
+ * watchdog is not needed any more; or when nobody wants one; or when it gives up.
+ */
+export async function restartDaemon(options: WatchOptions): Promise<void> {
+  const { stateDir, times } = options;
+  const { log } = stateFiles(stateDir);
+  const { started = '' } = readDaemonRecord(stateDir) ?? {};
+  let inRow = crashesInRow(readRestarts(stateDir)?.in_row ?? 0, Date.now() - (Date.parse(started) || 0), times);
+  let reason = crashReason(endOf(log));
+  for (;;) {
+    const delayMs = restartDelay(inRow, times);
+    const crash = {
+      v: 1,
+      in_row: inRow,
+      at: new Date().toISOString(),
+      reason,
+      gave_up: delayMs === undefined,
+    } as const;
+    if (!existsSync(stateDir)) return;
+    writeRestarts(stateDir, crash);
+    if (delayMs === undefined) return note(log, 'the daemon is not started again', { crashes: inRow, reason });
+    note(log, 'the daemon ended without stopping, and is started again', { crashes: inRow, wait_ms: delayMs, reason });
+    const failure = await start(options, delayMs);
+    if (failure === undefined) return;
+    inRow += 1;
+    reason = failure;
+  }
+}
+
+/** Starts a daemon after a wait. Returns why it did not start; undefined if one runs, or nobody wants one. */
+async function start({ stateDir, env }: WatchOptions, delayMs: number): Promise<string | undefined> {
+  for (;;) {
+    await pause(delayMs);
+    if (!existsSync(stateDir) || hasDownIntent(stateDir)) return undefined;
+    const connection = await findDaemon(stateDir);
+    connection?.close();
+    if (connection !== undefined) return undefined;
+    const started = await startDaemon({ stateDir, env: { ...env, BATON_RESTARTED: '1' }, deadlineMs: START_MS });
+    if (started.kind === 'listens') return undefined;
+    if (started.kind === 'failed') return hasDownIntent(stateDir) ? undefined : started.error.message;
+    // Another process starts one, or one has the lock and is about to listen or to end: the next look tells.
+  }
+}
+
+/** Long enough for a machine that has other things to do. */
+const START_MS = 60_000;
+const LOG_END_BYTES = 8192;
+
+/** A line in the words of the daemon's own log. */
+function note(path: string, message: string, fields: Readonly<Record<string, string | number>>): void {
+  const line = { at: new Date().toISOString(), level: 'error', message, pid: process.pid, ...fields };
+  try {
+    appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  } catch {
+    // Without a log the daemon is started all the same.
+  }
+}
+
+function endOf(path: string): string {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      const bytes = Buffer.alloc(Math.min(size, LOG_END_BYTES));
+      readSync(file, bytes, 0, bytes.length, size - bytes.length);
+      return bytes.toString('utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * What each agent of the storm does: notes that it started, sends one signal until Baton has acknowledged it, and notes that. At two points
+ * it waits while a file is there, so that many agents do the same at the same moment. The notes lie outside of the state folder, whose disk
+ * may be full.
+ */
+const { STORM_FOLDER: folder = '', BATON_AGENT_ID: agent = '' } = process.env;
+const note = (what) => appendFileSync(`${folder}/notes`, `${what} ${agent}\n`);
+
+async function hold(where) {
+  if (!existsSync(`${folder}/hold-${where}`)) return;
+  note(`holds-${where}`);
+  for (let left = 1500; left > 0 && existsSync(`${folder}/hold-${where}`); left -= 1) await pause(20);
+}
+
+note('started');
+await hold('before');
+for (let tries = 1; ; tries += 1) {
+  const args = [
+    'emit',
+    'agent:signal',
+    '--agent',
+    agent,
+    JSON.stringify({ kind: 'complete', message: `done ${agent}` }),
+  ];
+  const { status, stdout, stderr } = spawnSync('baton', args, { encoding: 'utf8' });
+  // Both are promises: recorded, and kept in the outbox.
+  if (status === 0 || /\bkept\b/.test(stderr.replaceAll(/was not kept/g, ''))) {
+    note(status === 0 ? 'acknowledged' : 'kept');
+    break;
+  }
+  if (tries === 60) {
+    note('gave-up');
+    appendFileSync(`${folder}/notes`, `# ${JSON.stringify([status, stdout, stderr])}\n`);
+    break;
+  }
+  await pause(250);
+}
+await hold('after');

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readDaemonRecord } from '../../../src/api/state-folder.ts';
+import { holdLock } from '../../processes/break-store.ts';
+import type { World } from '../../processes/world.ts';
+
+export const FAULTS = ['stop', 'kill', 'crowd-kill', 'lock', 'full'] as const;
+export type Fault = (typeof FAULTS)[number];
+
+export interface FaultScene {
+  readonly world: World;
+  /** Where agents look for files that hold them. */
+  readonly folder: string;
+  readonly random: () => number;
+  /** Agents that are held together before a crowd is let go. */
+  readonly crowd: number;
+  /** The state folder has a small disk of its own. */
+  readonly hasOwnDisk: boolean;
+}
+
+/** Lets one fault happen, and mends it. */
+export async function happen(fault: Fault, scene: FaultScene): Promise<void> {
+  const { world, random } = scene;
+  switch (fault) {
+    case 'kill':
+      return kill(daemonOf(world), 'SIGKILL');
+    case 'crowd-kill':
+      return killInCrowd(scene);
+    case 'stop': {
+      const pid = daemonOf(world);
+      kill(pid, 'SIGSTOP');
+      // Mostly shorter than supervisors wait, now and then as long as the issue says.
+      await pause(random() < 0.2 ? 18_000 : 500 + random() * 8000);
+      return kill(pid, 'SIGCONT');
+    }
+    case 'lock': {
+      const release = holdLock(world);
+      await pause(500 + random() * 12_000);
+      return release();
+    }
+    case 'full':
+      return fill(scene);
+  }
+}
+
+/** Many agents are about to signal, or have just signalled, and go on in the moment in which the daemon is killed. */
+async function killInCrowd({ world, folder, random, crowd }: FaultScene): Promise<void> {
+  const where = random() < 0.5 ? 'before' : 'after';
+  const file = join(folder, `hold-${where}`);
+  const before = countHeld(folder, where);
+  writeFileSync(file, '');
+  const deadline = performance.now() + 15_000;
+  while (countHeld(folder, where) - before < crowd && performance.now() < deadline) await pause(50);
+  const isFirst = random() < 0.5;
+  if (isFirst) kill(daemonOf(world), 'SIGKILL');
+  rmSync(file);
+  // They exit within a few moments of each other: anywhere in between.
+  if (!isFirst) await pause(random() * 300);
+  if (!isFirst) kill(daemonOf(world), 'SIGKILL');
+}
+
+function countHeld(folder: string, where: string): number {
+  return linesOf(folder).filter((line) => line.startsWith(`holds-${where} `)).length;
+}
+
+/** Nothing can be written into the state folder: its disk is full, or else the daemon may write no file of more than a page. */
+async function fill({ world, random, hasOwnDisk }: FaultScene): Promise<void> {
+  const ms = 1000 + random() * 7000;
+  if (!hasOwnDisk) {
+    const pid = String(daemonOf(world));
+    const limit = (size: string): void => {
+      try {
+        execFileSync('prlimit', ['--pid', pid, `--fsize=${size}:`], { stdio: 'ignore' });
+      } catch {
+        // It has ended.
+      }
+    };
+    limit('4096');
+    await pause(ms);
+    return limit('unlimited');
+  }
+  const ballast = join(world.stateDir, 'ballast');
+  try {
+    const { bavail, bsize } = statfsSync(world.stateDir);
+    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+  } catch {
+    // Full is what was wanted.
+  }
+  await pause(ms);
+  rmSync(ballast, { force: true });
+}
+
+export function linesOf(folder: string): string[] {
+  try {
+    return readFileSync(join(folder, 'notes'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
+  } catch {
+    return [];
+  }
+}
+
+function daemonOf({ stateDir }: World): number {
+  return readDaemonRecord(stateDir)?.pid ?? 0;
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    if (pid > 0) process.kill(pid, signal);
+  } catch {
+    // It has ended already, and its watchdog starts the next one.
+  }
+}

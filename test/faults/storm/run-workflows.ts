@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../../src/api/client.ts';
+import type { World } from '../../processes/world.ts';
+
+/** How each workflow ended, by its id: done, unfinished, or why it failed. */
+export type Ends = Map<string, string>;
+
+/**
+ * Keeps as many workflows under way as agents may run. By turns a pipeline with two agents, and a task that a worker claims for one: what is lost of the
+ * one is a step that failed, of the other a claim that is made again.
+ */
+export async function runAll(world: World, workflows: number, atOnce: number, deadline: number): Promise<Ends> {
+  const client = world.client();
+  const ends: Ends = new Map();
+  let next = 1;
+  const runOne = async (): Promise<void> => {
+    while (next <= workflows && performance.now() < deadline) {
+      const n = next++;
+      await (n % 2 === 0 ? runTask : runPipeline)(client, n, ends, deadline);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, async () => runOne()));
+  client.close();
+  return ends;
+}
+
+async function runPipeline(client: Client, n: number, ends: Ends, deadline: number): Promise<void> {
+  const input = { name: 'flow', args: [] };
+  const { id } = (await untilAnswered(client, 'run_start', input, deadline, `workflow-${n}`)) ?? {};
+  if (typeof id !== 'string') return;
+  ends.set(id, 'unfinished');
+  for (;;) {
+    const shown = await untilAnswered(client, 'pipeline_show', { id, wait_ms: 3000 }, deadline);
+    if (shown === undefined) return;
+    const { status, reason } = shown;
+    if (status === 'running') continue;
+    ends.set(id, status === 'done' ? 'done' : `${String(status)}: ${String(reason)}`);
+    return;
+  }
+}
+
+async function runTask(client: Client, n: number, ends: Ends, deadline: number): Promise<void> {
+  const task_id = `task-${n}`;
+  if ((await untilAnswered(client, 'task_create', { task_id, title: task_id }, deadline, task_id)) === undefined)
+    return;
+  ends.set(task_id, 'unfinished');
+  for (;;) {
+    const shown = await untilAnswered(client, 'task_get', { task_id }, deadline);
+    if (shown === undefined) return;
+    if (shown['phase'] !== 'IMPLEMENTATION') {
+      ends.set(
+        task_id,
+        shown['phase'] === 'CI_PENDING' ? 'done' : `in ${String(shown['phase'])}: ${String(shown['blocked_because'])}`,
+      );
+      return;
+    }
+    await pause(500);
+  }
+}
+
+/** With one key, as often as it takes; undefined when the time is up. */
+async function untilAnswered(
+  client: Client,
+  operation: string,
+  input: unknown,
+  deadline: number,
+  key: string = crypto.randomUUID(),
+): Promise<Record<string, unknown> | undefined> {
+  while (performance.now() < deadline) {
+    const answer = await client.call(operation, input, { timeoutMs: 15_000, key });
+    if (answer.ok) return { ...Object(answer.result) };
+    // What the client has kept is delivered by itself, and answered by the same key.
+    await pause(300);
+  }
+  return undefined;
+}

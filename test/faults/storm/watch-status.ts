@@ -1,0 +1,53 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { World } from '../../processes/world.ts';
+
+export interface Asked {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly isAllClear: boolean;
+}
+
+/** Asks again and again whether anything needs a person, and keeps every answer with its time. */
+export function watchStatus(world: World): { readonly answers: readonly Asked[]; readonly stop: () => Promise<void> } {
+  const answers: Asked[] = [];
+  const client = world.client();
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      const fromMs = performance.now();
+      const answer = await client.call('status_get', {}, { timeoutMs: 5000 });
+      if (answer.ok) answers.push({ fromMs, toMs: performance.now(), isAllClear: isAllClear(answer.result) });
+      await pause(200);
+    }
+  })();
+  return {
+    answers,
+    stop: async () => {
+      isOver = true;
+      client.close();
+      await watching.catch(() => undefined);
+    },
+  };
+}
+
+/** By the field that says so; a daemon without it says so by having nothing to show. */
+function isAllClear(result: unknown): boolean {
+  const { all_clear, needs_you, attention }: Record<string, unknown> = { ...Object(result) };
+  if (typeof all_clear === 'boolean') return all_clear;
+  return [needs_you, attention].every((list) => Array.isArray(list) && list.length === 0);
+}
+
+export interface Window {
+  readonly fault: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** All-clears that were given while nothing could be written: asked a while after it began, and answered before it was over. */
+export function falseAllClears(answers: readonly Asked[], windows: readonly Window[], graceMs: number): string[] {
+  const isBlind = ({ fault }: Window): boolean => fault === 'full' || fault === 'lock';
+  return windows.filter(isBlind).flatMap(({ fault, fromMs, toMs }) => {
+    const wrong = answers.filter((one) => one.isAllClear && one.fromMs > fromMs + graceMs && one.toMs < toMs);
+    return wrong.length === 0 ? [] : [`${wrong.length} false all-clears during a fault (${fault})`];
+  });
+}
