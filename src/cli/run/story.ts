@@ -85,6 +85,10 @@ const TELL: Readonly<Record<string, Teller>> = {
   AgentSignalled: ({ kind, message }, name) => `${name}: says ${textIn(kind)}${because(message)}`,
   AgentIdle: (_, name) => `${name}: idle`,
   AgentStop: (_, name) => `${name}: tried to stop without signaling completion`,
+  AgentSilent: ({ what, tool }, name) =>
+    what === 'tool' ? `${name}: a tool call takes too long${because(tool)}` : `${name}: silent in a turn`,
+  AgentHeard: (_, name) => `${name}: heard again`,
+  AgentRestartRequested: (_, name) => `${name}: its process is being restarted`,
   AgentPrompted: ({ prompt }, name) => `${name}: asks${because(prompt)}`,
   AgentErrored: ({ error, message }, name) => `${name}: ${textIn(error)}${because(message)}`,
   AgentExited: (data, name) => `${name}: ${exitOf(data)}`,
