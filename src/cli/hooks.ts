@@ -1,4 +1,6 @@
 import { userInfo } from 'node:os';
+import { belowSession } from '../api/below-session.ts';
+import { findSessionAbove } from '../api/find-session-above.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from '../api/principal-name.ts';
 import { ensureWorkerToken } from '../api/worker-token.ts';
 import { CLIENTS, type Client, type ClientName, type Machine, type Scope, type Wanted } from '../hooks/client.ts';
@@ -38,6 +40,8 @@ export const hooksInstall: Command = {
     if ('usage' in asked) return usage(asked.usage, 'install', io);
     const hooked = HOOKED_CLIENTS[asked.name];
     const { scope, machine } = asked.wanted;
+    const inside = refuseInside(machine.stateDir, io);
+    if (inside !== undefined) return inside;
     if (!clearLost(hooked, machine, io)) return EXIT.failed;
     const elsewhere = new InstallRecord(machine.stateDir)
       .all(asked.name)
@@ -76,6 +80,8 @@ export const hooksUninstall: Command = {
     const asked = wantedOf(given, io);
     if ('usage' in asked) return usage(asked.usage, 'uninstall', io);
     const hooked = HOOKED_CLIENTS[asked.name];
+    const inside = refuseInside(asked.wanted.machine.stateDir, io);
+    if (inside !== undefined) return inside;
     if (!clearLost(hooked, asked.wanted.machine, io)) return EXIT.failed;
     const done = uninstallHooks(hooked, asked.wanted);
     if (!done.ok) return refuse(done, io);
@@ -103,6 +109,18 @@ export const hooksRun: Command = {
     return runHook([...args, ...(options.has('claim') ? ['--claim'] : []), ...who], io.env, io.cwd);
   },
 };
+
+/**
+ * An agent does not decide as which principal a person's sessions work: the first of them would have a token issued for the name that the
+ * agent chose, with the operator's rights.
+ */
+function refuseInside(stateDir: string, io: Io): number | undefined {
+  const above = findSessionAbove(stateDir, io.env);
+  if (above === undefined) return undefined;
+  const { message, hint } = belowSession(above);
+  io.err(`Error: ${message}\n  hint: ${hint}\n`);
+  return EXIT.failed;
+}
 
 function wantedOf({ args, options }: Given, io: Io): { name: ClientName; wanted: Wanted } | { usage: string } {
   const name = CLIENTS.find((each) => each === args[0]);

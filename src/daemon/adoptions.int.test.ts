@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projectId } from '../git/project-id.ts';
@@ -25,10 +25,13 @@ function commit(files: Readonly<Record<string, string>>): void {
     mkdirSync(dirname(join(world.repository, path)), { recursive: true });
     writeFileSync(join(world.repository, path), text);
   }
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-C', world.repository, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args]);
   git('add', '--all');
   git('commit', '--quiet', '--message', 'x');
+}
+
+function git(...args: string[]): string {
+  const author = ['-c', 'user.name=t', '-c', 'user.email=t@t'];
+  return execFileSync('git', ['-C', world.repository, ...author, ...args], { encoding: 'utf8' }).trim();
 }
 
 interface Rules {
@@ -57,6 +60,27 @@ describe('the first runbook of a project', () => {
     const { in_force, working } = await rules();
     expect(in_force?.commit).toMatch(/^[0-9a-f]{40}$/);
     expect(working).toMatchObject({ loosens: true, differences: [{ field: 'ci.required.test' }] });
+  });
+
+  it('is compared with what was committed, not with an object that was overwritten to look like the working file', async () => {
+    commit({ 'baton.toml': STRICT });
+    const name = git('rev-parse', 'HEAD:baton.toml');
+    world.write(LAX);
+    const lax = git('hash-object', '-w', 'baton.toml');
+    const [path, other] = [name, lax].map((each) =>
+      join(world.repository, '.git/objects', each.slice(0, 2), each.slice(2)),
+    );
+    chmodSync(path ?? '', 0o644);
+    copyFileSync(other ?? '', path ?? '');
+    expect(git('show', 'HEAD:baton.toml')).toContain('run = "true"');
+    await world.start();
+    await addTask('A');
+    expect(await adoptions()).toEqual([]);
+    const adopted = await world.call('runbook_adopt');
+    expect(adopted).toMatchObject({
+      ok: false,
+      error: { code: 'git/damaged-object', hint: expect.stringContaining('git fsck') },
+    });
   });
 
   it('is not a file that appears while a session is alive', async () => {

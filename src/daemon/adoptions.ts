@@ -3,8 +3,10 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { loosens, compareRules, type RuleDifference } from '../runbook/compare-rules.ts';
 import { gateFieldsOf } from '../runbook/gate-fields.ts';
 import type { ReadRunbook } from '../runbook/read-runbook.ts';
+import type { GitResult } from '../git/run-git.ts';
 import { adoptionInForce } from '../state/adoption.ts';
 import { decide, type Command } from '../state/decide.ts';
+import { acceptedMain } from '../state/main/main-branch.ts';
 import { hasSessions } from '../state/has-sessions.ts';
 import type { State } from '../state/state.ts';
 import { describeDifferences } from './describe-rules.ts';
@@ -58,7 +60,9 @@ export class Adoptions {
     const pinned = await readWorkingRules(project.path, read, project.ledger);
     if (pinned === undefined) return { ok: false, error: UNFIT };
     const { inForce } = rulebook;
-    const committed = await this.#readCommitted(inForce ?? pinned);
+    const found = await this.#readCommitted(inForce ?? pinned);
+    if (!found.ok) return { ok: false, error: found.problem };
+    const { value: committed } = found;
     const base = inForce ?? committed?.pinned;
     const differences = base === undefined ? [] : compareRules(base.fields, pinned.fields);
     return { ok: true, proposal: { pinned, differences }, committed };
@@ -116,7 +120,7 @@ export class Adoptions {
       const read = working.read();
       this.#tried = { read, besideSession };
       const pinned = await readWorkingRules(project.path, read, project.ledger);
-      const committed = await this.#readCommitted(pinned);
+      const committed = required(await this.#readCommitted(pinned));
       const isSame =
         !besideSession &&
         pinned !== undefined &&
@@ -148,7 +152,7 @@ export class Adoptions {
       const adoption = state === undefined ? undefined : adoptionInForce(state);
       const { inForce } = rulebook;
       if (adoption === undefined || inForce === undefined) return;
-      const committed = await this.#readCommitted(inForce);
+      const committed = required(await this.#readCommitted(inForce));
       const pinned = committed?.pinned;
       if (committed === undefined || pinned === undefined || pinned.sha256 === inForce.sha256) {
         await this.#submit({ kind: 'drop-adoption-questions', command: null });
@@ -203,9 +207,11 @@ export class Adoptions {
     return settled.ok ? settled.answer : undefined;
   }
 
-  async #readCommitted(by: PinnedRunbook | undefined): Promise<CommittedRules | undefined> {
+  async #readCommitted(by: PinnedRunbook | undefined): Promise<GitResult<CommittedRules | undefined>> {
     const { path, ledger } = this.#options.project;
-    return readCommittedRules(path, { into: by?.runbook.merge?.into, ledger });
+    const state = await this.#state();
+    const into = by?.runbook.merge?.into ?? (state === undefined ? undefined : acceptedMain(state)?.branch);
+    return readCommittedRules(path, { into, ledger });
   }
 
   /** One at a time: two adoptions at once would each compare with the one before. */
@@ -226,6 +232,12 @@ export type AdoptedWorking =
   | { readonly ok: false; readonly error: ApiError };
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
+
+/** The daemon adopts nothing while the repository is damaged; its log says why. */
+function required(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {
+  if (!found.ok) throw new Error(found.problem.message);
+  return found.value;
+}
 
 /** A runbook without gates is not pinned, so that its author is not asked about each edit while writing it. */
 function hasGates({ fields }: PinnedRunbook): boolean {

@@ -34,7 +34,8 @@ export function parseReport(event: string, body: Uint8Array): ParsedReport {
     fieldOf(run, field),
   );
   if (typeof name !== 'string' || name === '') return malformed(`${event}.name is missing`);
-  if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) return malformed(`${event}.head_sha is not a commit`);
+  if (typeof sha !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha))
+    return malformed(`${event}.head_sha is not a commit`);
   const outcome = outcomeOf(conclusion);
   return { ok: true, value: { name, sha, outcome, url: typeof url === 'string' ? url.slice(0, 500) : null } };
 }

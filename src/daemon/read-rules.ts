@@ -1,6 +1,7 @@
-import { committedFiles, type CommittedFile, type CommittedFiles } from '../git/committed-files.ts';
+import type { CommittedFile, CommittedFiles } from '../git/committed-files.ts';
+import { hashedFiles } from '../git/hashed-files.ts';
 import { findMainBranch } from '../git/repository.ts';
-import type { Place } from '../git/run-git.ts';
+import type { GitResult } from '../git/run-git.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { examineRunbook } from '../runbook/check-runbook.ts';
 import { collectPrompts, type PromptSource } from '../runbook/collect-prompts.ts';
@@ -27,19 +28,18 @@ export interface CommittedRules {
   readonly pinned: PinnedRunbook | undefined;
 }
 
-/** The runbook of the main branch; undefined if there is no main branch. */
+/**
+ * The runbook of the main branch; undefined if there is no main branch. Every object is hashed: an agent can overwrite those of the
+ * repository, and rules that are compared with forged ones would seem unchanged. If one is damaged, there is no answer.
+ */
 export async function readCommittedRules(
   path: string,
-  {
-    into,
-    ledger,
-    place = path,
-  }: { readonly into: string | undefined; readonly ledger: Hashing; readonly place?: Place },
-): Promise<CommittedRules | undefined> {
+  { into, ledger }: { readonly into: string | undefined; readonly ledger: Hashing },
+): Promise<GitResult<CommittedRules | undefined>> {
   const main = await findMainBranch(path, into);
-  if (!main.ok) return undefined;
+  if (!main.ok) return { ok: true, value: undefined };
   const { sha: commit } = main.value;
-  const files = committedFiles(place, commit);
+  const files = hashedFiles(path, commit);
   const found = (await Promise.all(RUNBOOK_PATHS.map(async (each) => files.list(each)))).flat();
   const texts = await Promise.all(
     found
@@ -48,11 +48,13 @@ export async function readCommittedRules(
       .map(async (file) => ({ path: file.path, text: await readText(files, file) })),
   );
   const readable = texts.flatMap(({ path: name, text }) => (text === null ? [] : [{ path: name, text }]));
-  if (readable.length === 0 || readable.length < texts.length) return { commit, pinned: undefined };
+  if (files.damage !== undefined) return files.damage;
+  const none = { ok: true, value: { commit, pinned: undefined } } as const;
+  if (readable.length === 0 || readable.length < texts.length) return none;
   const { checked, subject } = examineRunbook(readable);
-  if (!checked.ok) return { commit, pinned: undefined };
+  if (!checked.ok) return none;
   const prompts = await collectPrompts(checked.value, committedPrompts(path, files));
-  return { commit, pinned: pinRunbook(subject.value, prompts, ledger) };
+  return files.damage ?? { ok: true, value: { commit, pinned: pinRunbook(subject.value, prompts, ledger) } };
 }
 
 /** In the order in which the working files are read. */

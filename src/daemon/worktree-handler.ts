@@ -2,7 +2,7 @@ import { taskWorktree } from '../api/agent-operations.ts';
 import { branchName } from '../git/branch-name.ts';
 import { createWorktree } from '../git/create-worktree.ts';
 import { findFence, installFence } from '../git/install-fence.ts';
-import { findMainBranch } from '../git/repository.ts';
+import { findMainOf } from '../effects/main-commit.ts';
 import { takeOver } from '../git/take-over.ts';
 import { keepOrigin } from '../git/worktree-origin.ts';
 import { findWorktree } from '../git/worktrees.ts';
@@ -21,7 +21,8 @@ import { sessionSettingsOf } from './project-world.ts';
  * who write in one folder cannot be told apart.
  */
 export const worktreeHandler = handle(taskWorktree, async ({ caller, project, services }) => {
-  const { workspace, into } = sessionSettingsOf(services);
+  const settings = sessionSettingsOf(services);
+  const { workspace } = settings;
   const template = workspace.branch;
   const settled = await project.keeper.submit({
     actor: actorOf(caller),
@@ -41,7 +42,19 @@ export const worktreeHandler = handle(taskWorktree, async ({ caller, project, se
   });
   if (!settled.ok) return answerOf(settled, () => null);
   const { id, epoch, sessionId, holder, branch } = settled.answer;
-  const found = await findPlace(project, branch, { taskId: id, epoch, holder });
+  const main = await findMainOf(null, {
+    path: project.path,
+    settingsFor: () => settings,
+    read: async (look) => {
+      const read = await project.keeper.read(({ state }) => look(state));
+      return read.ok ? read.answer : undefined;
+    },
+    lookAtMain: async () => project.mainWatch.look(),
+  });
+  const into = main.ok ? main.value.name : settings.into;
+  const { path: repository, stateDir } = project;
+  const ground = { path: repository, stateDir, base: main.ok ? main.value.sha : 'HEAD' };
+  const found = await findPlace(ground, branch, { taskId: id, epoch, holder });
   if (!found.ok) return failure(found);
   const { path, isNew, earlier } = found.value;
   const kept = await keepOrigin(project.stateDir, path, { copied: {}, linked: [] });
@@ -68,7 +81,8 @@ interface Place {
   readonly earlier: string | null;
 }
 
-type Ground = Pick<Call['project'], 'path' | 'stateDir'>;
+/** `base`: where a new branch begins. */
+type Ground = Pick<Call['project'], 'path' | 'stateDir'> & { readonly base: string };
 
 interface Owner {
   readonly taskId: string;
@@ -92,12 +106,10 @@ async function findPlace(project: Ground, branch: string, owner: Owner): Promise
 }
 
 async function makePlace(
-  { path: repository, stateDir }: Ground,
+  { path: repository, stateDir, base }: Ground,
   branch: string,
   owner: Owner | null,
 ): Promise<GitResult<Place>> {
-  const main = await findMainBranch(repository);
-  const base = main.ok ? main.value.name : 'HEAD';
   const made = await createWorktree(repository, {
     stateDir,
     branch,

@@ -2,7 +2,7 @@ import { makeCheckout } from '../git/checkout/make-checkout.ts';
 import { findMergeBase } from '../git/commits.ts';
 import type { OwnRepository } from '../git/own/own-repository.ts';
 import { failed, type GitResult } from '../git/run-git.ts';
-import { findMainCommit } from './main-commit.ts';
+import { findMainOf } from './main-commit.ts';
 import type { World } from './world.ts';
 
 /**
@@ -16,16 +16,17 @@ export async function checkOut(
 ): Promise<GitResult<string>> {
   const began = await world.read((state) => {
     const task = state.tasks.get(taskId);
-    return { mainAt: task?.flow.mainAt ?? null, ...world.settingsFor(task ?? null) };
+    return { task: task ?? null, mainAt: task?.flow.mainAt ?? null, filters: world.settingsFor(task ?? null).filters };
   });
   if (began === undefined)
     return failed('git/failed', 'the ledger does not answer', 'See what the daemon says: baton up --foreground');
-  const main = await findMainCommit(world.path, began.into);
-  if (main === undefined)
-    return failed('git/no-main-branch', 'this repository has no main branch', 'Name it in baton.toml: merge.into');
-  const own = await world.own.with(sha, main.sha);
+  const found = await findMainOf(began.task, world);
+  if (!found.ok) return found;
+  const { name, sha: mainSha } = found.value;
+  const own = await world.own.with(sha, mainSha);
   if (!own.ok) return own;
-  const base = (await hasCommit(began.mainAt, world)) ?? (await findCommon(own.value, sha, main.sha));
+  const base = (await hasCommit(began.mainAt, world)) ?? (await findCommon(own.value, sha, mainSha));
+  const main = { name, sha: mainSha };
   return makeCheckout(own.value, { sha, base, filters: began.filters, main, stateDir: world.stateDir }, folder);
 }
 

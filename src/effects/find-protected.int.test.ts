@@ -26,9 +26,15 @@ async function find(work: () => void, protection: Partial<Protection> = {}): Pro
   const head = scratch.git(repo, 'rev-parse', 'HEAD');
   const own = new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
   const settings = { into, protection: { patterns: [], inUse: [], ...protection } };
-  const state = { main: new Map([['main', { branch: 'main' }]]) };
+  const state = { main: new Map([['main', { branch: 'main', trusted: null }]]) };
   const read = async (ask: (state: unknown) => unknown) => Promise.resolve(ask(state));
-  const world = { path: repo, own, settingsFor: () => settings, read } as unknown as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const world = {
+    path: repo,
+    own,
+    settingsFor: () => settings,
+    read,
+    lookAtMain: async () => undefined,
+  } as unknown as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const found = await findProtected({ flow: NO_FLOW }, head, world);
   if (!found.ok) throw new Error(found.problem.message);
   return found.value.paths;

@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import { changedPaths } from '../git/changed-paths.ts';
 import { committedFiles, type CommittedFiles } from '../git/committed-files.ts';
-import { findMainBranch } from '../git/repository.ts';
 import { gitText, type GitResult, type Place } from '../git/run-git.ts';
 import {
   findProtectedPaths,
@@ -10,8 +9,8 @@ import {
   type ChangedFile,
   type Protection,
 } from '../runbook/protected-paths.ts';
-import { findMain } from '../state/main/main-branch.ts';
 import type { Task } from '../state/task.ts';
+import { findMainOf } from './main-commit.ts';
 import type { World } from './world.ts';
 
 export interface FoundProtected {
@@ -25,14 +24,12 @@ export interface FoundProtected {
 export async function findProtected(
   task: Pick<Task, 'flow'>,
   head: string,
-  { path, own: copy, settingsFor, read }: Pick<World, 'path' | 'own' | 'settingsFor' | 'read'>,
+  world: Pick<World, 'path' | 'own' | 'settingsFor' | 'read' | 'lookAtMain'>,
 ): Promise<GitResult<FoundProtected>> {
-  const { into, protection } = settingsFor(task);
-  // If the project does not name its main branch, the repository does (`refs/remotes/origin/HEAD`), and an agent can write there.
-  const name = into ?? (await read((state) => findMain(state)?.branch));
-  const main = await findMainBranch(path, name);
+  const { protection } = world.settingsFor(task);
+  const main = await findMainOf(task, world);
   if (!main.ok) return main;
-  const own = await copy.with(head, main.value.sha);
+  const own = await world.own.with(head, main.value.sha);
   if (!own.ok) return own;
   const met = await gitText(['merge-base', main.value.sha, head], { cwd: own.value });
   // Histories without a common commit differ in everything.

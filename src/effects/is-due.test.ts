@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Play } from '../engine/play.cases.ts';
+import { event } from '../state/event.ts';
+import { given, OPEN, type Step } from '../state/given.cases.ts';
 import * as runs from '../state/runs/say.cases.ts';
+import * as say from '../state/say.cases.ts';
+import { askMerge } from '../state/workflow/say.cases.ts';
 import { isDue } from './is-due.ts';
 
 /** What of an agent's start, stop and messages would be done now. */
@@ -71,5 +75,37 @@ describe('a person who wants an agent that waits for a budget', () => {
     play.say(runs.detached('a1', 3, false), runs.supervisor('a1')).say(runs.exited('a1', { start: 3 }));
     play.order(runs.resolve(play.decision().id, 1)).say(runs.started('a1', 4));
     expect(due(play)).toEqual(['send-message']);
+  });
+});
+
+describe('a merge', () => {
+  const asked = (action: 'retry' | 'dismiss') =>
+    event('DecisionOpened', {
+      decision_id: 'd1',
+      source: 'reconcile',
+      title: 'A does not fit what is in git',
+      context: '',
+      options: [{ label: 'x', action, recommended: true }],
+      agent_id: null,
+      pipeline_id: null,
+      task_id: 'A',
+    });
+  const merging: Step[] = [
+    [say.create('A', { phase: 'READY_FOR_MERGE' }), say.operator],
+    [say.record(), say.operator],
+    [{ kind: 'self-approve', command: { id: 'A', reason: 'alone' } }, say.operator],
+    [askMerge('A'), say.operator],
+  ];
+  const isMergeDue = (steps: readonly Step[]): boolean[] => {
+    const { state } = given(steps, { ...OPEN, mergeGate: true });
+    return [...state.effects.values()].filter(({ kind }) => kind === 'merge').map((effect) => isDue(effect, state));
+  };
+
+  it('waits while a person is asked about the task, and goes on with the answer', () => {
+    const answered = event('DecisionResolved', { decision_id: 'd1', option: 1, action: 'dismiss', message: null });
+    expect(isMergeDue(merging)).toEqual([true]);
+    expect(isMergeDue([...merging, asked('retry')])).toEqual([false]);
+    expect(isMergeDue([...merging, asked('retry'), answered])).toEqual([true]);
+    expect(isMergeDue([...merging, asked('dismiss')])).toEqual([true]);
   });
 });

@@ -1,3 +1,4 @@
+import { requireNoDecision } from '../state/judging.ts';
 import { isMainHeld } from '../state/main/main-branch.ts';
 import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
 import type { Effect } from '../state/runs/effect.ts';
@@ -6,11 +7,16 @@ import type { State } from '../state/state.ts';
 
 /** Whether something that is owed can be done now; what cannot is looked at again after each commit. */
 export function isDue(effect: Effect, state: State): boolean {
-  // What is merged now would build on commits that nobody has accepted.
-  if (effect.kind === 'merge') return !isMainHeld(state);
+  if (effect.kind === 'merge') return isMergeDue(effect.taskId, state);
   if (effect.kind !== 'send-message' && effect.kind !== 'stop-agent' && effect.kind !== 'start-agent') return true;
   const agent = state.agents.get(effect.agentId);
   return agent === undefined || RULES[effect.kind](agent, isHeld(state, agent));
+}
+
+/** A merge waits while the main branch has commits that nobody has accepted, and while a person is asked about the task. */
+function isMergeDue(taskId: string, state: State): boolean {
+  const task = state.tasks.get(taskId);
+  return !isMainHeld(state) && (task === undefined || requireNoDecision(state, task).ok);
 }
 
 /** `isWaiting`: for a budget. */

@@ -1,14 +1,30 @@
-import { findMainBranch, findSha } from '../git/repository.ts';
+import { findMainBranch, type MainBranch } from '../git/repository.ts';
+import type { GitResult } from '../git/run-git.ts';
+import { acceptedMain } from '../state/main/main-branch.ts';
+import type { Task } from '../state/task.ts';
+import type { World } from './world.ts';
 
-export interface MainCommit {
-  readonly name: string;
-  readonly sha: string;
+/**
+ * The main branch that a task's work begins at, is compared with and is merged into: the one that its runbook names, else the one on
+ * record. The repository decides only before the first look: an agent can write `refs/remotes/origin/HEAD`. While commits on the main
+ * branch wait for a person, the last accepted commit counts, so that a session that moved the branch cannot hide its work from a reviewer.
+ */
+export async function findMainOf(
+  task: Pick<Task, 'flow'> | null,
+  { path, settingsFor, read, lookAtMain }: Pick<World, 'path' | 'settingsFor' | 'read' | 'lookAtMain'>,
+): Promise<GitResult<MainBranch>> {
+  await lookAtMain();
+  const accepted = await read(acceptedMain);
+  const name = settingsFor(task).into ?? accepted?.branch;
+  if (accepted?.sha !== undefined && accepted.branch === name)
+    return { ok: true, value: { name, sha: accepted.sha, ref: `refs/heads/${name}` } };
+  return findMainBranch(path, name);
 }
 
-/** The main branch of the project and the commit it is at; undefined if there is none. */
-export async function findMainCommit(path: string, into: string | undefined): Promise<MainCommit | undefined> {
-  const main = await findMainBranch(path, into);
-  if (!main.ok) return undefined;
-  const sha = await findSha(path, `refs/heads/${main.value.name}`);
-  return sha === null ? undefined : { name: main.value.name, sha };
+/** The branch that a merge was asked for; `into` is empty if the runbook names none. */
+export async function findBaseOf(
+  into: string,
+  { path, read }: Pick<World, 'path' | 'read'>,
+): Promise<GitResult<MainBranch>> {
+  return findMainBranch(path, into === '' ? (await read(acceptedMain))?.branch : into);
 }

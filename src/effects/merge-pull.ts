@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { combine } from '../git/merge/combine.ts';
 import { pinCommits } from '../git/own/own-repository.ts';
-import { findMainBranch } from '../git/repository.ts';
 import { failed } from '../github/call-api.ts';
 import { openPulls, type MergeOrder, type Pull, type Pulls } from '../github/pulls.ts';
 import { checkMerged, fetchBase, type MergeScene } from './check-merged.ts';
 import { apiContext, inWords, tryAgain, type Tried } from './github.ts';
+import { findBaseOf } from './main-commit.ts';
 import type { Ended } from './merge-end.ts';
 import { endedElsewhere } from './publish-pull.ts';
 import { readBack } from './read-back.ts';
@@ -28,7 +28,7 @@ export async function mergePull(
   if (known === null || known.number === null || known.published !== effect.head) {
     return { outcome: 'refused', reason: `the head ${effect.head.slice(0, 12)} is not at GitHub` };
   }
-  const main = await findMainBranch(world.path, effect.into === '' ? undefined : effect.into);
+  const main = await findBaseOf(effect.into, world);
   if (!main.ok) return refused(main);
   const scene = { effect, world, signal, pulls: place.value, number: known.number, base: main.value.name };
   for (let tries = 0; tries < MOST_TRIES && !signal.aborted; tries += 1) {

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { advanceBranch } from '../git/merge/advance-branch.ts';
 import { combine, treeOf } from '../git/merge/combine.ts';
 import { pinCommits, type OwnRepository } from '../git/own/own-repository.ts';
-import { findMainBranch, findSha } from '../git/repository.ts';
+import { findSha } from '../git/repository.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { checkCommit } from './check-commit.ts';
 import { findPrepared } from './find-prepared.ts';
 import { findProtected } from './find-protected.ts';
 import { inWords } from './github.ts';
+import { findBaseOf } from './main-commit.ts';
 import type { Ended } from './merge-end.ts';
 import { mergePull } from './merge-pull.ts';
 import { findMissingRecord } from './missing-record.ts';
@@ -58,7 +59,7 @@ async function holdProtected({ mergeId, taskId, head }: Merge, world: World): Pr
 async function merge(effect: Merge, world: World, signal: AbortSignal): Promise<Ended | undefined> {
   const { into } = effect;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const main = await findMainBranch(world.path, into === '' ? undefined : into);
+    const main = await findBaseOf(into, world);
     if (!main.ok) return { outcome: 'refused', reason: inWords(main.problem) };
     const branch = main.value.name;
     const onto = await findSha(world.path, `refs/heads/${branch}`);

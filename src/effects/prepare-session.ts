@@ -11,7 +11,7 @@ import type { Claim, Task } from '../state/task.ts';
 import { findProtected } from './find-protected.ts';
 import { furnishWorkspace } from './furnish-workspace.ts';
 import { inWords } from './github.ts';
-import { findMainCommit } from './main-commit.ts';
+import { findMainOf } from './main-commit.ts';
 import { gatherEpic } from './session-epic-file.ts';
 import { writeSessionFiles, type SessionFacts } from './session-files.ts';
 import { MISSION_FILE, missionOf } from './session-mission.ts';
@@ -122,13 +122,13 @@ async function prepare(
   const since = await findSince(task, copied.value, head.value);
   const mission = missionOf({ task, role, workspace, limits: world.settingsFor(task).limits, plan: run.plan });
   const { port } = furnished;
-  const main = task.flow.mainAt === null ? await findMainCommit(world.path, world.settingsFor(task).into) : undefined;
+  const main = task.flow.mainAt === null ? await findMainOf(task, world) : undefined;
   const place = {
     workspace,
     branch,
     base: head.value,
     ...(since === undefined ? {} : { since }),
-    ...(main === undefined ? {} : { main: main.sha }),
+    ...(main?.ok === true ? { main: main.value.sha } : {}),
   };
   return { agent_id: run.id, task_id: task.id, epoch, ...place, port, mission };
 }

@@ -58,5 +58,6 @@ function markOf(stateDir: string, { pipelineId, step }: Pick<WorkspaceRequest, '
 
 async function defaultBase(path: string): Promise<string> {
   const main = await findMainBranch(path);
-  return main.ok ? main.value.name : 'HEAD';
+  // By its full name: a tag or a file of the same name would come first.
+  return main.ok ? main.value.ref : 'HEAD';
 }

@@ -1,5 +1,4 @@
 import { pushBranch } from '../git/push-branch.ts';
-import { findMainBranch } from '../git/repository.ts';
 import { failed } from '../github/call-api.ts';
 import { findHeadOwner } from '../github/find-github.ts';
 import { openPulls, type Pull, type Pulls } from '../github/pulls.ts';
@@ -10,6 +9,7 @@ import type { Pull as Known } from '../state/workflow/flow.ts';
 import { replaceOwnPart } from '../state/workflow/pull-body.ts';
 import type { PublishPull } from '../state/workflow/pull.ts';
 import { apiContext, inWords, tryAgain, type Tried, type GithubWorld } from './github.ts';
+import { findBaseOf } from './main-commit.ts';
 
 type Publish = Extract<Effect, { kind: 'publish-pull' }>;
 type Published = Omit<PublishPull, 'pullId'>;
@@ -46,7 +46,7 @@ async function publish(
   const opened = openPulls(place.repository, apiContext(world, signal));
   if (!opened.ok) return opened;
   const pulls = opened.value;
-  const main = await findMainBranch(path, into === '' ? undefined : into);
+  const main = await findBaseOf(into, world);
   if (!main.ok) return main;
   const base = main.value.name;
   if (branch === base)

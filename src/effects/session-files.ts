@@ -6,13 +6,14 @@ import { diffOf } from '../git/diff-of.ts';
 import { hideFromGit } from '../git/hide-from-git.ts';
 import { readInside } from '../git/read-inside.ts';
 import { lookPlainly } from '../git/plain-view.ts';
-import { findMainBranch, findRepository, findSha } from '../git/repository.ts';
+import { findRepository, findSha } from '../git/repository.ts';
 import { gitText } from '../git/run-git.ts';
 import { renderMission, type Mission } from '../protocol/mission.ts';
 import { isRelativePath } from '../protocol/text-format.ts';
 import type { Prepared } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { isAuthorRole } from '../state/workflow/authors.ts';
+import { findMainOf } from './main-commit.ts';
 import { renderEpicFile, type EpicFacts } from './session-epic-file.ts';
 import { formsOf } from './session-forms.ts';
 import { EPIC_FILE, MISSION_FILE, TASK_FILE } from './session-mission.ts';
@@ -50,7 +51,7 @@ export async function writeSessionFiles(
     prompt: await readPrompt(workspace, task.promptFile),
     protectedPaths,
     leftovers: await readLeftovers(workspace, world),
-    change: await readChange(workspace, role, world),
+    change: await readChange(workspace, task, role, world),
     forms,
   };
   const write = async (path: string, text: string): Promise<void> => {
@@ -107,10 +108,10 @@ async function readLeftovers(workspace: string, { stateDir }: World): Promise<re
 
 /**
  * A role that judges the work gets the whole diff, as far as there is room; authors see what it touches. The diff is made in Baton's own
- * repository, against the main branch here: attributes, drivers and refs that an agent can write do not change it.
+ * repository, against the main branch that is on record: attributes, drivers and refs that an agent can write do not change it.
  */
-async function readChange(workspace: string, role: string | null, world: World): Promise<Change | null> {
-  const main = await findMainBranch(workspace);
+async function readChange(workspace: string, task: Task, role: string | null, world: World): Promise<Change | null> {
+  const main = await findMainOf(task, world);
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
   if (!main.ok || !head.ok) return null;
   const own = await world.own.with(main.value.sha, head.value);

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { branchName } from '../git/branch-name.ts';
 import { createWorktree } from '../git/create-worktree.ts';
 import { findFence, installFence } from '../git/install-fence.ts';
-import { findMainBranch } from '../git/repository.ts';
 import type { GitFailure, GitResult } from '../git/run-git.ts';
 import { takeOver } from '../git/take-over.ts';
 import { findWorktree } from '../git/worktrees.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
+import { findMainOf } from './main-commit.ts';
 import type { World } from './world.ts';
 
 /** The claim that a place is for. */
@@ -58,9 +58,14 @@ async function takePlace(branch: string, holder: Holder, world: World): Promise<
   // Whoever closes a task that is merged, and whose worktree has been tidied away, changes nothing.
   if (existing.value === null && task.phase === 'COMPLETED')
     return { ok: true, path: world.path, branch, isFenced: false };
-  const found = await findPlace(branch, existing.value?.path ?? null, holder, world);
+  const main = await findMainOf(task, world);
+  const found = await findPlace(branch, existing.value?.path ?? null, holder, {
+    path: world.path,
+    stateDir: world.stateDir,
+    base: main.ok ? main.value.sha : 'HEAD',
+  });
   if (!found.ok) return failure(found);
-  const { into } = world.settingsFor(task);
+  const into = main.ok ? main.value.name : world.settingsFor(task).into;
   const fence = { stateDir: world.stateDir, project: world.projectId, taskId: task.id, epoch, branch, into };
   const installed = await installFence(found.value, fence);
   if (!installed.ok) return failure(installed);
@@ -73,15 +78,13 @@ async function findPlace(
   branch: string,
   earlier: string | null,
   { task, epoch, holder, supervised }: Holder,
-  { path: repository, stateDir }: World,
+  { path: repository, stateDir, base }: Pick<World, 'path' | 'stateDir'> & { readonly base: string },
 ): Promise<GitResult<string>> {
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
   // A worktree without our fence, or with that of another task, is somebody's own: it is not taken from them, and the error says whose it is.
   const isOurs = fence?.value?.taskId === task.id;
   if (earlier === null || !isOurs) {
-    const main = await findMainBranch(repository);
-    const base = main.ok ? main.value.name : 'HEAD';
     const owner = fence?.value ? null : { taskId: task.id, holder };
     const made = await createWorktree(repository, {
       stateDir,

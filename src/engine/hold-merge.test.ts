@@ -12,6 +12,9 @@ function validated(paths: readonly string[], mode: 'autonomous' | 'semi' = 'auto
   return play.say(flow.measureProtected(play.id, paths, { head, mergeId }));
 }
 
+/** No program or setting of the repository has a part in what the person sees. */
+const SAFE_DIFF = /See the change: git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text \w+ \w+/;
+
 describe('a merge that changes protected paths', () => {
   it('waits for a person, who is not advised to agree', () => {
     const play = validated(['baton.toml', '.github/workflows/ci.yml']);
@@ -19,6 +22,7 @@ describe('a merge that changes protected paths', () => {
     const decision = play.decision();
     expect(decision).toMatchObject({ source: 'merge', taskId: play.id });
     expect(decision.context).toContain('baton.toml\n  .github/workflows/ci.yml');
+    expect(decision.context).toMatch(SAFE_DIFF);
     expect(decision.options.find(({ recommended }) => recommended)?.action).toBe('deny');
     expect(play.task.flow).toMatchObject({ merge: null, heldMerge: { head: SHA } });
   });

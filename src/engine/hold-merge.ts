@@ -5,6 +5,7 @@ import type { Decision, DecisionAction } from '../state/runs/decision.ts';
 import type { Task } from '../state/task.ts';
 import { toFixer } from '../state/workflow/gate-handoffs.ts';
 import { requestMerge } from '../state/workflow/merge.ts';
+import { diffCommand } from './diff-command.ts';
 import { freeTask, holdTask } from './hold-task.ts';
 import type { World } from './world.ts';
 
@@ -13,7 +14,6 @@ export function askAboutProtected(world: World, task: Task): Event[] {
   const { protected: measured, heldMerge } = task.flow;
   if (heldMerge === null) return [];
   const paths = measured?.paths ?? [];
-  const range = `${measured?.base.slice(0, 12) ?? ''} ${heldMerge.head.slice(0, 12)}`;
   const shown = paths.slice(0, MOST_SHOWN).map((path) => `  ${path}`);
   const more = paths.length > MOST_SHOWN ? [`  and ${paths.length - MOST_SHOWN} more`] : [];
   const context = [
@@ -21,7 +21,7 @@ export function askAboutProtected(world: World, task: Task): Event[] {
     'The branch changes files that decide how work is checked:',
     ...shown,
     ...more,
-    `See the change: git diff ${range}`,
+    `See the change: ${diffCommand(measured?.base ?? '', heldMerge.head)}`,
   ].join('\n');
   const options = [
     { label: 'Send it back to the fixer', action: 'deny' },

@@ -5,6 +5,7 @@ import { findMain, isMainHeld } from '../state/main/main-branch.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { claim, create, release, SHA } from '../state/say.cases.ts';
 import { evolve } from '../state/state.ts';
+import { diffCommand } from './diff-command.ts';
 import { finishMerge, MAIN, prepareMerge, seeMain } from '../state/workflow/say.cases.ts';
 import { Play } from './play.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
@@ -180,6 +181,7 @@ describe('the decision about the main branch', () => {
     expect({ source, taskId }).toEqual({ source: 'integrity', taskId: null });
     for (const part of [MAIN, A, 'Ada <a@example.org> (1)', 'a.ts | 1 +', 'coder', 'not on the upstream branch'])
       expect(context).toContain(part);
+    expect(context).toContain(`See the change: ${diffCommand(MAIN, A)}`);
     expect(options.map(({ action, recommended }) => [action, recommended])).toEqual([
       ['deny', true],
       ['approve', false],

@@ -2,6 +2,7 @@ import { event, type Event } from '../state/event.ts';
 import { findMain, type MainMoved, type Trusted } from '../state/main/main-branch.ts';
 import type { Decision, DecisionOption } from '../state/runs/decision.ts';
 import { firstOf } from '../state/runs/last-of.ts';
+import { diffCommand } from './diff-command.ts';
 import { notifyAttention } from './notify.ts';
 import type { World } from './world.ts';
 
@@ -65,6 +66,7 @@ function describeMove(moved: MainMoved): string {
     ...(authors.length === 0 ? [] : [`Authors: ${authors.join(', ')}`]),
     ...(alive.length === 0 ? [] : [`Sessions and commands alive since the last look: ${alive.join(', ')}`]),
     ...(stat === null ? [] : [stat]),
+    ...(old === null ? [] : [`See the change: ${diffCommand(old, moved.new)}`]),
   ].join('\n');
 }
 

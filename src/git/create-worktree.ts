@@ -103,8 +103,8 @@ async function checkOut(stateDir: string, path: string, head: string, commonDir:
   );
 }
 
-/** The commit of a branch that must not be there yet. */
-const NOWHERE = '0'.repeat(40);
+/** As git writes that a branch must not be there yet, whatever kind of hash the repository uses. */
+const NOWHERE = '';
 
 /** A worktree of ours that somebody has switched to another branch keeps its folder; the next one gets a number. */
 async function findFreePath(mainTop: string, path: string): Promise<string> {

@@ -152,6 +152,9 @@ judge() {
       refs/tags/*) deny 'tags are not for sessions to change.' 'To fetch without them: git fetch --no-tags' ;;
       */*) deny 'a session changes branches of its own, stashes and remote-tracking branches only.' \\
         "Commit on \${ref#refs/heads/} and hand the task on." ;;
+      # HEAD and the like are git's own. Any other name without a folder would come before the branch of that name.
+      *[!ABCDEFGHIJKLMNOPQRSTUVWXYZ_]*) deny 'it would hide a branch of that name.' \
+        'Make a branch of your own: git switch -c NAME' ;;
     esac
   done
 }

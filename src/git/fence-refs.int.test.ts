@@ -55,6 +55,8 @@ describe('in a session’s worktree the fence refuses', () => {
     ['notes', ['notes', 'add', '-m', 'x']],
     ['refs of Baton', ['update-ref', 'refs/baton/tasks/T0', 'HEAD']],
     ['any other name', ['update-ref', 'refs/original/x', 'HEAD']],
+    ['a name without a folder that hides the main branch', ['update-ref', 'main', 'HEAD']],
+    ['the same in capitals and digits', ['update-ref', 'V1', 'HEAD']],
   ])('%s', (_, args, input?: string) => {
     const before = refs();
     const ran = scratch.try(worktree, args, {}, input);

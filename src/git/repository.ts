@@ -1,4 +1,5 @@
 import { isGitRef } from '../protocol/text-format.ts';
+import { DAMAGED } from './own/transfer-pack.ts';
 import { failed, git, gitText, type GitResult, type Place } from './run-git.ts';
 
 /** Where a repository is, whichever of its worktrees one asks from. */
@@ -59,6 +60,12 @@ export async function findMainBranch(folder: string, configured?: string): Promi
       const sha = await findSha(folder, ref);
       if (sha !== null) return { ok: true, value: { name, sha, ref } };
     }
+  }
+  for (const name of names.filter((name) => name !== null)) {
+    const ref = await gitText(['rev-parse', '--verify', '--quiet', `refs/heads/${name}`], { cwd: folder });
+    if (!ref.ok) continue;
+    const damage = `commit ${ref.value}, where branch '${name}' is, is missing or damaged in the repository`;
+    return failed('git/damaged-object', damage, DAMAGED);
   }
   const message = configured === undefined ? 'no main branch with a commit' : `no branch '${configured}' with a commit`;
   return failed('git/no-main-branch', message, 'Make a first commit on main, or name the main branch in baton.toml.');

@@ -33,6 +33,8 @@ export interface GitOptions {
   readonly input?: string;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
+  /** `latin1` keeps every byte of the output. */
+  readonly encoding?: 'utf8' | 'latin1';
   /** Laid over the clean environment: an author. */
   readonly env?: Readonly<Record<string, string>>;
   /** Exit codes that are an answer and not a failure: 1 of `merge-base --is-ancestor` says no. */
@@ -87,7 +89,7 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
       {
         cwd,
         env: { ...environmentOf(options.cwd), ...options.env },
-        encoding: 'utf8',
+        encoding: options.encoding ?? 'utf8',
         timeout: options.timeoutMs ?? TIMEOUT_MS,
         // Not SIGKILL: git then leaves its lock files behind, and the repository stays locked.
         killSignal: 'SIGTERM',

@@ -40,8 +40,11 @@ describe('thought record', () => {
     [{ task_id: 123 }, 'Field task_id must be a string'],
     [{ branch: '-rf' }, 'Invalid branch: -rf (expected a branch name that git accepts)'],
     [{ branch: 'a b' }, 'Invalid branch: a b (expected a branch name that git accepts)'],
-    [{ commit_sha: 'abc123d' }, 'Invalid commit_sha: abc123d (expected 40 hex digits)'],
-    [{ commit_sha: 'g'.repeat(40) }, `Invalid commit_sha: ${'g'.repeat(40)} (expected 40 hex digits)`],
+    [{ commit_sha: 'abc123d' }, 'Invalid commit_sha: abc123d (expected 40 hex digits, or 64 in a SHA-256 repository)'],
+    [
+      { commit_sha: 'g'.repeat(40) },
+      `Invalid commit_sha: ${'g'.repeat(40)} (expected 40 hex digits, or 64 in a SHA-256 repository)`,
+    ],
     [{ summary: '' }, 'Field summary must not be empty'],
     [{ summary: ' \n\t' }, 'Field summary must not be empty'],
     [{ tests_run: 'smoke' }, 'Field tests_run must be an array'],

@@ -20,8 +20,8 @@ export const thoughtRecordShape = {
     },
     commit_sha: {
       kind: 'text',
-      pattern: '^[0-9a-f]{40}$',
-      expected: '40 hex digits',
+      pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$',
+      expected: '40 hex digits, or 64 in a SHA-256 repository',
       about: 'The full hash of the commit with the work.',
     },
     tests_run: texts('Test files or suites that were run.'),

@@ -29,6 +29,10 @@ describe('protected by default', () => {
     'Makefile',
     'sub/Makefile',
     '.husky/pre-commit',
+    '.npmrc',
+    'packages/a/.npmrc',
+    '.yarnrc.yml',
+    '.cargo/config.toml',
   ])('%s', (path) => expect(find([path])).toEqual([path]));
 
   it.each([

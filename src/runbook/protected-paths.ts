@@ -18,6 +18,7 @@ export const DEFAULT_PROTECTED: readonly string[] = [
   'vitest.config.*', 'vitest.workspace.*', 'vite.config.*', 'bunfig.toml', 'jest.config.*', 'playwright.config.*', 'cypress.config.*', 'karma.conf.*',
   '.mocharc.*', 'ava.config.*', '.nycrc*', '.c8rc*', 'pytest.ini', '.pytest.ini', 'setup.cfg', 'tox.ini', 'noxfile.py', '.coveragerc',
   'phpunit.xml*', '.rspec', '.nextest.toml', '.config/nextest.toml',
+  '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', '.cargo/config', '.cargo/config.toml',
   'Makefile', 'GNUmakefile', 'justfile', 'Taskfile.yml', 'Rakefile',
   'package.json#scripts', 'package.json#jest', 'package.json#mocha', 'package.json#ava', 'package.json#vitest',
   'deno.json#tasks', 'composer.json#scripts',

@@ -6,7 +6,7 @@ import { endClaim, moveTo } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
 import { isApproval } from './judged-phase.ts';
-import { requireJudge } from './judging.ts';
+import { requireJudge, requireTurn } from './judging.ts';
 import { decided, refusal, type Outcome, type Refusal } from './outcome.ts';
 import { findOwed, refuseMissing } from './owed.ts';
 import { requireJudgedHead } from './require-judged-head.ts';
@@ -92,7 +92,7 @@ function end(state: State, task: Task, claim: Claim, command: ExitSession, rules
   const exit_reason = failure === undefined ? signal.exit_reason : 'error';
   const handoff = exit_reason === 'completed' ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
-  const judge = isApproval(task.phase, to) ? requireJudge(state, task, claim.principal, rules) : decided([], null);
+  const judge = isApproval(task.phase, to) ? requireApprover(state, task, claim, rules) : decided([], null);
   const seen = measuredEvent(task, claim, command);
   if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules)) {
     const reviewed = judge.ok ? requireReviewed(task, claim.principal) : judge;
@@ -121,6 +121,11 @@ function end(state: State, task: Task, claim: Claim, command: ExitSession, rules
     next_phase: to,
     exit_reason,
   });
+}
+
+function requireApprover(state: State, task: Task, { role, principal }: Claim, rules: Rules): Outcome<null> {
+  const turn = requireTurn(task, role);
+  return turn.ok ? requireJudge(state, task, principal, rules) : turn;
 }
 
 function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitSession): Event[] {

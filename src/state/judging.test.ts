@@ -4,7 +4,7 @@ import { given, OPEN, type Step } from './given.cases.ts';
 import { event } from './event.ts';
 import * as say from './say.cases.ts';
 import { operator, session, SHA, worker } from './say.cases.ts';
-import { askMerge } from './workflow/say.cases.ts';
+import { askMerge, prepareMerge } from './workflow/say.cases.ts';
 
 const OTHER = 'f'.repeat(40);
 const cleo: Caller = { kind: 'worker', name: 'cleo' };
@@ -141,6 +141,33 @@ describe('an operator', () => {
   });
 });
 
+describe('an approval', () => {
+  const waits = say.moved('READY_FOR_REVIEW', 'READY_FOR_REVIEW', { cause: 'handoff', reason: '' }, 'reviewer');
+  const caller = session('s3', 'A', 3);
+  const reviewing = (role?: string): Step[] => [
+    ...written,
+    waits,
+    [say.claim('A', 's3', role === undefined ? {} : { role }), cleo],
+    [say.record(), caller],
+  ];
+
+  it('is for the role whose turn it is: a claim without a role does not approve', () => {
+    given(reviewing()).when(say.exit('REVIEW'), caller).thenRefused('wrong-role');
+    given(reviewing()).when(say.update('done'), caller).thenRefused('wrong-role');
+    given(reviewing()).when(say.complete(), caller).thenRefused('wrong-role');
+    given(reviewing('reviewer'))
+      .when(say.exit('REVIEW'), caller)
+      .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
+  });
+
+  it('is all that needs the role: every claim may find fault, and give the task back', () => {
+    given(reviewing())
+      .when(say.exit('REVIEW', 'blocked'), caller)
+      .thenTypes(['AgentSessionCompleted', 'ClaimBlocked', 'PhaseMoved']);
+    given(reviewing()).when(say.update('todo'), caller).thenTypes(['ClaimReleased', 'PhaseMoved']);
+  });
+});
+
 describe('a merge', () => {
   it('is for the holder of the claim in its role, an operator or the engine', () => {
     given(approved, gated).when(askMerge('A'), session()).thenRefused('stale-claim');
@@ -160,7 +187,7 @@ describe('a merge', () => {
       .thenRefused('wrong-role');
   });
 
-  it('is refused while a person is asked about the task, whoever wants it', () => {
+  it('is refused while a person is asked about the task, whoever wants it, and also after it was asked for', () => {
     const asked = (action: 'retry' | 'dismiss') =>
       event('DecisionOpened', {
         decision_id: 'd1',
@@ -180,6 +207,11 @@ describe('a merge', () => {
     given([...open, answered], gated)
       .when(askMerge('A'), operator)
       .thenTypes(['MergeRequested']);
+    const merging: Step[] = [...approved, [askMerge('A'), operator], asked('retry')];
+    given(merging, gated).when(prepareMerge('m1', OTHER), say.system).thenRefused('decision-open');
+    given([...merging, answered], gated)
+      .when(prepareMerge('m1', OTHER), say.system)
+      .thenTypes(['MergePrepared']);
     // A notice that can only be dismissed holds nothing up.
     given([...approved, asked('dismiss')], gated)
       .when(askMerge('A'), operator)

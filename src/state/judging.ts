@@ -14,6 +14,17 @@ export function requireJudge(state: State, task: Task, principal: Principal, rul
   return isOther.ok ? requireNoDecision(state, task) : isOther;
 }
 
+/**
+ * A claim approves only in the role whose turn it is. A claim without a role may look at the work and find fault with it; if the task waits
+ * for a role, it does not approve.
+ */
+export function requireTurn(task: Task, role: string | null): Outcome<null> {
+  const { nextRole } = task;
+  if (nextRole === null || role === nextRole) return decided([], null);
+  const message = `${task.id} waits for the role ${nextRole}, and this session plays ${role ?? 'no role'}`;
+  return refusal('wrong-role', message, `Release the task and claim it with --role ${nextRole}.`);
+}
+
 /** The author or fixer of a change does not approve it. */
 function requireOther(task: Task, principal: Principal, rules: Rules): Outcome<null> {
   if (!isOneOf(task.flow.authors, principal) || rulesFor(task, rules).sameAgentMayReview === true)

@@ -157,6 +157,11 @@ function mayJudge(task: ModelTask, principal: string): boolean {
   return principal.startsWith('operator:') && phase === 'READY_FOR_MERGE' && isApproved;
 }
 
+/** Whether the claim has the role that the task waits for. */
+function isTurn({ role, live }: ModelTask): boolean {
+  return role === null || live?.role === role;
+}
+
 function isApproval(from: Phase, to: Phase): boolean {
   return to === 'READY_FOR_MERGE' ? from !== to : to === 'COMPLETED' && JUDGED.has(from);
 }
@@ -225,6 +230,7 @@ function finish(model: Model, task: ModelTask, epoch: number | null, principal: 
   if (task.phase === 'COMPLETED') return true;
   if (task.phase === 'BLOCKED' || !isOpen(model, task, 'COMPLETED', epoch)) return false;
   if (JUDGED.has(task.phase) && !mayJudge(task, principal)) return false;
+  if (JUDGED.has(task.phase) && epoch !== null && !isTurn(task)) return false;
   move(task, 'COMPLETED', null);
   return true;
 }
@@ -311,7 +317,8 @@ function exit(model: Model, { signal, violations, committed }: Of<'exit-session'
   if (claims && Object.entries(there).some(([what, isThere]) => owed.has(what) && !isThere)) return false;
   const succeeds = claims && violations.length === 0 && (live.result ?? 'completed') === 'completed';
   const to = whereTo(task, succeeds ? live.handoff : null, succeeds);
-  if (to !== null && isApproval(task.phase, to.phase) && !mayJudge(task, live.principal)) return false;
+  if (to !== null && isApproval(task.phase, to.phase) && !(isTurn(task) && mayJudge(task, live.principal)))
+    return false;
   const handsOn = succeeds && live.handoff !== null && to?.phase === 'COMPLETED';
   if (handsOn && task.phase === 'READY_FOR_MERGE' && model.rules.mergeGate) {
     // A commit that was first recorded after the review was reviewed by no one.

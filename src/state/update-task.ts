@@ -7,7 +7,7 @@ import type { Event } from './event.ts';
 import { event } from './event.ts';
 import { evolveTask } from './evolve-task.ts';
 import { isApproval } from './judged-phase.ts';
-import { requireJudge } from './judging.ts';
+import { requireJudge, requireTurn } from './judging.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import { principalOf } from './principal.ts';
 import type { Rules } from './rules.ts';
@@ -78,7 +78,8 @@ export function finishAs(
 ): Updated {
   const finished = finish(task, claim, rules, told);
   if (!finished.ok || !isApproval(task.phase, 'COMPLETED')) return finished;
-  const judge = requireJudge(state, task, principalOf(state, caller), rules);
+  const turn = claim === null ? decided([], null) : requireTurn(task, claim.role);
+  const judge = turn.ok ? requireJudge(state, task, principalOf(state, caller), rules) : turn;
   return judge.ok ? finished : judge;
 }
 

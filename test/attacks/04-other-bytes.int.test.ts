@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { about, readLedger } from '../processes/ledger.ts';
@@ -37,7 +37,35 @@ describe('objects of the repository', () => {
     });
   });
 
-  it('that are overwritten or pruned after the record change nothing', async () => {
+  it.each(['a file', 'a folder'])(
+    'that are overwritten after the record (%s) are never merged: the merge names them',
+    async (what) => {
+      await world.order('thought_record', record('A', head, { branch: 'feature/a' }));
+      const names = what === 'a file' ? [`${head}:work.txt`, 'main:README.md'] : [`${head}^{tree}`, 'main^{tree}'];
+      const [name = '', other = ''] = names.map((each) => world.git(world.repository, 'rev-parse', each));
+      chmodSync(objectPath(name), 0o644);
+      copyFileSync(objectPath(other), objectPath(name));
+      const before = world.git(world.repository, 'rev-parse', 'main');
+      expect(await merged()).toMatchObject({ outcome: 'refused', reason: expect.stringContaining(`object ${name}`) });
+      expect(world.git(world.repository, 'rev-parse', 'main')).toBe(before);
+    },
+  );
+
+  it('in a pack that is overwritten after the record are not merged: the reason names the damage', async () => {
+    await world.order('thought_record', record('A', head, { branch: 'feature/a' }));
+    world.git(world.repository, 'repack', '-adq');
+    const folder = join(world.repository, '.git/objects/pack');
+    const pack = join(folder, readdirSync(folder).find((name) => name.endsWith('.pack')) ?? '');
+    const bytes = readFileSync(pack);
+    chmodSync(pack, 0o644);
+    writeFileSync(pack, bytes.fill(0x41, 20, bytes.length - 24));
+    expect(await merged()).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringMatching(/where branch 'main' is, is missing or damaged[^]*git fsck/),
+    });
+  });
+
+  it('that are pruned after the record are merged from the copy', async () => {
     await world.order('thought_record', record('A', head, { branch: 'feature/a' }));
     world.git(world.repository, 'branch', '--quiet', '-D', 'feature/a');
     world.git(world.repository, 'reflog', 'expire', '--expire=now', '--all');

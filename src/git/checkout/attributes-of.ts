@@ -36,7 +36,7 @@ export async function withAttributesOf<T>(
     if (!differing.ok) return differing;
     const changed = await setEntries(
       indexed,
-      differing.value.map(({ path, base }) => ({ path, blob: base })),
+      differing.value.map(({ path, base, head }) => ({ path, blob: base, instead: head })),
     );
     return changed.ok ? await use(indexed, differing.value) : changed;
   } finally {
@@ -44,14 +44,15 @@ export async function withAttributesOf<T>(
   }
 }
 
-/** Puts blobs into an index, or removes paths from it. */
+/** Puts blobs into an index in the place of others, or removes paths from it. */
 export async function setEntries(
   indexed: OwnPlace,
-  entries: readonly { readonly path: string; readonly blob: Blob | null }[],
+  entries: readonly { readonly path: string; readonly blob: Blob | null; readonly instead: Blob | null }[],
 ): Promise<GitResult<null>> {
   if (entries.length === 0) return { ok: true, value: null };
-  const lines = entries.map(({ path, blob }) =>
-    blob === null ? `0 ${'0'.repeat(40)}\t${path}\0` : `${blob.mode} ${blob.sha}\t${path}\0`,
+  const lines = entries.map(({ path, blob, instead }) =>
+    // Zeros, as many as the repository's names have digits.
+    blob === null ? `0 ${'0'.repeat(instead?.sha.length ?? 40)}\t${path}\0` : `${blob.mode} ${blob.sha}\t${path}\0`,
   );
   const set = await git(['update-index', '-z', '--index-info'], { cwd: indexed, input: lines.join('') });
   return set.ok ? { ok: true, value: null } : set;

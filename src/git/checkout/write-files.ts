@@ -42,7 +42,7 @@ async function putBack(place: OwnPlace, differing: readonly AttributeFile[]): Pr
     const message = `a .gitattributes file cannot be written: ${error instanceof Error ? error.message : String(error)}`;
     return failed('git/failed', message, 'Look at the .gitattributes files of the commit: git ls-tree -r HEAD');
   }
-  const entries = differing.map(({ path, head }) => ({ path, blob: head }));
+  const entries = differing.map(({ path, head, base }) => ({ path, blob: head, instead: base }));
   const set = await setEntries(place, entries);
   if (!set.ok) return set;
   const refreshed = await git(['update-index', '-q', '--refresh'], { cwd: place, answers: [1], timeoutMs: 600_000 });

@@ -99,13 +99,14 @@ function notPinned({ problem }: GitFailure, wants: readonly string[]): GitFailur
 function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure {
   if (failure.problem.code !== 'git/damaged-object') return failure;
   const { path, commonDir, objects } = source;
+  const object = /\b[0-9a-f]{40,64}\b/.exec(failure.problem.message)?.[0] ?? 'a part of it';
   if (existsSync(join(commonDir, 'shallow'))) {
-    const message = `'${path}' is a shallow clone: ${failure.problem.message}`;
+    const message = `'${path}' is a shallow clone, and Baton needs its whole history: ${object} is missing`;
     return failed('git/shallow-repository', message, 'Fetch its whole history: git fetch --unshallow');
   }
   const packs = existsSync(join(objects, 'pack')) ? readdirSync(join(objects, 'pack')) : [];
   if (packs.some((name) => name.endsWith('.promisor'))) {
-    const message = `'${path}' is a partial clone: ${failure.problem.message}`;
+    const message = `'${path}' is a partial clone, and Baton needs all of its objects: ${object} is missing`;
     const hint =
       'Fetch what it left out: git fetch --refetch --no-filter; then git config --unset remote.origin.promisor';
     return failed('git/partial-repository', message, hint);

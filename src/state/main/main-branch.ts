@@ -44,6 +44,19 @@ export function setMain({ main }: { readonly main: MainBranches }, position: Mai
   main.set(KEY, position);
 }
 
+/** Where the main branch is as far as somebody has accepted it. Without `sha`: wherever the branch is now. */
+export interface AcceptedMain {
+  readonly branch: string;
+  readonly sha?: string;
+}
+
+/** Undefined before the first look. While newer commits wait for a person, the last position that counts. */
+export function acceptedMain(state: { readonly main: MainBranches }): AcceptedMain | undefined {
+  const main = findMain(state);
+  if (main === undefined) return undefined;
+  return main.trusted === null ? { branch: main.branch } : { branch: main.trusted.branch, sha: main.trusted.sha };
+}
+
 /** Whether merges wait: the main branch has commits that nobody has accepted. */
 export function isMainHeld(state: { readonly main: MainBranches }): boolean {
   return (findMain(state)?.trusted ?? null) !== null;

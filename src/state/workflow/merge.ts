@@ -2,7 +2,7 @@ import { requireClaim, type Caller } from '../caller.ts';
 import { endClaim, moveTo } from '../end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
-import { headOf, isSelfApproved, requireJudge, requireNoDecision } from '../judging.ts';
+import { headOf, isSelfApproved, requireJudge, requireNoDecision, requireTurn } from '../judging.ts';
 import { findOwed, refuseMissing } from '../owed.ts';
 import { principalOf } from '../principal.ts';
 import { rulesFor, type Rules } from '../rules.ts';
@@ -56,7 +56,7 @@ export function decideRequestMerge(
 }
 
 function requireStanding(task: Task, caller: Caller): Outcome<null> {
-  const { claim, nextRole } = task;
+  const { claim } = task;
   if (caller.kind !== 'session') {
     if (claim === null) return decided([], null);
     const message = `task ${task.id} is claimed by ${claim.holder}`;
@@ -64,9 +64,7 @@ function requireStanding(task: Task, caller: Caller): Outcome<null> {
   }
   const held = requireClaim(task, caller);
   if (!held.ok) return held;
-  if (nextRole === null || held.claim.role === nextRole) return decided([], null);
-  const message = `the merge of ${task.id} is for the role ${nextRole}, and this session plays ${held.claim.role ?? 'no role'}`;
-  return refusal('wrong-role', message, `Claim it with --role ${nextRole}.`);
+  return requireTurn(task, held.claim.role);
 }
 
 /** The engine merges for nobody in particular: who approved the change was judged before. */
@@ -162,6 +160,8 @@ export function decidePrepareMerge(state: State, { mergeId, ...made }: PrepareMe
     return refusal('merge-called-off', `merge ${mergeId} was called off`, 'See its task: baton task list');
   if (needsAgreement(task, merge.head))
     return refusal('merge-called-off', `merge ${mergeId} waits for a person`, 'See: baton decision list');
+  const asked = requireNoDecision(state, task);
+  if (!asked.ok) return asked;
   const held = holdFor(state, made, rulesFor(task, rules).merge?.into ?? null);
   if (held !== null) return held;
   const { prepared } = merge;

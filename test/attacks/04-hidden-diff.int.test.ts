@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { afterEach, expect, it } from 'vitest';
+import { until } from '../../src/daemon/running.cases.ts';
+import { WorkflowScene } from '../processes/workflow-scene.ts';
+
+let scene: WorkflowScene | undefined;
+afterEach(async () => {
+  await scene?.end();
+  scene = undefined;
+});
+
+/** The implementer works, does this, and hands on; the reviewer keeps its task file and waits. Returns what the reviewer was shown. */
+async function shownToReviewer(script: string): Promise<string> {
+  scene = new WorkflowScene((toml) => toml.replace('[merge]', '[merge]\ninto = "main"'));
+  const world = scene;
+  world.plays(
+    'implementer',
+    `writeFileSync(CODE, code({ hour: 3_600_000, isStrict: true }));
+    commit('feat: it works');
+    ${script}
+    handOn('reviewer-agent', 'parseDuration reads what formatDuration writes', { tests_added: '2' });`,
+  );
+  world.plays(
+    'reviewer',
+    `writeFileSync(process.env.BATON_STATE_DIR + '/shown.tmp', readTask());
+    process.getBuiltinModule('node:fs').renameSync(process.env.BATON_STATE_DIR + '/shown.tmp', process.env.BATON_STATE_DIR + '/shown.md');
+    handOn('fixer-agent', 'No', { findings: 'no' });`,
+  );
+  await world.start();
+  await world.run('issue', 'Read durations back');
+  const shown = `${world.stateDir}/shown.md`;
+  await until(() => existsSync(shown), 'the reviewer was given its task', 80_000);
+  return readFileSync(shown, 'utf8');
+}
+
+it('a branch of its own declared the main branch hides nothing from the reviewer', { timeout: 90_000 }, async () => {
+  const shown = await shownToReviewer(`
+    git('branch', 'evil');
+    git('update-ref', 'refs/remotes/origin/evil', 'HEAD');
+    git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/evil');`);
+  expect(shown).toContain('+++ b/src/parse-duration.js');
+});
+
+it(
+  'the main branch moved onto the work, past the fence, hides nothing from the reviewer',
+  { timeout: 90_000 },
+  async () => {
+    const shown = await shownToReviewer(`
+    git('-c', 'core.hooksPath=/dev/null', 'update-ref', 'refs/heads/main', 'HEAD');`);
+    expect(shown).toContain('+++ b/src/parse-duration.js');
+  },
+);
