@@ -2,6 +2,7 @@ import type { Answer, ApiError } from '../api/answer.ts';
 import { OPERATIONS } from '../api/operations.ts';
 import { KEEPABLE, keepCall } from '../api/outbox.ts';
 import { StoreProblem } from '../ledger/store-problem.ts';
+import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import type { Caller } from '../state/caller.ts';
 import { causeOf, type Log } from './log.ts';
 import { storeUnavailable } from './handler.ts';
@@ -64,6 +65,7 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
   } catch (error) {
     if (error instanceof StoreProblem) return { ok: false, error: storeUnavailable(error.problem) };
     options.log.error('a call failed', { operation: said.operation, cause: causeOf(error) });
+    if (isShortage(error) || isDiskFault(error)) return { ok: false, error: noRoom(error) };
     return { ok: false, error: INTERNAL };
   }
 }
@@ -105,6 +107,16 @@ function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOpt
     ? 'It is kept, and will be delivered once when the store is back. The task stays in progress.'
     : error.hint;
   return { ok: false, error: { ...error, hint } };
+}
+
+/** Nothing was decided about the call: it is kept by whoever keeps calls, and counts when there is room again. */
+function noRoom(error: unknown): ApiError {
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    code: 'store-unavailable',
+    message,
+    hint: 'Make room on the disk, or free descriptors. Then send this again.',
+  };
 }
 
 const BEHIND_OTHERS: ApiError = {

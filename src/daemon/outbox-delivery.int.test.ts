@@ -19,6 +19,7 @@ function scene() {
     asked.push(id);
     const code = id === 'locked' ? answers.locked : answers.open;
     if (code === 'internal') throw new Error('a mistake');
+    if (code === 'ENOSPC') throw Object.assign(new Error('no space left'), { code });
     return { ok: false, error: { code, message: code, hint: '' } } as const;
   };
   // Only `find` is reached: tokens of sessions and supervisors name their project.
@@ -93,4 +94,11 @@ it('does not wait for a settled call whose file cannot be removed', async () => 
   writeFileSync(join(outbox, 'refused'), '');
   expect(await delivery.drain('open')).toBe(true);
   expect([delivery.isWaiting('open'), listKept(outbox).length]).toEqual([false, 4]);
+});
+
+it('keeps a call for as long as the disk is full', async () => {
+  const { delivery, outbox, answers } = scene();
+  answers.open = 'ENOSPC';
+  for (let tries = 1; tries < 10; tries++) expect(await delivery.drain('open')).toBe(false);
+  expect(listKept(outbox)).toHaveLength(4);
 });

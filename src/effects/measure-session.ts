@@ -1,6 +1,7 @@
 import { findViolations } from '../git/measures/find-violations.ts';
 import { measureChange, type Measured, type Measuring } from '../git/measures/measure-change.ts';
 import type { Result } from '../protocol/result.ts';
+import { isDiskFault, isShortage, saysDiskFault, saysShortage } from '../protocol/shortage.ts';
 import { kindsOf } from '../protocol/violation.ts';
 import type { Prepared } from '../state/state.ts';
 import type { WorkflowEvents } from '../state/workflow/workflow-event.ts';
@@ -40,6 +41,7 @@ async function tryMeasure(
   try {
     return await measureChange(...args);
   } catch (error) {
+    if (isShortage(error) || isDiskFault(error)) throw error;
     return { ok: false, problem: { message: error instanceof Error ? error.message : String(error) } };
   }
 }
@@ -48,7 +50,10 @@ interface Unmeasurable {
   readonly message: string;
 }
 
+/** A full disk or a shortage says nothing about the session: it throws, and whoever wants the measures asks again. */
 function unmeasured({ message }: Unmeasurable): SessionMeasures {
+  if (saysDiskFault(message)) throw Object.assign(new Error(message), { code: 'ENOSPC' });
+  if (saysShortage(message)) throw Object.assign(new Error(message), { code: 'EAGAIN' });
   return { violations: [`the worktree cannot be measured: ${message}`], committed: false };
 }
 
