@@ -42,8 +42,8 @@ async function report(call: Call, agentId: string | undefined, seen: AgentSeen):
   const settled = await project.keeper.submit<object | null>({
     actor: actorOf(caller),
     ...(key === undefined ? {} : { key }),
-    decide: ({ state, rules }) => {
-      const outcome = decide(state, { kind: 'report-agent', command }, caller, rules);
+    decide: ({ state, rules, at }) => {
+      const outcome = decide(state, { kind: 'report-agent', command: { ...command, at } }, caller, rules);
       return outcome.ok ? { ...outcome, answer: null } : outcome;
     },
     afterwards: (state) => standingOf(state, agentId ?? ownAgent(call), services.exitProtocol),

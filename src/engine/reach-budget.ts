@@ -25,7 +25,7 @@ export function askAbout(world: World, scope: BudgetScope, use: BudgetUse) {
   const { state, newId } = world;
   const decisionId = newId();
   const name = nameOfScope(state, scope);
-  const title = `Budget is used up: ${name}`;
+  const title = `${use.used < use.limit ? 'Budget is too small for the next request' : 'Budget is used up'}: ${name}`;
   const { measure, used, limit } = use;
   const frees = scope.kind === 'day' ? '\nIt begins anew with the next day, at 00:00 UTC.' : '';
   const context = `${describeUse(use)}${frees}\nWhat is under way may end; nothing new is begun until this is decided.`;
@@ -46,9 +46,9 @@ export function askAbout(world: World, scope: BudgetScope, use: BudgetUse) {
   return { asked, decisionId };
 }
 
-/** Raised by its own amount, as often as it takes to be more than what is used. */
-export function raisesFor({ used, base, limit }: BudgetUse): number {
-  return Math.max(Math.round(limit / base), Math.floor(used / base));
+/** Raised by its own amount, as often as it takes to be more than what is used and reserved. */
+export function raisesFor({ used, reserved, base, limit }: BudgetUse): number {
+  return Math.max(Math.round(limit / base), Math.floor((used + reserved) / base));
 }
 
 /** By the question itself: what has happened to the budget of a day is forgotten with the first word about the next, and clocks go back. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import type { Control, Standing } from './contract.ts';
-import { END_AT_TOOL } from './holds.ts';
+import { denyTool } from './deny-tool.ts';
 import { Scene, type Supervised } from './scene.cases.ts';
 
 const AT_WORK: Standing = { at: 1, has_signalled: false, is_owned: true, is_parked: false, missing: [] };
@@ -55,7 +55,7 @@ describe('a tool call that is held for a budget', () => {
     const answer = callTool(run);
     // As when it was held for too long.
     await stand(run, { ...HELD, is_owned: false });
-    expect(await answer).toEqual(END_AT_TOOL);
+    expect(await answer).toEqual(denyTool('stream-json').answer);
     await stand(run, AT_WORK);
     expect(await run.control(WAKE)).toEqual({ ok: true });
     await until('it was told', () => heard(run).includes(WAKE.text));
