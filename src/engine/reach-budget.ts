@@ -25,7 +25,7 @@ export function askAbout(world: World, scope: BudgetScope, use: BudgetUse) {
   const { state, newId } = world;
   const decisionId = newId();
   const name = nameOfScope(state, scope);
-  const title = `${use.used < use.limit ? 'Budget is too small for the next request' : 'Budget is used up'}: ${name}`;
+  const title = `Budget is used up: ${name}`;
   const { measure, used, limit } = use;
   const frees = scope.kind === 'day' ? '\nIt begins anew with the next day, at 00:00 UTC.' : '';
   const context = `${describeUse(use)}${frees}\nWhat is under way may end; nothing new is begun until this is decided.`;

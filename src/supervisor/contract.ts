@@ -207,7 +207,7 @@ export type AgentReport =
       readonly open_cached_tokens: number;
       /** Of turns that are over, where it has named prices of others: it will not name theirs any more. */
       readonly unpriced_tokens: number;
-      /** What requests that are under way, or about to begin, may use: each as much as the largest of the run. */
+      /** What requests that are under way may use: each as much as the largest of the run. */
       readonly reserved_input_tokens?: number;
       readonly reserved_output_tokens?: number;
       readonly reserved_cached_tokens?: number;

@@ -113,20 +113,20 @@ export class Hearing {
   }
 
   /**
-   * At the hook before a tool: reports what was used so far, with the request that follows the tool counted as the largest so far.
-   * Returns whether there was anything to report.
+   * At the hook before a tool: reports what was used so far. If the request that asked for the tool is not counted yet, it counts as the
+   * largest so far. Returns whether there was anything to report.
    */
   async beforeTool(hint: RecordHint | undefined): Promise<boolean> {
     const isUncounted = this.#readRecord(hint);
-    this.#meter.underWay(isUncounted ? 2 : 1);
+    this.#meter.underWay(isUncounted ? 1 : 0);
     return this.#reportNow();
   }
 
-  /** The same at a stop, which no request follows unless it is blocked. */
+  /** The same at a stop: the client has counted all its requests. */
   async beforeStop(hint: RecordHint | undefined): Promise<boolean> {
     this.#readRecord(hint);
     this.#meter.underWay(0);
-    return this.#meter.hasUsed ? this.#reportNow() : false;
+    return this.#reportNow();
   }
 
   async #reportNow(): Promise<boolean> {

@@ -101,7 +101,7 @@ export class UsageMeter {
     this.#requests = 0;
   }
 
-  /** How many requests are about to run, or ran without being counted yet. Each counts as the largest of the run. */
+  /** How many requests are under way, which the client has not counted yet. Each counts as the largest of the run. */
   underWay(requests: number): void {
     this.#requests = requests;
   }

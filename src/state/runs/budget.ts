@@ -13,7 +13,7 @@ export interface BudgetUse {
   readonly measure: Measure;
   readonly used: number;
   readonly limit: number;
-  /** What requests that are under way, or about to begin, may use: each as much as the largest of its run. */
+  /** What requests that are under way may use: each as much as the largest of its run. */
   readonly reserved: number;
   /** What the runbook says, before it was raised. */
   readonly base: number;
@@ -77,9 +77,9 @@ export function usesOf(runs: Budgeted, scope: BudgetScope, rules: Rules, at: str
   });
 }
 
-/** It is used up, or the next request would use more than is left. */
+/** It is used up, or will be when the requests that are under way have ended. */
 export function isSpent(use: BudgetUse | undefined): boolean {
-  return use !== undefined && (use.used >= use.limit || use.used + use.reserved > use.limit);
+  return use !== undefined && use.used + use.reserved >= use.limit;
 }
 
 function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {

@@ -17,7 +17,7 @@ export function isStep(state: State, agent: AgentRun, used: Usage, rules: Rules,
       const added = AMOUNT[measure](used) - (agent.usage === null ? 0 : AMOUNT[measure](agent.usage));
       const underWay = reserved + RESERVED[measure](used) - (agent.usage === null ? 0 : RESERVED[measure](agent.usage));
       const after = before + added;
-      if (after >= limit || after + underWay > limit) return true;
+      if (after + underWay >= limit) return true;
       if (before < limit * WARN_AT && after >= limit * WARN_AT) return true;
       const sharing = agentsIn(state, scope).filter(({ outcome }) => outcome === null).length;
       const left = Math.max(0, limit - before - underWay);

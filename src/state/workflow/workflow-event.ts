@@ -56,7 +56,7 @@ export interface WorkflowEvents {
     readonly waiting_tokens: number;
     /** Tokens that are in no price: neither the client nor the runbook knows one. */
     readonly unpriced_tokens?: number;
-    /** What requests that are under way, or about to begin, may use: each as much as the largest of the run. Left out: none. */
+    /** What requests that are under way may use: each as much as the largest of the run. Left out: none. */
     readonly reserved_tokens?: number;
     readonly reserved_millicents?: number;
   };
