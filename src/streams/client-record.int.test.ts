@@ -48,7 +48,10 @@ describe('the record of Codex', () => {
 
 describe('the record of Gemini CLI', () => {
   const line = (id: string, timestamp: string) => ({
-    ...{ id, type: 'gemini', timestamp, model: 'gemini-x' },
+    id,
+    type: 'gemini',
+    timestamp,
+    model: 'gemini-x',
     tokens: { input: 100, output: 7, cached: 20, thoughts: 5 },
   });
 

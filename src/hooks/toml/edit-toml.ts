@@ -1,5 +1,6 @@
 import { parse } from 'smol-toml';
 import { cutOut, lineEndOf, type Insertion } from '../insertions.ts';
+import { describeClash } from './describe-clash.ts';
 
 /** One table that Baton adds, with the lines below its header. */
 export interface Table {
@@ -26,7 +27,9 @@ export function appendToml(text: string, mark: string, tables: readonly Table[])
   const before = parseToml(text);
   if (!before.ok) return before;
   const after = parseToml(text + piece);
-  return after.ok ? { ok: true, insertions: [{ at, text: piece }] } : { ok: false, what: clash(tables, after.what) };
+  return after.ok
+    ? { ok: true, insertions: [{ at, text: piece }] }
+    : { ok: false, what: describeClash(text, tables, clash(tables, after.what)) };
 }
 
 /** The text without the tables below that mark, whatever has changed around them. */
