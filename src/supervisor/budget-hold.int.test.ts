@@ -61,6 +61,24 @@ describe('a tool call that is held for a budget', () => {
     await until('it was told', () => heard(run).includes(WAKE.text));
   });
 
+  it('for too long is denied before the client would give up', async () => {
+    await using scene = new Scene(asked(HELD));
+    await scene.daemon.start();
+    const run = await scene.start({ ...ECHO, hold_ms: 100 });
+    await stand(run, HELD);
+    expect(await callTool(run)).toEqual(denyTool('stream-json').answer);
+    expect(existsSync(run.files.exit(1))).toBe(false);
+  });
+
+  it('for too long ends the process of Codex before it is answered, since no answer ends its turn', async () => {
+    await using scene = new Scene(asked(HELD));
+    await scene.daemon.start();
+    const run = await scene.start({ argv: ['/bin/sleep', '60'], output: 'codex', input: 'none', hold_ms: 100 });
+    await stand(run, HELD);
+    expect(await callTool(run)).toEqual(denyTool('codex').answer);
+    await until('its end is on record', () => existsSync(run.files.exit(1)));
+  });
+
   it('does not wait for a daemon that is away', async () => {
     await using scene = new Scene(asked(HELD));
     const run = await scene.start(ECHO);

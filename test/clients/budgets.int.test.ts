@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
-import { says, type Turn } from '../models/script.ts';
+import { says, uses, type Turn } from '../models/script.ts';
 import { claudeCase } from './claude-under-test.ts';
 import type { ClientCase } from './client.cases.ts';
 import { codexCase } from './codex-under-test.ts';
@@ -56,7 +56,7 @@ describe.each([claudeCase, codexCase, geminiCase])('$run in one long turn', { ti
     const { data } = await entryOf(scene, 'DecisionOpened', 60_000);
     expect(data).toMatchObject({ source: 'budget', agent_id: id });
     await until(() => user.model.asked.length >= 5, 'the request under way has ended', 20_000);
-    // Five requests fit, and the sixth may be under way when that is known.
+    // Five requests fit. The sixth may be under way when that is known.
     expect(user.model.asked.length).toBeLessThanOrEqual(6);
     const shown = await scene.agent(id);
     expect(shown).toMatchObject({ status: 'escalated', start: 1 });
@@ -66,5 +66,29 @@ describe.each([claudeCase, codexCase, geminiCase])('$run in one long turn', { ti
     await scene.ask('decision_resolve', { id: shown.decision_id, option: 1 });
     await until(() => user.model.asked.length > asked, 'it goes on', 20_000);
     expect(await scene.agent(id)).toMatchObject({ start: 1 });
+  });
+});
+
+/** A subagent is a conversation of its own; its tools are held as well. */
+const SUBAGENT: Readonly<Record<string, Turn>> = {
+  claude: uses('Agent', { subagent_type: 'general-purpose', description: 'part', prompt: 'Do a part.' }, REQUEST),
+  gemini: uses('invoke_agent', { agent_name: 'generalist', prompt: 'Do a part.' }, REQUEST),
+};
+
+describe.each([claudeCase, geminiCase])('$run with a subagent', { timeout: 90_000 }, (client) => {
+  it('overspends by at most one request per conversation', async () => {
+    const [, ...tools] = script(client);
+    await using user = await openUser(client, [SUBAGENT[client.run] ?? says(''), ...tools]);
+    scene.write(runbook(client, `tokens = ${(TOKENS_PER_REQUEST[client.run] ?? 0) * 5.5}`));
+    await scene.start(shellOf(client, user));
+    const id = await scene.run('coder');
+    const { data } = await entryOf(scene, 'DecisionOpened', 60_000);
+    expect(data).toMatchObject({ source: 'budget', agent_id: id });
+    // The sixth is the one that used it up; the other conversation may have one under way.
+    expect(user.model.asked.length).toBeLessThanOrEqual(7);
+    const shown = await scene.agent(id);
+    await scene.ask('decision_resolve', { id: shown.decision_id, option: 3 });
+    await entryOf(scene, 'AgentExited');
+    expect(user.model.asked.length).toBeLessThanOrEqual(7);
   });
 });
