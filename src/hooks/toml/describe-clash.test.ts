@@ -34,11 +34,9 @@ describe('tables behind settings that are written inline', () => {
   it('names each value that is in the way', () => {
     const text = `hooks = { Stop = [${HOOK}] }\nmcp_servers = { x = { command = "y" } }\n`;
     const refused = appendToml(text, MARK, [STOP, START, TRUST, SERVER]);
-    expect(refused).toMatchObject({
-      ok: false,
-      what: expect.stringMatching(/line 1: hooks is[^]*line 2: mcp_servers is/),
-    });
-    if (!refused.ok) expect(refused.what.match(/write at the end/g)).toHaveLength(2);
+    const what = refused.ok ? '' : refused.what;
+    expect(what).toMatch(/line 1: hooks is[^]*line 2: mcp_servers is/);
+    expect(what.match(/write at the end/g)).toHaveLength(2);
   });
 });
 

@@ -1,4 +1,4 @@
-import { parse, stringify, type TomlTable } from 'smol-toml';
+import { parse, stringify } from 'smol-toml';
 import type { Table } from './edit-toml.ts';
 
 /**
@@ -24,8 +24,7 @@ function describeClosed(text: string, path: readonly string[]): string {
   const place = line === undefined ? name : `line ${line}: ${name}`;
   const value = path.reduce<unknown>((found, key) => Object(found)[key], parse(text.replace(/^\uFEFF/, '')));
   const whole = path.reduceRight<unknown>((inside, key) => ({ [key]: inside }), value);
-  // An object that was parsed from TOML is a table.
-  const instead = stringify(whole as TomlTable).trim(); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const instead = stringify(whole).trim();
   return `${place} is written as a value, and no table can be added to it. Delete it there, and write at the end of the file:\n${instead}`;
 }
 
