@@ -1,21 +1,20 @@
 import { parse, stringify } from 'smol-toml';
-import type { Table } from './edit-toml.ts';
 
 /**
  * Why tables cannot be added behind what is there, and what to write instead. TOML closes a table that is written as a value
  * (`hooks = { … }`) and a list that is written as one (`Stop = [ … ]`): no header further down can add to them. Codex reads a table in
  * either form, so the same settings with headers mean the same.
  */
-export function describeClash(text: string, tables: readonly Table[], otherwise: string): string {
+export function describeClash(text: string, headers: readonly string[], otherwise: string): string {
   const closed = new Map(
-    tables
-      .map(({ header }) => findClosed(text, pathOf(header)))
+    headers
+      .map((header) => findClosed(text, pathOf(header)))
       .filter((path) => path !== undefined)
       .map((path) => [path.join('.'), path]),
   );
   if (closed.size === 0) return otherwise;
   const parts = [...closed.values()].map((path) => describeClosed(text, path));
-  return `${parts.join('\n')}\nThe meaning stays the same. Then Baton can add ${tables.map(({ header }) => header).join(', ')}.`;
+  return `${parts.join('\n')}\nThe meaning stays the same. Then Baton can add ${headers.join(', ')}.`;
 }
 
 function describeClosed(text: string, path: readonly string[]): string {

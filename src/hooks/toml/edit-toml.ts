@@ -26,10 +26,11 @@ export function appendToml(text: string, mark: string, tables: readonly Table[])
   const piece = text === '' || text === '\uFEFF' ? added.slice(lineEnd.length) : `${isOpen ? lineEnd : ''}${added}`;
   const before = parseToml(text);
   if (!before.ok) return before;
+  const headers = tables.map(({ header }) => header);
   const after = parseToml(text + piece);
   return after.ok
     ? { ok: true, insertions: [{ at, text: piece }] }
-    : { ok: false, what: describeClash(text, tables, clash(tables, after.what)) };
+    : { ok: false, what: describeClash(text, headers, clash(headers, after.what)) };
 }
 
 /** The text without the tables below that mark, whatever has changed around them. */
@@ -60,8 +61,8 @@ function markedTables(mark: string): RegExp {
   return new RegExp(`${before}${RegExp.escape(mark)}${table}`, 'g');
 }
 
-function clash(tables: readonly Table[], what: string): string {
-  return `${tables.map(({ header }) => header).join(', ')} cannot be added behind what is there (${what})`;
+function clash(headers: readonly string[], what: string): string {
+  return `${headers.join(', ')} cannot be added behind what is there (${what})`;
 }
 
 /** A text as TOML: a basic string escapes as JSON does. */
