@@ -40,7 +40,8 @@ export interface UserSetup {
 /** The part of a launch that depends on the client; who starts it fills in the rest. */
 export type LaunchParts = Required<
   Pick<Launch, 'argv' | 'env' | 'output' | 'input' | 'prompt' | 'finds_exit_signals' | 'files'>
->;
+> &
+  Pick<Launch, 'hold_ms'>;
 
 export type Prepared =
   | { readonly ok: true; readonly launch: LaunchParts }

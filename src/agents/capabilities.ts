@@ -12,6 +12,8 @@ export interface Capabilities {
   readonly resume: string;
   readonly attach: string;
   readonly tokens: string;
+  /** Whether a tool waits while a budget is used up. */
+  readonly hold: string;
   readonly cost: string;
   readonly errors: string;
   readonly endOfLimit: string;
@@ -29,7 +31,8 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     message: 'at once, also in the middle of a turn',
     resume: 'yes, also after a crash',
     attach: 'its interactive mode, in your terminal',
-    tokens: 'per turn',
+    tokens: 'per turn, and per request in its transcript',
+    hold: 'yes, at `PreToolUse`',
     cost: 'yes',
     errors: 'from its stream',
     endOfLimit: 'with a subscription; with an API key only short waits',
@@ -45,8 +48,9 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     message: 'when it next tries to stop, or by a resume',
     resume: 'yes, also after a crash',
     attach: 'its interactive mode, in your terminal',
-    tokens: 'of the whole conversation',
-    cost: 'no',
+    tokens: 'of the whole conversation, also inside a turn',
+    hold: 'yes, at `PreToolUse`',
+    cost: 'by a price list',
     errors: 'from its record of the conversation',
     endOfLimit: 'with a subscription',
     permissions: 'none: full access',
@@ -61,8 +65,9 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     message: 'when it next tries to stop, or by a resume',
     resume: 'yes, also after a crash',
     attach: 'its interactive mode, in your terminal',
-    tokens: 'per turn',
-    cost: 'no',
+    tokens: 'per turn, and per request in its chat file',
+    hold: 'yes, at `BeforeTool`',
+    cost: 'by a price list',
     errors: 'from its stream and its exit code',
     endOfLimit: 'where the API names a wait',
     permissions: 'none: full access',
@@ -78,6 +83,7 @@ export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'comm
     resume: 'started again',
     attach: 'line by line',
     tokens: 'no',
+    hold: 'no',
     cost: 'no',
     errors: 'no',
     endOfLimit: 'no',
@@ -108,6 +114,7 @@ const QUESTIONS: Readonly<Record<Exclude<keyof Capabilities, 'name'>, string>> =
   resume: 'the same conversation goes on',
   attach: '`baton agent attach`',
   tokens: 'tokens',
+  hold: 'held before a tool',
   cost: 'cost',
   errors: 'the kind of an API error is known',
   endOfLimit: 'the end of a rate limit is known',

@@ -4,7 +4,7 @@ import { agentFiles } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, LaunchParts } from './adapter.ts';
 import { claude } from './claude/adapter.ts';
 import { codex } from './codex/adapter.ts';
-import { stopHookFlags } from './codex/stop-hook.ts';
+import { hookFlags } from './codex/hook-flags.ts';
 import { gemini } from './gemini/adapter.ts';
 import { clientVariables, isInteractive, prepareAgent } from './prepare-agent.ts';
 
@@ -133,7 +133,7 @@ describe('what comes along from the user', () => {
 describe('the stop hook of Codex', () => {
   it('is vouched for with the hash that Codex itself gives it', () => {
     // As `hooks/list` of `codex app-server` says it for this hook.
-    expect(stopHookFlags('/x/hook.sh').join(' ')).toContain(
+    expect(hookFlags({ Stop: '/x/hook.sh', PreToolUse: '/x/tool.sh' }).join(' ')).toContain(
       'sha256:750893a1a04a5117e51f561225b98a964d072094582abee8d86b929be697f8a4',
     );
   });

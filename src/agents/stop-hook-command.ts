@@ -5,3 +5,14 @@ import { shellQuote } from './shell-quote.ts';
 export function stopHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
   return [process.execPath, programs.stopHook, agentId].map(shellQuote).join(' ');
 }
+
+/** The hook before each tool, which is held while a budget is used up. */
+export function toolHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
+  return [process.execPath, programs.stopHook, '--before-tool', agentId].map(shellQuote).join(' ');
+}
+
+/** Of command hooks, in seconds. */
+export const HOOK_TIMEOUT_S = 600;
+
+/** A tool is held no longer than the client waits for its hook, less the time to end its turn. */
+export const HOLD_MS = (HOOK_TIMEOUT_S - 10) * 1000;

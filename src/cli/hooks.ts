@@ -12,7 +12,7 @@ import { findMachine } from '../hooks/machine.ts';
 import { InstallRecord } from '../hooks/record.ts';
 import { findTop } from '../hooks/session/known-project.ts';
 import { EXIT, type Command, type Given, type Io } from './command.ts';
-import { printable } from './printable.ts';
+import { printable, printableLines } from './printable.ts';
 
 const client = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
 const scopes = [
@@ -165,6 +165,6 @@ function usage(problem: string, command: string, io: Io): number {
 }
 
 function refuse(done: Done & { ok: false }, io: Io): number {
-  io.err(`Error: ${printable(done.what)}\n  hint: ${done.hint}\n`);
+  io.err(`Error: ${printableLines(done.what)}\n  hint: ${done.hint}\n`);
   return EXIT.failed;
 }

@@ -114,6 +114,7 @@ function report(answer: Answer, given: Given, io: Io, { show, exitCode }: Operat
 /** What went wrong, in the form that was asked for. */
 export function reportError(error: ApiError, given: Given, io: Io): number {
   const { code, message, hint } = error;
+  if (code === 'kept') return reportKept(error, given, io);
   const isOver = OVER.has(code) && !given.options.has('token') && isClaimToken(io.env['BATON_TOKEN']);
   const hints = [
     hint,
@@ -128,6 +129,13 @@ export function reportError(error: ApiError, given: Given, io: Io): number {
 
 /** The call was not made as it must be, and whoever typed it can mend that. */
 const USAGE: ReadonlySet<string> = new Set(['runbook/usage', 'no-checks']);
+
+/** The call is on disk and will be delivered: a script that sends it need not send it again. */
+function reportKept({ message, hint }: ApiError, given: Given, io: Io): number {
+  if (given.options.has('json')) io.out(`${JSON.stringify({ kept: true, message, hint })}\n`);
+  else io.err(`Note: ${printableLines(message)}\n  ${printable(hint)}\n`);
+  return EXIT.ok;
+}
 
 /** One after the other, each with its place and its hint. */
 function describeProblems(problems: readonly FileProblem[]): string {

@@ -43,8 +43,8 @@ async function report(call: Call, agentId: string | undefined, seen: AgentSeen):
     actor: actorOf(caller),
     ...(key === undefined ? {} : { key }),
     isKept,
-    decide: ({ state, rules }) => {
-      const outcome = decide(state, { kind: 'report-agent', command }, caller, rules);
+    decide: ({ state, rules, at }) => {
+      const outcome = decide(state, { kind: 'report-agent', command: { ...command, at } }, caller, rules);
       return outcome.ok ? { ...outcome, answer: null } : outcome;
     },
     afterwards: (state) => standingOf(state, agentId ?? ownAgent(call), services.exitProtocol),

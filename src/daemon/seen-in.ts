@@ -55,7 +55,11 @@ function readSeen(input: Input): AgentSeen | undefined {
       const tokens = { input_tokens, output_tokens, cached_tokens, waiting_tokens };
       const { open_input_tokens: openIn = 0, open_output_tokens: openOut = 0, open_cached_tokens: cached = 0 } = input;
       const open = { input: openIn, output: openOut, cached, lasting: input.unpriced_tokens ?? 0 };
-      return { kind, conversation_id, model, ...tokens, cost_millicents, turns, open };
+      const { reserved_input_tokens: nextIn, reserved_output_tokens: nextOut = 0 } = input;
+      const reserved = { input: nextIn ?? 0, output: nextOut, cached: input.reserved_cached_tokens ?? 0 };
+      // An older supervisor sends neither, and expects each of its reports to be recorded.
+      const isDue = input.is_due ?? nextIn === undefined;
+      return { kind, conversation_id, model, ...tokens, cost_millicents, turns, open, reserved, isDue };
     }
     case 'errored': {
       const { error, message = '', reset_at = null } = input;

@@ -12,8 +12,10 @@ export function nameOfScope({ agents, pipelines }: State, { kind, id }: BudgetSc
 }
 
 /** `210,000 of 200,000 tokens`. */
-export function describeUse({ measure, used, limit }: BudgetUse): string {
-  return `${amount(measure, used, false)} of ${amount(measure, limit)}`;
+export function describeUse({ measure, used, limit, reserved }: BudgetUse): string {
+  const isNext = used < limit && used + reserved >= limit;
+  const next = isNext ? `; a request under way counts as ${amount(measure, reserved, false)}` : '';
+  return `${amount(measure, used, false)} of ${amount(measure, limit)}${next}`;
 }
 
 export function amount(measure: Measure, value: number, withUnit = true): string {

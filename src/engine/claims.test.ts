@@ -158,6 +158,7 @@ describe('the end of a session', () => {
     expect(play.types()).toContain('StepFinished');
     const run = play.pipeline(play.newest('PipelineStarted').pipeline_id);
     expect(run.step?.name).toBe('after');
+    play.say(runs.exited(play.agent().id));
     play.say(runs.finish(play.the('run-command').commandId));
     expect(play.pipeline(run.id).outcome).toBe('done');
     expect(play.state.tasks.get('A')).toMatchObject({ phase: 'CI_PENDING', claim: null });

@@ -2,6 +2,7 @@ import type { Recorded } from '../state/event.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import { isAttached } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
+import { isAboutOverspent } from './may-begin.ts';
 
 /** Names what must never be in a state; undefined where all is well. */
 export function findFault(state: State): string | undefined {
@@ -105,7 +106,9 @@ function findInPipelines(state: State): string | undefined {
       continue;
     }
     const asked = decisions.get(step.decisionId ?? '');
-    const open = [...decisions.values()].filter((each) => each.pipelineId === id && each.result === null);
+    const open = [...decisions.values()]
+      .filter((each) => each.pipelineId === id && each.result === null)
+      .filter((each) => !isAboutOverspent(state, each));
     // The question about a budget may be about more than this one.
     const isBudget =
       asked?.source === 'budget' && asked.result === null && open.every((each) => each.source === 'budget');
@@ -122,9 +125,11 @@ function pipelineOf(effect: State['effects'] extends Map<string, infer E> ? E : 
   return effect.kind === 'wait' && 'pipeline_id' in effect.purpose ? effect.purpose.pipeline_id : undefined;
 }
 
-function findInDecisions({ decisions, agents }: State): string | undefined {
-  for (const { id, result, agentId } of decisions.values()) {
-    if (result !== null || agentId === null) continue;
+function findInDecisions(state: State): string | undefined {
+  const { decisions, agents } = state;
+  for (const decision of decisions.values()) {
+    const { id, result, agentId } = decision;
+    if (result !== null || agentId === null || isAboutOverspent(state, decision)) continue;
     const agent = agents.get(agentId);
     if (agent?.parked !== id || agent.outcome !== null) return `decision ${id}: nobody waits for it`;
   }

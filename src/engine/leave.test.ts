@@ -20,11 +20,16 @@ describe('an agent that nobody waits for', () => {
     return play.say(idle, runs.supervisor(play.agent().id));
   };
 
-  it('may leave, and its exit changes nothing', () => {
+  it('may leave, and the next step begins when it has gone', () => {
     const play = orphaned();
+    expect(play.owed('run-command')).toEqual([]);
     expect(standingOf(play.state, play.agent().id, false)).toMatchObject({ is_owned: false, has_signalled: false });
     expect(statusOf(play.agent())).toBe('leaving');
-    expect(play.say(runs.exited(play.agent().id, { code: 9 })).types()).toEqual(['AgentExited', 'TimerCancelled']);
+    expect(play.say(runs.exited(play.agent().id, { code: 9 })).types()).toEqual([
+      'AgentExited',
+      'TimerCancelled',
+      'CommandRequested',
+    ]);
     expect(play.pipeline().step?.name).toBe('ship');
     expect(statusOf(play.agent())).toBe('done');
   });

@@ -28,7 +28,7 @@ function trail(play: Play): string[] {
 }
 
 describe('steps', () => {
-  it('run one after the other, each with what it needs, in one commit with what comes before', () => {
+  it('run one after the other, each with what it needs, when what came before has ended, its process included', () => {
     const play = start([runs.shellStep('build'), runs.agentStep('code'), runs.shellStep('ship', { timeout_ms: 5000 })]);
     expect(play.types()).toEqual(['PipelineStarted', 'StepStarted', 'CommandRequested']);
     expect(play.the('run-command')).toMatchObject({
@@ -39,12 +39,10 @@ describe('steps', () => {
     finish(play, 0, { output: 'built' });
     expect(play.types()).toEqual(['CommandFinished', 'StepFinished', 'StepStarted', 'AgentRequested']);
     signal(play, 'coded');
-    expect(play.types()).toEqual([
-      'AgentSignalled',
-      'AgentEnded',
-      'TimerSet',
-      'StepFinished',
-      'StepStarted',
+    expect(play.types()).toEqual(['AgentSignalled', 'AgentEnded', 'TimerSet', 'StepFinished', 'StepStarted']);
+    expect(play.say(runs.exited(play.agent().id)).types()).toEqual([
+      'AgentExited',
+      'TimerCancelled',
       'CommandRequested',
     ]);
     expect(play.the('run-command').timeoutMs).toBe(5000);
@@ -285,21 +283,16 @@ describe('cancelling', () => {
     };
     const play = start([outer, runs.shellStep('never'), runs.shellStep('sweep')], { inside }).order(runs.cancel('p1'));
     expect(trail(play)).toEqual(['outer 1', 'deep 1', 'mop 1']);
-    finish(finish(play));
+    finish(finish(play.say(runs.exited(play.agent().id))));
     expect(trail(play).slice(3)).toEqual(['cancelled', 'sweep 1', 'cancelled']);
   });
 
   it('a killed agent is a cancelled step', () => {
     const play = start([runs.agentStep('code', { on_cancel: 'clean' }), runs.shellStep('x'), runs.shellStep('clean')]);
     play.order(runs.kill(play.agent().id, 'too slow'));
-    expect(play.types()).toEqual([
-      'AgentKillRequested',
-      'AgentEnded',
-      'StepFinished',
-      'StepStarted',
-      'CommandRequested',
-    ]);
+    expect(play.types()).toEqual(['AgentKillRequested', 'AgentEnded', 'StepFinished', 'StepStarted']);
     expect(play.owed('start-agent')).toEqual([]);
+    expect(play.say(runs.exited(play.agent().id)).types()).toEqual(['AgentExited', 'CommandRequested']);
     finish(play);
     expect(play.pipeline()).toMatchObject({ outcome: 'cancelled', history: { code: { reason: 'too slow' } } });
   });

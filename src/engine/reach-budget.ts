@@ -46,9 +46,9 @@ export function askAbout(world: World, scope: BudgetScope, use: BudgetUse) {
   return { asked, decisionId };
 }
 
-/** Raised by its own amount, as often as it takes to be more than what is used. */
-export function raisesFor({ used, base, limit }: BudgetUse): number {
-  return Math.max(Math.round(limit / base), Math.floor(used / base));
+/** Raised by its own amount, as often as it takes to be more than what is used and reserved. */
+export function raisesFor({ used, reserved, base, limit }: BudgetUse): number {
+  return Math.max(Math.round(limit / base), Math.floor((used + reserved) / base));
 }
 
 /** By the question itself: what has happened to the budget of a day is forgotten with the first word about the next, and clocks go back. */

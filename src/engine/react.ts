@@ -6,7 +6,10 @@ import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { onAttach } from './attach.ts';
+import { beginAfterExit } from './begin-gate.ts';
+import { isAboutOverspent } from './may-begin.ts';
 import { notifyAttention } from './notify.ts';
+import { askAfterAgent, askAfterPipeline } from './overspent.ts';
 import { callOffMerge } from './call-off-merge.ts';
 import { checkpoint } from './checkpoints.ts';
 import { ciGate, followHead } from './ci-gate.ts';
@@ -52,7 +55,10 @@ import type { Tools, World } from './world.ts';
 export function react(state: State, recorded: Recorded, tools: Tools): readonly Event[] {
   const world: World = { ...tools, rules: rulesInForce(state, tools.rules), state };
   const followed = once(follow(world, recorded));
-  if (!MAKES_ROOM.has(recorded.type) && !isNewDay(recorded) && !isAnswered(recorded, followed)) return followed;
+  const makesRoom = MAKES_ROOM.has(recorded.type) || isNewDay(recorded) || isAnswered(recorded, followed);
+  if (!makesRoom && !isAskedOver(world, recorded)) return followed;
+  // The question makes the room: what waits for its answer must not begin first.
+  if (followed.some(({ type, data }) => type === 'DecisionOpened' && data.source === 'budget')) return followed;
   // What is about to be held must not be claimed first: being held makes room in its turn.
   if (followed.some(({ type }) => type === 'TaskHeld')) return followed;
   // Its move belongs to it: whether the task is held there is decided first, and the move makes the room.
@@ -69,6 +75,18 @@ function isNewDay({ type, data }: Recorded): boolean {
 /** A question held a review or a merge up. If the answer moves anything, that move makes the room. */
 function isAnswered({ type }: Recorded, followed: readonly Event[]): boolean {
   return (type === 'DecisionResolved' || type === 'DecisionWithdrawn') && followed.length === 0;
+}
+
+/** It was asked in the place of what would have made room. */
+function isAskedOver({ state }: World, { type, data }: Recorded): boolean {
+  const asked = type === 'DecisionOpened' ? state.decisions.get(data.decision_id) : undefined;
+  return asked !== undefined && isAboutOverspent(state, asked);
+}
+
+/** The process of a run has gone. */
+function afterProcess(world: World, agent: AgentRun): Event[] {
+  const asked = askAfterAgent(world, agent);
+  return asked.length > 0 ? asked : beginAfterExit(world, agent);
 }
 
 function isYetToMove({ state }: World, { type, data, seq }: Recorded): boolean {
@@ -143,7 +161,7 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
     case 'PipelineCancelRequested':
       return ofPipeline((run) => cancelPipeline(world, run, data.reason), data.pipeline_id);
     case 'PipelineFinished':
-      return onPipelineEnd(world, data);
+      return [...onPipelineEnd(world, data), ...ofPipeline((run) => askAfterPipeline(world, run), data.pipeline_id)];
     case 'CommandFinished':
       return onCommand(world, data);
     case 'TimerFired':
@@ -164,7 +182,10 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
       return ofAgent((agent) => onPrompt(world, agent, data.prompt), data.agent_id);
     case 'SessionUsed':
       // Its time too: the clock may have been set since it began.
-      return ofAgent((agent) => [...watchBudgets(world, agent), ...timeBudgets(world, agent)], data.agent_id);
+      return ofAgent(
+        (agent) => [...watchBudgets(world, agent), ...timeBudgets(world, agent), ...askAfterAgent(world, agent)],
+        data.agent_id,
+      );
     case 'AgentRequested':
     // Also one that comes back from a person, whose use of it nobody stops.
     case 'AgentResumeRequested':
@@ -176,9 +197,12 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
     case 'AgentErrored':
       return ofAgent((agent) => onError(world, agent, data), data.agent_id);
     case 'AgentExited':
-      return ofAgent((agent) => onExit(world, agent, data), data.agent_id);
+      return ofAgent((agent) => [...onExit(world, agent, data), ...afterProcess(world, agent)], data.agent_id);
     case 'AgentStartFailed':
-      return ofAgent((agent) => onStartFailed(world, agent, data.reason), data.agent_id);
+      return ofAgent(
+        (agent) => [...onStartFailed(world, agent, data.reason), ...afterProcess(world, agent)],
+        data.agent_id,
+      );
     case 'AgentKillRequested':
       return ofAgent((agent) => endAgent(world, agent, 'cancelled', data.reason), data.agent_id);
     case 'AgentAttachRequested':

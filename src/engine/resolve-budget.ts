@@ -4,6 +4,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { useOf } from '../state/runs/budget.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
+import { beginAfterAnswer } from './begin-gate.ts';
 import { endAgent } from './end-agent.ts';
 import { findAsked, raisesFor } from './reach-budget.ts';
 import { because, setGoing } from './set-going.ts';
@@ -13,18 +14,26 @@ import type { World } from './world.ts';
 /** On the answer to the question about a budget: it is for all who wait for it. */
 export function onBudgetDecision(
   world: World,
-  { id, scope }: Decision,
+  decision: Decision,
   action: DecisionAction,
   message: string | null,
 ): Event[] {
+  const { id, scope } = decision;
   const waiting = waitingFor(world, id);
   if (action !== 'approve') {
     const outcome = action === 'done' ? 'done' : 'cancelled';
     const why = because(action, message);
     const ended = waiting.flatMap((agent) => [...setGoing(world, agent), ...endAgent(world, agent, outcome, why)]);
-    return [...ended, ...(scope?.kind === 'task' ? blockUnclaimed(world, scope.id, why) : [])];
+    const followed = isOver(world, scope) ? beginAfterAnswer(world, decision, action === 'cancel') : [];
+    return [...ended, ...followed, ...(scope?.kind === 'task' ? blockUnclaimed(world, scope.id, why) : [])];
   }
   return [...(scope === null ? [] : raise(world, scope)), ...goOn(world, waiting, message)];
+}
+
+/** The question came after the end of the run. */
+function isOver({ state }: World, scope: BudgetScope | null): boolean {
+  if (scope?.kind === 'agent') return state.agents.get(scope.id)?.outcome === 'done';
+  return scope?.kind === 'pipeline' && state.pipelines.get(scope.id)?.outcome === 'done';
 }
 
 /** On the `day` timer: what waited for the day that is over draws on the next one. */

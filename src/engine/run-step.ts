@@ -5,6 +5,7 @@ import { keyOf } from '../state/runs/evolve-effects.ts';
 import { stepPlanOf, type CurrentStep, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import { finishStep } from './finish-step.ts';
+import { mayBegin } from './may-begin.ts';
 import { setTimer } from './pending.ts';
 import type { World } from './world.ts';
 
@@ -22,11 +23,11 @@ export function timeStep(world: World, run: PipelineRun): Event[] {
   return [setTimer(world, plan.timeout_ms, purpose)];
 }
 
-/** Starts what the step consists of. An agent for which there is no room is started when there is: see `fill-room`. */
+/** Starts what the step consists of, if it may begin. An agent for which there is no room is started when there is: see `fill-room`. */
 export function runStep(world: World, run: PipelineRun): Event[] {
   const { step } = run;
   const plan = step === null ? undefined : stepPlanOf(run, step.name);
-  if (step === null || plan === undefined || isUnderWay(step)) return [];
+  if (step === null || plan === undefined || isUnderWay(step) || !mayBegin(world.state, run)) return [];
   if (needsWorkspace(run, plan)) {
     const { branch, base = null } = plan.workspace;
     return [event('WorkspaceRequested', { pipeline_id: run.id, step: step.name, branch, base })];
@@ -51,7 +52,7 @@ export function findQueued(state: State, run: PipelineRun): AgentPlan | undefine
   const plan = stepPlanOf(run, step.name);
   if (plan?.run.kind !== 'agent' || needsWorkspace(run, plan)) return undefined;
   if (state.effects.has(keyOf.workspace(run.id, step.name))) return undefined;
-  return run.plan.agents[plan.run.agent];
+  return mayBegin(state, run) ? run.plan.agents[plan.run.agent] : undefined;
 }
 
 export function requestAgent(world: World, run: PipelineRun, step: string, plan: AgentPlan): Event[] {

@@ -1,10 +1,10 @@
 import type { Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
-import { agentsIn, budgetKey, budgetOf, openWorkMs, scopesOf, spentIn } from '../state/runs/budget.ts';
+import { agentsIn, budgetKey, budgetOf, openWorkMs, scopesOf, spentIn, WARN_AT } from '../state/runs/budget.ts';
 import { clockOf, dayOf } from '../state/runs/spent.ts';
 import { callOff, later, setTimer } from './pending.ts';
-import { watchBudget, WARN_AT } from './watch-budgets.ts';
+import { watchBudget } from './watch-budgets.ts';
 import type { World } from './world.ts';
 
 /** On an agent that begins to work: nothing else will tell when its time is used. */

@@ -9,15 +9,13 @@ import {
   scopesOf,
   spentIn,
   useOf,
+  WARN_AT,
   type BudgetUse,
 } from '../state/runs/budget.ts';
 import { describeUse, nameOfScope } from './budget-words.ts';
 import { reachBudget } from './reach-budget.ts';
 import { isAtWork } from './run-handler.ts';
 import type { World } from './world.ts';
-
-/** From here on people are told that it runs out. */
-export const WARN_AT = 0.8;
 
 /** On whatever an agent uses, or wants to begin to use: each budget that it draws on is looked at, the narrowest first. */
 export function watchBudgets(world: World, agent: AgentRun): Event[] {
@@ -69,7 +67,7 @@ function warnUnpriced(world: World, scope: BudgetScope): Event[] {
   const model = using?.usage?.model ?? null;
   const title = `Budget of ${nameOfScope(state, scope)}: the cost is not known`;
   const what = model === null ? 'its model' : `model ${model}`;
-  const message = `The client names no price, and [prices] of the runbook has none for ${what}. Its tokens are counted, its cost is not.`;
+  const message = `Neither the client nor Baton's list names a price for ${what}; add one to [prices]. Its tokens are counted, its cost is not.`;
   const about = { notification_id: newId(), title, message, decision_id: null };
   return [event('BudgetUnpriced', { scope, model }), event('NotificationRequested', { kind: 'warning', ...about })];
 }

@@ -19,6 +19,9 @@ export function tomlText(): fc.Arbitrary<string> {
     '',
     'text = """\n[not a table]\n# not a comment\n"""',
     'list = [\n  1, # one\n  [2],\n]',
+    'mcp_servers.dotted.command = "x"',
+    'hooks.PreToolUse = [{ hooks = [{ type = "command", command = "true" }] }]',
+    'hooks.state."/x:stop:0:0".trusted_hash = "sha256:00"',
   );
   const table = fc.constantFrom(
     '[model_providers.x]\nname = "x"',

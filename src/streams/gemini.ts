@@ -1,6 +1,6 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 import { fieldsOf, listOf, numberOf, parseFields, textOf, type Fields } from './fields.ts';
-import { errorOfStatus, type ErrorSaid, type Said, type UsageSaid } from './said.ts';
+import { errorOfStatus, type ErrorSaid, type Said, type Usage, type UsageSaid } from './said.ts';
 
 /** Reads a line of `gemini --output-format stream-json`. A process has one turn. */
 export function readGeminiLine(line: string): readonly Said[] {
@@ -67,4 +67,12 @@ function usageSaid(stats: Fields): UsageSaid {
   const input = numberOf(stats['input_tokens']) - cacheRead;
   const output = numberOf(stats['output_tokens']);
   return { kind: 'usage', of: 'turn', usage: { input, output, cacheRead, cacheWrite: 0, costMillicents: null } };
+}
+
+/** In the words of its own record of a conversation. What the model thought is paid for as output. */
+export function geminiUsage(tokens: Fields): Usage {
+  const cacheRead = numberOf(tokens['cached']);
+  const input = numberOf(tokens['input']) - cacheRead;
+  const output = numberOf(tokens['output']) + numberOf(tokens['thoughts']);
+  return { input, output, cacheRead, cacheWrite: 0, costMillicents: null };
 }

@@ -23,8 +23,12 @@ export interface UsageSaid {
    * not over, which is counted once however often it is told, until the turn is told whole.
    */
   readonly of: 'turn' | 'conversation' | 'message';
-  /** Of a message. */
+  /** Of a message, or of a conversation other than the agent's own: a subagent's. */
   readonly id?: string;
+  /** Counts only for a message that is known already. */
+  readonly isUpdate?: true;
+  /** Of a conversation: what its last request used. */
+  readonly request?: Usage;
 }
 
 export interface ErrorSaid {

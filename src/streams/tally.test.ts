@@ -14,3 +14,28 @@ it('adds turns up, and takes the newest count of a conversation', () => {
   const counts = [used(10), used(25)].map((usage) => ({ kind: 'usage', of: 'conversation', usage }) as const);
   expect(totalOf(counts.reduce(tally, EMPTY_TALLY))).toEqual(used(25));
 });
+
+it('adds the conversations of subagents, and no count goes down', () => {
+  const of = 'conversation';
+  const counts = [
+    { usage: used(10) },
+    { usage: used(7), id: 'sub' },
+    { usage: used(4) },
+    { usage: used(9), id: 'sub' },
+  ];
+  expect(totalOf(counts.map((each) => ({ kind: 'usage', of, ...each }) as const).reduce(tally, EMPTY_TALLY))).toEqual(
+    used(19),
+  );
+});
+
+it('takes an update only for a message that is known', () => {
+  const message = { kind: 'usage', of: 'message', id: 'm1' } as const;
+  const unknown = tally(EMPTY_TALLY, { ...message, isUpdate: true, usage: used(9) });
+  expect(totalOf(unknown)).toEqual(NOTHING_USED);
+  const known = tally(tally(EMPTY_TALLY, { ...message, usage: used(1) }), {
+    ...message,
+    isUpdate: true,
+    usage: used(9),
+  });
+  expect(totalOf(known)).toEqual(used(9));
+});

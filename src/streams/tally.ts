@@ -4,6 +4,8 @@ import type { Usage, UsageSaid } from './said.ts';
 export interface Tally {
   readonly turns: Usage;
   readonly conversation: Usage;
+  /** The conversations of subagents, by their ids, for clients that count whole conversations. */
+  readonly others: Readonly<Record<string, Usage>>;
   /** The messages of a turn that is not over, by their ids. */
   readonly open: Readonly<Record<string, Usage>>;
   /** The turns that the client has named no price for, though it may have for others: those that were broken off, or in a person's terminal. */
@@ -12,16 +14,25 @@ export interface Tally {
 
 export const NOTHING_USED: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costMillicents: null };
 
-export const EMPTY_TALLY: Tally = { turns: NOTHING_USED, conversation: NOTHING_USED, open: {}, unpriced: NOTHING_USED };
+export const EMPTY_TALLY: Tally = {
+  turns: NOTHING_USED,
+  conversation: NOTHING_USED,
+  others: {},
+  open: {},
+  unpriced: NOTHING_USED,
+};
 
-export function tally(before: Tally, { usage, of, id = '' }: UsageSaid): Tally {
+export function tally(before: Tally, { usage, of, id = '', isUpdate }: UsageSaid): Tally {
   switch (of) {
     case 'turn':
       // A message is told when it begins, its turn when it is over: the turn knows better, unless it leaves something out.
       return addTurn(before, most(usage, openOf(before)));
     case 'conversation':
-      return { ...before, conversation: usage };
+      // A count never goes down: it comes from the stream and from a file that the agent could write to.
+      if (id === '') return { ...before, conversation: most(usage, before.conversation) };
+      return { ...before, others: { ...before.others, [id]: most(usage, before.others[id] ?? NOTHING_USED) } };
     case 'message':
+      if (isUpdate === true && before.open[id] === undefined) return before;
       return { ...before, open: { ...before.open, [id]: most(before.open[id] ?? NOTHING_USED, usage) } };
   }
 }
@@ -41,7 +52,11 @@ export function openOf({ open }: Tally): Usage {
 }
 
 export function totalOf(all: Tally): Usage {
-  return plus(plus(all.turns, all.conversation), openOf(all));
+  return [all.turns, all.conversation, ...Object.values(all.others), openOf(all)].reduce(plus);
+}
+
+export function tokensOf({ input, output, cacheRead, cacheWrite }: Usage): number {
+  return input + output + cacheRead + cacheWrite;
 }
 
 /** A price is known as soon as one part of it is. */

@@ -3,8 +3,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { claudeUsage } from './claude.ts';
 import { readCodexTotal, codexRolloutPattern } from './codex-rollout.ts';
-import { fieldsOf, numberOf, parseFields, textOf, type Fields } from './fields.ts';
+import { fieldsOf, parseFields, textOf } from './fields.ts';
 import { readLastLines } from './file-lines.ts';
+import { geminiUsage } from './gemini.ts';
 import type { Usage, UsageSaid } from './said.ts';
 import { NOTHING_USED, plus } from './tally.ts';
 
@@ -59,13 +60,6 @@ function readGeminiTranscript({ conversation, since, env }: Excerpt): UsageSaid 
     messages.set(textOf(id), geminiUsage(fieldsOf(tokens)));
   }
   return sumOf(messages);
-}
-
-function geminiUsage(tokens: Fields): Usage {
-  const cacheRead = numberOf(tokens['cached']);
-  const input = numberOf(tokens['input']) - cacheRead;
-  const output = numberOf(tokens['output']);
-  return { input, output, cacheRead, cacheWrite: 0, costMillicents: null };
 }
 
 function sumOf(messages: ReadonlyMap<string, Usage>): UsageSaid | undefined {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import type { Control, Standing } from './contract.ts';
-import { END_AT_TOOL } from './holds.ts';
+import { denyTool } from './deny-tool.ts';
 import { Scene, type Supervised } from './scene.cases.ts';
 
 const AT_WORK: Standing = { at: 1, has_signalled: false, is_owned: true, is_parked: false, missing: [] };
@@ -55,10 +55,28 @@ describe('a tool call that is held for a budget', () => {
     const answer = callTool(run);
     // As when it was held for too long.
     await stand(run, { ...HELD, is_owned: false });
-    expect(await answer).toEqual(END_AT_TOOL);
+    expect(await answer).toEqual(denyTool('stream-json').answer);
     await stand(run, AT_WORK);
     expect(await run.control(WAKE)).toEqual({ ok: true });
     await until('it was told', () => heard(run).includes(WAKE.text));
+  });
+
+  it('for too long is denied before the client would give up', async () => {
+    await using scene = new Scene(asked(HELD));
+    await scene.daemon.start();
+    const run = await scene.start({ ...ECHO, hold_ms: 100 });
+    await stand(run, HELD);
+    expect(await callTool(run)).toEqual(denyTool('stream-json').answer);
+    expect(existsSync(run.files.exit(1))).toBe(false);
+  });
+
+  it('for too long ends the process of Codex before it is answered, since no answer ends its turn', async () => {
+    await using scene = new Scene(asked(HELD));
+    await scene.daemon.start();
+    const run = await scene.start({ argv: ['/bin/sleep', '60'], output: 'codex', input: 'none', hold_ms: 100 });
+    await stand(run, HELD);
+    expect(await callTool(run)).toEqual(denyTool('codex').answer);
+    await until('its end is on record', () => existsSync(run.files.exit(1)));
   });
 
   it('does not wait for a daemon that is away', async () => {

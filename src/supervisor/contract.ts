@@ -99,6 +99,8 @@ export interface Launch {
   readonly report_ms?: number;
   /** How often the claim is renewed; null where there is none. */
   readonly renew_ms: number | null;
+  /** How long a tool call may be held at the client's hook: its timeout less ten seconds. Left out: see `holds.ts`. */
+  readonly hold_ms?: number;
   readonly log_bytes: number;
   /** Exit signals in what the agent itself says are passed on when its turn or its process ends. */
   readonly finds_exit_signals: boolean;
@@ -220,6 +222,12 @@ export type AgentReport =
       readonly open_cached_tokens: number;
       /** Of turns that are over, where it has named prices of others: it will not name theirs any more. */
       readonly unpriced_tokens: number;
+      /** What requests that are under way may use: each as much as the largest of the run. */
+      readonly reserved_input_tokens?: number;
+      readonly reserved_output_tokens?: number;
+      readonly reserved_cached_tokens?: number;
+      /** Recorded in any case: a turn or the process has ended, or the last entry is long ago. Otherwise only if a budget moves by a step. */
+      readonly is_due?: boolean;
     }
   | {
       readonly kind: 'errored';

@@ -7,6 +7,7 @@ import { Clocks } from './clocks.ts';
 import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
 import { createControl } from './control.ts';
 import { DaemonLine } from './daemon-line.ts';
+import { denyTool } from './deny-tool.ts';
 import type { Rooms } from './door.ts';
 import { readHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
@@ -17,6 +18,7 @@ import { Pause } from './pause.ts';
 import { passOn } from './pass-on.ts';
 import { PrintedSignals } from './printed-signals.ts';
 import { readHook } from './answer-hook.ts';
+import { recordHint } from './record-hint.ts';
 import { Reporter } from './reporter.ts';
 import { Silence } from './silence.ts';
 import { StopGuard } from './stop-guard.ts';
@@ -83,7 +85,7 @@ export class Counterpart implements Rooms {
       askStanding: async () => this.#askStanding(),
       readHead: () => readHead(launch.cwd),
     });
-    this.#pause = new Pause(this.#guard);
+    this.#pause = new Pause(this.#guard, launch.hold_ms);
   }
 
   /** The process runs, or is awaited in somebody's terminal: the clocks start. */
@@ -164,7 +166,7 @@ export class Counterpart implements Rooms {
     this.#silence.hook(name, body);
     if (this.#launch.terminal === true) return this.#answer(this.#attended(name, body));
     if (name === 'stop') return this.#answer(this.#stop(body));
-    if (name === 'pre-tool-use') return this.#answer(this.#beforeTool());
+    if (name === 'pre-tool-use') return this.#answer(this.#beforeTool(body));
     if (name === 'permission-request') return this.#askPermission(body);
     const said = readHook(name, body);
     if (said.kind === 'progress') this.#guard.progress();
@@ -232,12 +234,15 @@ export class Counterpart implements Rooms {
   }
 
   /** What it has used decides whether it may go on, and what others have: the word of that may still be on its way. */
-  async #beforeTool(): Promise<object> {
+  async #beforeTool(body: Buffer): Promise<object> {
     this.#pause.turnBegins();
     await heardOutput();
-    if (!(await this.#hearing.reportTokens(false))) await this.#guard.askWhereHeard();
+    if (!(await this.#hearing.beforeTool(recordHint(body)))) await this.#guard.askWhereHeard();
     this.#pause.look();
-    return this.#pause.atTool();
+    if (await this.#pause.atTool()) return {};
+    const { answer, endsProcess } = denyTool(this.#launch.output);
+    if (endsProcess) await this.end();
+    return answer;
   }
 
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
@@ -246,7 +251,7 @@ export class Counterpart implements Rooms {
     if (reason !== undefined) return { decision: 'block', reason };
     // What it has used decides whether it may go on.
     await heardOutput();
-    await this.#hearing.reportTokens(true);
+    await this.#hearing.beforeStop(recordHint(body));
     // One that was parked only because it was silent is at work again.
     await this.#silence.settled();
     const output = await this.#guard.stop(body);

@@ -33,7 +33,7 @@ it('waits for the answer to what is being told: it says whether the agent may go
   hearing.speech.push(Buffer.from(`${JSON.stringify(MESSAGE)}\n`));
   await until('it is told', () => reports.length > 0);
   let isThrough = false;
-  const stop = hearing.reportTokens(true).then(() => (isThrough = true));
+  const stop = hearing.beforeStop(undefined).then(() => (isThrough = true));
   for (let i = 0; i < 5; i += 1) await turn();
   expect(isThrough).toBe(false);
   answered.resolve({ ok: true, result: null });

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Answer } from '../api/answer.ts';
+import { ClientRecord, type RecordHint } from '../streams/client-record.ts';
 import { READERS } from '../streams/reader.ts';
 import type { Said } from '../streams/said.ts';
 import { Attended } from './attended.ts';
@@ -40,6 +41,8 @@ export class Hearing {
   #usedAt = 0;
   #telling: Promise<Answer> | undefined;
   #paceMs = PACE_MS;
+  #settledAt = Date.now();
+  readonly #record: ClientRecord | undefined;
 
   constructor(options: HearingOptions) {
     const { output } = options.launch;
@@ -54,6 +57,7 @@ export class Hearing {
       this.#meter.closeTurn();
       this.#hasTalked = false;
     }
+    this.#record = output === 'text' ? undefined : new ClientRecord(output, new Date().toISOString());
     this.speech = output === 'text' ? hearText() : hearStream(READERS[output], (said) => this.#heard(said));
   }
 
@@ -69,7 +73,7 @@ export class Hearing {
     this.#nameConversation(conversation ?? null);
     this.#meter.turnEnded();
     this.#readAttended();
-    await this.reportUsed();
+    await this.reportUsed(true);
   }
 
   /** Something was said in the terminal: a turn has ended there, or has at least been paid for. */
@@ -80,7 +84,7 @@ export class Hearing {
   async turnEnded(isWaiting: boolean): Promise<void> {
     this.#meter.turnEnded();
     this.#isWaiting = isWaiting;
-    await this.reportUsed();
+    await this.reportUsed(true);
   }
 
   /** What its hook says of an API error; the stream may know more. */
@@ -92,14 +96,19 @@ export class Hearing {
     await this.#tell(this.#errors.take());
   }
 
-  /** Was there anything to tell? */
-  async reportUsed(): Promise<boolean> {
-    const used = this.#options.launch.kind === 'agent' ? this.#meter.take() : undefined;
+  /**
+   * Reports what it has used; the daemon records it if a budget moves by a step, and in any case where `isDue`. Returns whether there was
+   * anything to report.
+   */
+  async reportUsed(isDue: boolean): Promise<boolean> {
+    const isOverdue = Date.now() >= this.#settledAt + SETTLE_MS;
+    const used = this.#options.launch.kind === 'agent' ? this.#meter.take(isDue || isOverdue) : undefined;
     if (used === undefined) return false;
     clearTimeout(this.#soon);
     this.#soon = undefined;
     this.#usedAt = Date.now();
     this.#options.silence.heard();
+    if (used.is_due === true) this.#settledAt = this.#usedAt;
     this.#telling = this.#options.report(used);
     const answer = await this.#telling;
     // While the daemon is away each report is a file: the newest says all.
@@ -107,13 +116,41 @@ export class Hearing {
     return true;
   }
 
-  /** The same, where it has used something. In the middle of its work it is not told again and again. Was it told now? */
-  async reportTokens(isUrgent: boolean): Promise<boolean> {
-    const isDue = isUrgent || Date.now() >= this.#usedAt + this.#paceMs;
-    if (this.#meter.hasUsed && isDue) return this.reportUsed();
-    // What is being told is judged before it goes on.
+  /**
+   * At the hook before a tool: reports what was used so far. If the request that asked for the tool is not counted yet, it counts as the
+   * largest so far. Returns whether there was anything to report.
+   */
+  async beforeTool(hint: RecordHint | undefined): Promise<boolean> {
+    const isUncounted = this.#readRecord(hint);
+    this.#meter.underWay(isUncounted ? 1 : 0);
+    return this.#reportNow();
+  }
+
+  /** The same at a stop: the client has counted all its requests. */
+  async beforeStop(hint: RecordHint | undefined): Promise<boolean> {
+    this.#readRecord(hint);
+    this.#meter.underWay(0);
+    return this.#reportNow();
+  }
+
+  async #reportNow(): Promise<boolean> {
+    const isAway = this.#paceMs === PACE_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
+    if (!isAway && (await this.reportUsed(false))) return true;
+    // A report that is under way is judged before the agent goes on.
     await this.#telling;
     return false;
+  }
+
+  /** Returns whether the request that asked for the tool is still missing in the client's record. */
+  #readRecord(hint: RecordHint | undefined): boolean {
+    const read = hint === undefined ? undefined : this.#record?.read(hint);
+    if (read === undefined) return false;
+    if (read.model !== null) this.#meter.model(read.model);
+    for (const { id, ...said } of read.said) {
+      const isOwn = said.of === 'conversation' && id === this.#conversation;
+      this.#meter.add(isOwn || id === undefined ? said : { ...said, id }, this.#isWaiting);
+    }
+    return read.isUncounted;
   }
 
   /** A turn may take an hour, and a budget must not wait for its end. */
@@ -121,7 +158,7 @@ export class Hearing {
     this.#soon ??= setTimeout(
       () => {
         this.#soon = undefined;
-        void this.reportUsed();
+        void this.reportUsed(false);
       },
       Math.max(0, this.#usedAt + this.#paceMs - Date.now()),
     ).unref();
@@ -134,7 +171,7 @@ export class Hearing {
     if (this.#attended !== undefined) {
       this.#nameConversation(this.#conversation ?? this.#attended.find());
       this.#readAttended();
-      await this.reportUsed();
+      await this.reportUsed(true);
       return;
     }
     const conversation = this.#conversation;
@@ -144,7 +181,7 @@ export class Hearing {
       if (said.kind === 'error') this.#errors.hear(said);
     }
     if (code !== 0 && code !== null && !wasEnded) await this.reportError();
-    await this.reportUsed();
+    await this.reportUsed(true);
   }
 
   async #tell(report: AgentReport | undefined): Promise<void> {
@@ -213,9 +250,11 @@ export class Hearing {
   }
 }
 
-/** How often what an agent uses is told while it works. */
+/** How often usage is reported while the agent works, apart from its hooks. */
 const PACE_MS = 1000;
 const PACE_AWAY_MS = 30_000;
+/** How often usage is recorded at least, however little of a budget it is. */
+const SETTLE_MS = 60_000;
 
 function readConversation(path: string): string | null {
   try {

@@ -43,14 +43,7 @@ export class Holds {
 /** HTTP clients give up after five minutes without an answer. */
 const LONGEST_MS = 240_000;
 
-const REASON = 'A budget is used up. A person has been asked.';
-
-/** The turn is over. `continue` alone would still let the client run the tool. */
-export const END_AT_TOOL = {
-  continue: false,
-  stopReason: REASON,
-  hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: REASON },
-} as const;
+export const REASON = 'A budget is used up. A person has been asked.';
 
 export const END_AT_QUESTION = {
   continue: false,

@@ -1,17 +1,19 @@
-import { END_AT_QUESTION, END_AT_TOOL, Holds } from './holds.ts';
+import { END_AT_QUESTION, Holds } from './holds.ts';
 import type { StopGuard } from './stop-guard.ts';
 
 /** What a budget that is used up does to an agent: what it has begun waits in its hand at the next step, and nothing is lost. */
 export class Pause {
   readonly #guard: Pick<StopGuard, 'isOwned' | 'isHeld' | 'mayLeave'>;
-  readonly #holds = new Holds();
+  readonly #holds: Holds;
   /** A budget is used up; it stays so where the run was ended because of it. */
   #isPaused = false;
   /** It was told something, and has not ended its turn since. */
   #isInTurn = false;
 
-  constructor(guard: Pick<StopGuard, 'isOwned' | 'isHeld' | 'mayLeave'>) {
+  /** `holdMs`: how long the client waits for the answer of its hook, less what it takes to end its turn. */
+  constructor(guard: Pick<StopGuard, 'isOwned' | 'isHeld' | 'mayLeave'>, holdMs?: number) {
     this.#guard = guard;
+    this.#holds = new Holds(holdMs);
   }
 
   turnBegins(): void {
@@ -35,12 +37,12 @@ export class Pause {
     this.#holds.drop();
   }
 
-  /** The answer to its hook before a tool, when it may be given. */
-  async atTool(): Promise<object> {
+  /** Whether it may use its tool, as soon as that is known. If not, its turn is ended. */
+  async atTool(): Promise<boolean> {
     // One whose run was ended while it was paused has yet to hear that nobody waits for it.
     const mayGoOn = this.#guard.isHeld ? await this.#holds.hold() : !this.#isPaused;
     if (!mayGoOn) this.turnEnds();
-    return mayGoOn ? {} : END_AT_TOOL;
+    return mayGoOn;
   }
 
   /** The same for a question: undefined where it may be asked. */

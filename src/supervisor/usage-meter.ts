@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { writeWhole } from '../api/write-whole.ts';
 import type { Usage, UsageSaid } from '../streams/said.ts';
-import { closeTurn, EMPTY_TALLY, NOTHING_USED, openOf, plus, tally, totalOf, type Tally } from '../streams/tally.ts';
+import {
+  closeTurn,
+  EMPTY_TALLY,
+  NOTHING_USED,
+  openOf,
+  plus,
+  tally,
+  tokensOf,
+  totalOf,
+  type Tally,
+} from '../streams/tally.ts';
 import type { AgentReport } from './contract.ts';
 
 type Used = Extract<AgentReport, { kind: 'used' }>;
@@ -14,9 +24,19 @@ interface Kept {
   readonly conversation: string | null;
   /** When a turn was last counted; RFC 3339. */
   readonly countedAt: string | null;
+  /** The largest request of the run. */
+  readonly largest: Usage;
 }
 
-const NOTHING: Kept = { tally: EMPTY_TALLY, turns: 0, waiting: 0, model: null, conversation: null, countedAt: null };
+const NOTHING: Kept = {
+  tally: EMPTY_TALLY,
+  turns: 0,
+  waiting: 0,
+  model: null,
+  conversation: null,
+  countedAt: null,
+  largest: NOTHING_USED,
+};
 
 /**
  * What an agent has used so far, over all its processes: the next one goes on with what the one before left in the agent's folder. What
@@ -27,6 +47,9 @@ export class UsageMeter {
   #kept: Kept;
   #told: string | undefined;
   #toldTokens: number;
+  #requests = 0;
+  /** The last report left it to the daemon whether it is recorded. */
+  #isUnsettled = false;
 
   /** The turn that the process before did not live to tell whole is closed, unless somebody can still tell it. */
   constructor(path: string, { closes = true }: { readonly closes?: boolean } = {}) {
@@ -55,7 +78,8 @@ export class UsageMeter {
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
     // A message is counted when it begins: only a turn is counted whole.
     const countedAt = said.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
-    this.#kept = { ...this.#kept, tally: after, waiting, countedAt };
+    const request = said.of === 'message' ? after.open[said.id ?? ''] : said.request;
+    this.#kept = { ...this.#kept, tally: after, waiting, countedAt, largest: larger(this.#kept.largest, request) };
   }
 
   /** It will not be told whole any more: what its messages said is all that is known. */
@@ -74,6 +98,12 @@ export class UsageMeter {
 
   turnEnded(): void {
     this.#kept = { ...this.#kept, turns: this.#kept.turns + 1 };
+    this.#requests = 0;
+  }
+
+  /** How many requests are under way, which the client has not counted yet. Each counts as the largest of the run. */
+  underWay(requests: number): void {
+    this.#requests = requests;
   }
 
   /** It has used something that nobody was told of. */
@@ -81,9 +111,9 @@ export class UsageMeter {
     return tokensOf(totalOf(this.#kept.tally)) !== this.#toldTokens;
   }
 
-  /** What is to be told; undefined where nothing has changed since it was told last. */
-  take(): Used | undefined {
-    const { turns, waiting, model, conversation } = this.#kept;
+  /** The next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
+  take(isDue = false): Used | undefined {
+    const { turns, waiting, model, conversation, largest } = this.#kept;
     if (turns === 0 && conversation === null) return undefined;
     const { input, output, cacheRead, cacheWrite, costMillicents } = totalOf(this.#kept.tally);
     // Where it prices nothing at all, everything is for others to price.
@@ -93,28 +123,33 @@ export class UsageMeter {
       kind: 'used',
       conversation_id: conversation,
       model,
-      input_tokens: input,
+      // What goes into a cache costs at least as much as any other input.
+      input_tokens: input + cacheWrite,
       output_tokens: output,
-      cached_tokens: cacheRead + cacheWrite,
+      cached_tokens: cacheRead,
       cost_millicents: costMillicents,
       turns,
       waiting_tokens: waiting,
-      open_input_tokens: open.input,
+      open_input_tokens: open.input + open.cacheWrite,
       open_output_tokens: open.output,
-      open_cached_tokens: open.cacheRead + open.cacheWrite,
+      open_cached_tokens: open.cacheRead,
       unpriced_tokens: tokensOf(lasting),
+      reserved_input_tokens: (largest.input + largest.cacheWrite) * this.#requests,
+      reserved_output_tokens: largest.output * this.#requests,
+      reserved_cached_tokens: largest.cacheRead * this.#requests,
     };
     const text = JSON.stringify(used);
-    if (text === this.#told) return undefined;
+    if (text === this.#told && !(isDue && this.#isUnsettled)) return undefined;
     this.#told = text;
+    this.#isUnsettled = !isDue;
     this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
     writeWhole(this.#path, JSON.stringify(this.#kept));
-    return used;
+    return isDue ? { ...used, is_due: true } : used;
   }
 }
 
-function tokensOf({ input, output, cacheRead, cacheWrite }: Usage): number {
-  return input + output + cacheRead + cacheWrite;
+function larger(a: Usage, b: Usage | undefined): Usage {
+  return b !== undefined && tokensOf(b) > tokensOf(a) ? { ...b, costMillicents: null } : a;
 }
 
 function read(path: string): Kept {

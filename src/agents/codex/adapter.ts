@@ -1,6 +1,6 @@
 import type { Adapter, AgentContext } from '../adapter.ts';
-import { stopHookCommand } from '../stop-hook-command.ts';
-import { stopHookFlags } from './stop-hook.ts';
+import { HOLD_MS, stopHookCommand, toolHookCommand } from '../stop-hook-command.ts';
+import { hookFlags } from './hook-flags.ts';
 
 /**
  * Codex, one process a turn. Everything of ours is on its command line, which counts more than any file: the user's own folder with its
@@ -28,6 +28,7 @@ export const codex: Adapter = {
       input: 'once',
       prompt: context.prompt,
       finds_exit_signals: true,
+      hold_ms: HOLD_MS,
       files: [],
     },
   }),
@@ -48,6 +49,7 @@ export const codex: Adapter = {
       input: 'none',
       prompt: context.prompt,
       finds_exit_signals: true,
+      hold_ms: HOLD_MS,
       files: [],
     },
   }),
@@ -58,7 +60,7 @@ function flags(model: string | undefined, context: AgentContext): readonly strin
     // Its sandbox shuts out loopback and the git folder of a worktree: an agent in it can neither report nor commit.
     '--sandbox',
     'danger-full-access',
-    ...stopHookFlags(stopHookCommand(context)),
+    ...hookFlags({ Stop: stopHookCommand(context), PreToolUse: toolHookCommand(context) }),
     // Not `baton`: what a person has under that name in their own settings would be mixed with this, and Codex would not start.
     '-c',
     'mcp_servers.baton_run={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',

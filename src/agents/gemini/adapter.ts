@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { LaunchFile } from '../../supervisor/contract.ts';
 import type { Adapter, AgentContext, Prepared, UserSetup } from '../adapter.ts';
-import { stopHookCommand } from '../stop-hook-command.ts';
+import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from '../stop-hook-command.ts';
 
 /**
  * Gemini CLI, one process a turn. Hooks come from settings files only, and the one for the whole machine must be root's: so each agent has a
@@ -51,6 +51,7 @@ function prepared(
       input: 'once',
       prompt: context.prompt,
       finds_exit_signals: true,
+      hold_ms: HOLD_MS,
       files: [
         { path: join(dot, 'settings.json'), content: JSON.stringify(settingsFor(context), null, 2) },
         ...loginLinks(dot, context.user),
@@ -60,18 +61,20 @@ function prepared(
 }
 
 function settingsFor(context: AgentContext): object {
-  const command = stopHookCommand(context);
   return {
     ...loginSettings(context.user?.settings ?? {}),
     hooksConfig: { enabled: true },
-    hooks: { AfterAgent: [{ hooks: [{ type: 'command', name: 'baton', command, timeout: TIMEOUT_MS }] }] },
+    hooks: { AfterAgent: [hook(stopHookCommand(context))], BeforeTool: [hook(toolHookCommand(context))] },
     mcpServers: {
       baton: { httpUrl: '${BATON_URL}/mcp', headers: { Authorization: 'Bearer ${BATON_TOKEN}' }, trust: true },
     },
   };
 }
 
-const TIMEOUT_MS = 600_000;
+/** Its timeouts are milliseconds. */
+function hook(command: string): object {
+  return { hooks: [{ type: 'command', name: 'baton', command, timeout: HOOK_TIMEOUT_S * 1000 }] };
+}
 
 /** How the user logs in and works; what could hold hooks, or servers, stays behind. */
 function loginSettings(settings: UserSetup['settings']): object {

@@ -20,9 +20,17 @@ describe('the table of costs', () => {
       '-      0       7    0       $0.00+  1h 2m   1m      0',
       'total  12,345  7    0       $1.25   1h 2m   1m      0',
       '',
-      '+ More than that: the client names no price for some of the tokens, and neither does [prices] of the runbook.',
+      '+ More than that: no price is known for some of the tokens. Add one to [prices] of the runbook.',
       '',
     ]);
+  });
+
+  it('says which models the shipped list prices, and how old it is', () => {
+    const row = { name: 'coder', ...nothing, ...times, budget: null };
+    const list_prices = { as_of: '2026-11-15', models: ['gpt-5.5', 'gemini-2.5-pro'] };
+    expect(renderCosts({ by: 'agent', rows: [row], total: nothing, list_prices })).toContain(
+      "\nPriced by Baton's list of 2026-11-15 if the client names no price: gpt-5.5, gemini-2.5-pro. [prices] overrides it.\n",
+    );
   });
 
   it('shows tokens and time as what they are, and strips what is not text', () => {

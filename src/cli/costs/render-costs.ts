@@ -1,11 +1,12 @@
 import { renderDollars } from '../../protocol/price.ts';
 import { renderTime } from '../../protocol/render-time.ts';
+import { printable } from '../printable.ts';
 import { fieldsIn, listIn, textIn, type Fields } from '../run/read-fields.ts';
 import { table } from '../run/table.ts';
 
 /** The table of costs for people. A cost with a + is more than that: nobody knows the price of some of the tokens. */
 export function renderCosts(result: unknown): string {
-  const { by, rows, total } = fieldsIn(result);
+  const { by, rows, total, list_prices } = fieldsIn(result);
   const found = listIn(rows);
   if (found.length === 0) return 'Nothing was used yet.\n';
   const lines = [
@@ -14,14 +15,20 @@ export function renderCosts(result: unknown): string {
     ...(found.length > 1 ? [lineOf('total', fieldsIn(total))] : []),
   ];
   const isShort = [...found, fieldsIn(total)].some((row) => numberIn(row, 'unpriced_tokens') > 0);
-  return `${table(lines)}${isShort ? UNPRICED : ''}`;
+  return `${table(lines)}${isShort ? UNPRICED : ''}${listed(fieldsIn(list_prices))}`;
 }
 
 /** What was done in no pipeline, for no task, or by a client that names no model. */
 const NOBODY = '-';
 
-const UNPRICED =
-  '\n+ More than that: the client names no price for some of the tokens, and neither does [prices] of the runbook.\n';
+const UNPRICED = '\n+ More than that: no price is known for some of the tokens. Add one to [prices] of the runbook.\n';
+
+/** Which models are priced by Baton's own list, and how old it is. */
+function listed({ as_of, models }: Fields): string {
+  const names = Array.isArray(models) ? models.filter((model) => typeof model === 'string') : [];
+  if (names.length === 0) return '';
+  return `\nPriced by Baton's list of ${textIn(as_of)} if the client names no price: ${names.map(printable).join(', ')}. [prices] overrides it.\n`;
+}
 
 function lineOf(name: string, row: Fields): string[] {
   return [

@@ -1,5 +1,6 @@
 import { parse } from 'smol-toml';
 import { cutOut, lineEndOf, type Insertion } from '../insertions.ts';
+import { describeClash } from './describe-clash.ts';
 
 /** One table that Baton adds, with the lines below its header. */
 export interface Table {
@@ -25,8 +26,11 @@ export function appendToml(text: string, mark: string, tables: readonly Table[])
   const piece = text === '' || text === '\uFEFF' ? added.slice(lineEnd.length) : `${isOpen ? lineEnd : ''}${added}`;
   const before = parseToml(text);
   if (!before.ok) return before;
+  const headers = tables.map(({ header }) => header);
   const after = parseToml(text + piece);
-  return after.ok ? { ok: true, insertions: [{ at, text: piece }] } : { ok: false, what: clash(tables, after.what) };
+  return after.ok
+    ? { ok: true, insertions: [{ at, text: piece }] }
+    : { ok: false, what: describeClash(text, headers, clash(headers, after.what)) };
 }
 
 /** The text without the tables below that mark, whatever has changed around them. */
@@ -57,8 +61,8 @@ function markedTables(mark: string): RegExp {
   return new RegExp(`${before}${RegExp.escape(mark)}${table}`, 'g');
 }
 
-function clash(tables: readonly Table[], what: string): string {
-  return `${tables.map(({ header }) => header).join(', ')} cannot be added behind what is there (${what})`;
+function clash(headers: readonly string[], what: string): string {
+  return `${headers.join(', ')} cannot be added behind what is there (${what})`;
 }
 
 /** A text as TOML: a basic string escapes as JSON does. */

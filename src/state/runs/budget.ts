@@ -13,9 +13,14 @@ export interface BudgetUse {
   readonly measure: Measure;
   readonly used: number;
   readonly limit: number;
+  /** What requests that are under way may use: each as much as the largest of its run. */
+  readonly reserved: number;
   /** What the runbook says, before it was raised. */
   readonly base: number;
 }
+
+/** From here on people are told that it runs out. */
+export const WARN_AT = 0.8;
 
 export function budgetKey({ kind, id }: BudgetScope): string {
   return `${kind}:${id}`;
@@ -52,23 +57,36 @@ export function budgetOf(runs: Budgeted, { kind, id }: BudgetScope, rules: Rules
   }
 }
 
-/** Undefined where nothing is limited. */
+/** By the measure that is furthest used. Undefined where nothing is limited. */
 export function useOf(runs: Budgeted, scope: BudgetScope, rules: Rules, at: string): BudgetUse | undefined {
+  const share = ({ used, reserved, limit }: BudgetUse): number => (used + reserved) / limit;
+  return usesOf(runs, scope, rules, at).toSorted((a, b) => share(b) - share(a))[0];
+}
+
+/** By each measure that the budget limits. */
+export function usesOf(runs: Budgeted, scope: BudgetScope, rules: Rules, at: string): readonly BudgetUse[] {
   const budget = budgetOf(runs, scope, rules);
-  if (budget === undefined) return undefined;
+  if (budget === undefined) return [];
   const { raises = 0 } = runs.budgets.get(budgetKey(scope)) ?? {};
   const spent = spentIn(runs, scope);
-  const uses = MEASURES.flatMap((measure): BudgetUse[] => {
+  return MEASURES.flatMap((measure): BudgetUse[] => {
     const base = budget[FIELDS[measure]];
     if (base === undefined) return [];
     const used = USED[measure](spent) + (measure === 'time' ? openWorkMs(runs, scope, at) : 0);
-    return [{ measure, used, base, limit: base * (1 + raises) }];
+    return [{ measure, used, reserved: reservedIn(runs, scope, measure), base, limit: base * (1 + raises) }];
   });
-  return uses.toSorted((a, b) => b.used / b.limit - a.used / a.limit)[0];
 }
 
+/** It is used up, or will be when the requests that are under way have ended. */
 export function isSpent(use: BudgetUse | undefined): boolean {
-  return use !== undefined && use.used >= use.limit;
+  return use !== undefined && use.used + use.reserved >= use.limit;
+}
+
+function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
+  if (measure === 'time') return 0;
+  const field = measure === 'tokens' ? 'reserved_tokens' : 'reserved_millicents';
+  const working = agentsIn(runs, scope).filter(({ outcome }) => outcome === null);
+  return working.reduce((sum, { usage }) => sum + (usage?.[field] ?? 0), 0);
 }
 
 /** Without the intervals that are not over yet. */

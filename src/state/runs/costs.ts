@@ -1,4 +1,7 @@
-import type { Rules } from '../rules.ts';
+import { DEFAULT_PRICES } from '../../protocol/default-prices.ts';
+import { findPrice } from '../../protocol/price.ts';
+import { rulesInForce, type Rules } from '../rules.ts';
+import type { State } from '../state.ts';
 import { accountKey, pipelinesAround, type AccountKind } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { BudgetScope } from './budget-scope.ts';
@@ -30,6 +33,16 @@ export function costsBy(runs: Runs, by: AccountKind, rules: Rules, at: string): 
     return { name: name === '' ? null : name, spent, budget: budgetIn(runs, by, name, rules, at) };
   });
   return rows.toSorted(by === 'day' ? byName : byCost);
+}
+
+/** The models in use that the runbook has no price for, and the shipped list has. */
+export function listedModels(state: State, rules: Rules): readonly string[] {
+  const { prices = [] } = rulesInForce(state, rules);
+  const models = [...state.accounts.keys()].filter((key) => key.startsWith(accountKey('model', '')));
+  return models
+    .map((key) => key.slice(accountKey('model', '').length))
+    .filter((model) => findPrice(prices, model) === undefined && findPrice(DEFAULT_PRICES, model) !== undefined)
+    .toSorted();
 }
 
 /** The interval that an agent is in is not on record yet. */

@@ -4,11 +4,18 @@ import { budgetKey } from './budget.ts';
 import type { Runs } from './runs.ts';
 
 /** (budgets, entry) → budgets. What is over is forgotten with its run; of days the newest is kept. */
-export function evolveBudgets({ budgets, decisions }: Runs, { type, data }: Recorded): void {
+export function evolveBudgets({ agents, pipelines, budgets, decisions }: Runs, { type, data }: Recorded): void {
   const change = (scope: BudgetScope, what: Partial<BudgetRecord>): void => {
     const key = budgetKey(scope);
     if (scope.kind === 'day') forgetDaysBefore(budgets, scope.id);
     budgets.set(key, { ...(budgets.get(key) ?? untouched(scope)), ...what });
+  };
+  // A budget is judged once more when the last process of its run has gone: it is kept as long as the run.
+  const forgetRuns = (): void => {
+    for (const [key, { scope }] of budgets) {
+      const isKnown = scope.kind === 'agent' ? agents.has(scope.id) : pipelines.has(scope.id);
+      if ((scope.kind === 'agent' || scope.kind === 'pipeline') && !isKnown) budgets.delete(key);
+    }
   };
   switch (type) {
     case 'BudgetWarned':
@@ -25,11 +32,8 @@ export function evolveBudgets({ budgets, decisions }: Runs, { type, data }: Reco
       return;
     }
     case 'AgentEnded':
-      budgets.delete(budgetKey({ kind: 'agent', id: data.agent_id }));
-      return;
     case 'PipelineFinished':
-      budgets.delete(budgetKey({ kind: 'pipeline', id: data.pipeline_id }));
-      return;
+      return forgetRuns();
     default:
   }
 }

@@ -1,4 +1,5 @@
-import { costOf, findPrice, type Price, type Tokens } from '../../protocol/price.ts';
+import { priceOf } from '../../protocol/default-prices.ts';
+import { costOf, type Price, type Tokens } from '../../protocol/price.ts';
 import type { AgentRun } from './agent-run.ts';
 import { tokensIn } from './spent.ts';
 
@@ -20,11 +21,11 @@ export interface Priced {
 }
 
 /**
- * What it costs: as the client says, and else by the prices of the runbook. What is added now is priced by the model that works now; what no
+ * What it costs: as the client says, else by the prices of the runbook, else by those that Baton ships. What is added now is priced by the model that works now; what no
  * price is known for is counted apart.
  */
 export function priceUsage(before: AgentRun['usage'], counted: Counted, prices: readonly Price[]): Priced {
-  const price = findPrice(prices, counted.model);
+  const price = priceOf(prices, counted.model);
   const open = { ...NO_TOKENS, ...counted.open };
   if (counted.cost_millicents !== null) {
     const { cost_millicents } = counted;
@@ -41,6 +42,12 @@ export function priceUsage(before: AgentRun['usage'], counted: Counted, prices: 
     cost_millicents: known,
     unpriced_tokens: known === null ? settled : unpriced + added.input + added.output + added.cached,
   };
+}
+
+/** What requests that are under way may cost; nothing if no price is known. */
+export function priceRequests(model: string | null, requests: Tokens, prices: readonly Price[]): number {
+  const price = priceOf(prices, model);
+  return price === undefined ? 0 : costOf(requests, price);
 }
 
 const NO_TOKENS = { input: 0, output: 0, cached: 0, lasting: 0 } as const;

@@ -1,4 +1,4 @@
-import type { Price } from '../../protocol/price.ts';
+import type { Tokens } from '../../protocol/price.ts';
 import type { AgentError } from '../../protocol/run-plan.ts';
 import type { Caller } from '../caller.ts';
 import { event, type Event, type EventOf } from '../event.ts';
@@ -7,10 +7,11 @@ import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
 import { isAttached, isAttaching, type AgentRun } from './agent-run.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
-import { priceUsage, type Counted } from './price-usage.ts';
+import { priceRequests, priceUsage, type Counted } from './price-usage.ts';
 import { findSpeaker, requireAgent } from './find-run.ts';
 import { lastOf } from './last-of.ts';
 import type { SilenceKind } from './run-event.ts';
+import { isStep } from './usage-step.ts';
 
 /** What is seen of an agent from outside: mostly by its supervisor. */
 export type AgentSeen =
@@ -40,8 +41,16 @@ export type AgentSeen =
     }
   | { readonly kind: 'heard'; readonly start: number }
   | { readonly kind: 'prompted'; readonly prompt: string }
-  | ({ readonly kind: 'used' } & Omit<WorkflowEvents['SessionUsed'], 'agent_id' | 'unpriced_tokens'> &
-      Pick<Counted, 'open'>)
+  | ({ readonly kind: 'used' } & Omit<
+      WorkflowEvents['SessionUsed'],
+      'agent_id' | 'unpriced_tokens' | 'reserved_tokens' | 'reserved_millicents'
+    > &
+      Pick<Counted, 'open'> & {
+        /** What requests that are under way may use. */
+        readonly reserved?: Tokens;
+        /** Recorded in any case, not only if a budget moves by a step. */
+        readonly isDue?: boolean;
+      })
   | {
       readonly kind: 'errored';
       readonly error: AgentError;
@@ -55,14 +64,16 @@ export interface ReportAgent {
   /** Left out: the caller's own. */
   readonly agentId?: string;
   readonly report: AgentSeen;
+  /** The time of the entry, for the budget of the day. */
+  readonly at?: string;
 }
 
 /** Agents and people may say that one is idle, or wants to stop; the rest is seen by supervisors. */
 export function decideReportAgent(
   state: State,
-  { agentId, report }: ReportAgent,
+  { agentId, report, at }: ReportAgent,
   caller: Caller,
-  { prices = [] }: Pick<Rules, 'prices'>,
+  rules: Rules,
 ): Outcome<null> {
   const isWatcher = caller.kind === 'supervisor' || caller.kind === 'system';
   if (!isWatcher && report.kind !== 'idle' && report.kind !== 'stop') {
@@ -73,7 +84,7 @@ export function decideReportAgent(
   if (!speaker.ok) return speaker;
   if (speaker.answer === undefined)
     return refusal('no-such-agent', 'no agent is named', 'Name one: --agent ID, or BATON_AGENT_ID.');
-  if (report.kind === 'used') return decided(seenUsed(speaker.answer, report, prices), null);
+  if (report.kind === 'used') return decided(seenUsed(state, speaker.answer, report, rules, at), null);
   if (report.kind === 'blocked') return decided(seenBlocked(speaker.answer, report), null);
   if (report.kind === 'heard') return decided(seenHeard(state, speaker.answer, report), null);
   if (report.kind === 'attached' || report.kind === 'detached')
@@ -137,13 +148,25 @@ function seenPerson({ id: agent_id, attach }: AgentRun, report: SeenPerson): Eve
 
 type SeenUsed = Extract<AgentSeen, { kind: 'used' }>;
 
-/** Also of one that is over: what it used at its end counts as well. */
-function seenUsed({ id: agent_id, usage }: AgentRun, report: SeenUsed, prices: readonly Price[]): Event[] {
-  const { kind: _, open: __, ...counted } = report;
-  const used = { ...counted, ...priceUsage(usage, report, prices) };
-  const isNews = usage === null || Object.entries(used).some(([name, value]) => Reflect.get(usage, name) !== value);
-  return isNews ? [event('SessionUsed', { agent_id, ...used })] : [];
+/**
+ * Also of one that is over: what it used at its end counts as well. Supervisors report at each tool; an entry is made when a turn has
+ * ended, when the last one is long ago, or when a budget moves by a step.
+ */
+function seenUsed(state: State, agent: AgentRun, report: SeenUsed, rules: Rules, at = ''): Event[] {
+  const { id: agent_id, usage } = agent;
+  const { prices = [] } = rules;
+  const { kind: _, open: __, reserved = NONE, isDue = true, ...counted } = report;
+  const reserved_tokens = reserved.input + reserved.output + reserved.cached;
+  const reserved_millicents = priceRequests(report.model, reserved, prices);
+  const requests = reserved_tokens === 0 ? {} : { reserved_tokens, reserved_millicents };
+  const used = { ...counted, ...priceUsage(usage, report, prices), ...requests };
+  const known: object = { reserved_tokens: undefined, reserved_millicents: undefined, ...usage };
+  const isNews = usage === null || Object.entries({ ...known, ...used }).some(([n, v]) => Reflect.get(usage, n) !== v);
+  const isWanted = isDue || usage?.turns !== used.turns || isStep(state, agent, used, rules, at);
+  return isNews && isWanted ? [event('SessionUsed', { agent_id, ...used })] : [];
 }
+
+const NONE: Tokens = { input: 0, output: 0, cached: 0 };
 
 /** What is seen of an agent that nobody waits for, or that waits for a person or has one, changes nothing and is no news. */
 function seenAtWork(

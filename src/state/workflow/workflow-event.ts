@@ -56,6 +56,9 @@ export interface WorkflowEvents {
     readonly waiting_tokens: number;
     /** Tokens that are in no price: neither the client nor the runbook knows one. */
     readonly unpriced_tokens?: number;
+    /** What requests that are under way may use: each as much as the largest of the run. Left out: none. */
+    readonly reserved_tokens?: number;
+    readonly reserved_millicents?: number;
   };
 
   /** The required checks of a task's head commit, in a clean checkout of it. */

@@ -4,18 +4,19 @@ import { decideStop } from '../../protocol/decide-stop.ts';
 import { renderStopHookOutput } from '../../protocol/stop-hook.ts';
 import { agentFiles } from '../contract.ts';
 import { readHookConfig } from '../hook-config.ts';
-import { askSupervisor } from './ask-supervisor.ts';
+import { askSupervisor, type HookKind } from './ask-supervisor.ts';
 import { decideAlone } from './decide-alone.ts';
 
 /** For a hook that does not find its supervisor in the environment: clients may keep theirs from their hooks. */
-export async function askOthers(agentId: string, input: Uint8Array): Promise<string> {
+export async function askOthers(agentId: string, input: Uint8Array, kind: HookKind): Promise<string> {
   const files = agentFiles(findStateDir(process.env), agentId);
   const config = readHookConfig(files.config);
   const start = config.start ?? newestStart(files.folder);
   const port = fieldIn(files.running(start), 'port');
   const token = process.env['BATON_TOKEN'] || fieldIn(files.launch(start), 'agent_token');
   const isKnown = typeof port === 'number' && typeof token === 'string';
-  const answer = isKnown ? await askSupervisor(port, token, input) : undefined;
+  const answer = isKnown ? await askSupervisor(port, token, input, kind) : undefined;
+  if (kind === 'pre-tool-use') return answer ?? '';
   return answer ?? decideAlone({ agentId, files, config: { ...config, start }, input });
 }
 

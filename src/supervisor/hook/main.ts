@@ -5,21 +5,23 @@ import { askSupervisor } from './ask-supervisor.ts';
 const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
 /**
- * `baton agent hook stop AGENT_ID`, for clients that can only run commands at their hooks. The supervisor decides; where it does not
+ * `baton agent hook stop AGENT_ID`, and the hook before a tool (`--before-tool AGENT_ID`), for clients that can only run commands at their hooks. The supervisor decides; where it does not
  * answer, this decides by itself. Nothing is loaded that the usual way does not need: clients wait for this at every stop.
  */
 const agentId = process.argv.at(-1) ?? '';
+const kind = process.argv.includes('--before-tool') ? 'pre-tool-use' : 'stop';
 const input = readInput();
 const { BATON_AGENT_ID: own, BATON_URL: url, BATON_TOKEN: token } = process.env;
 const port = own === agentId ? /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url ?? '')?.[1] : undefined;
-const asked = port === undefined || !token ? Promise.resolve(undefined) : askSupervisor(Number(port), token, input);
+const asked =
+  port === undefined || !token ? Promise.resolve(undefined) : askSupervisor(Number(port), token, input, kind);
 
 asked
-  .then(async (answer) => answer ?? (await import('./ask-others.ts')).askOthers(agentId, input))
+  .then(async (answer) => answer ?? (await import('./ask-others.ts')).askOthers(agentId, input, kind))
   .then(
     (answer) => leave(answer),
-    // Whatever went wrong here, letting the agent go would be worse.
-    async () => leave((await import('./ask-others.ts')).blockBlindly(agentId)),
+    // Whatever went wrong here, letting the agent go would be worse. A tool only waits for budgets, and those need a supervisor.
+    async () => leave(kind === 'stop' ? (await import('./ask-others.ts')).blockBlindly(agentId) : ''),
   );
 
 /** Always with exit code 0: to some clients any other means that the agent may go. */

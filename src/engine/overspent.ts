@@ -1,0 +1,70 @@
+import { event, type Event } from '../state/event.ts';
+import { pipelinesAround } from '../state/runs/accounts.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { usesOf, type BudgetUse } from '../state/runs/budget.ts';
+import type { DecisionOption } from '../state/runs/decision.ts';
+import type { PipelineRun } from '../state/runs/pipeline-run.ts';
+import { describeUse, nameOfScope } from './budget-words.ts';
+import { notifyAttention } from './notify.ts';
+import type { World } from './world.ts';
+
+/** On the last report or the end of a process whose run is done: what its last request used is known only now. */
+export function askAfterAgent(world: World, agent: AgentRun): Event[] {
+  if (agent.process !== 'gone' || agent.outcome !== 'done') return [];
+  const around = pipelinesAround(world.state, agent);
+  return [
+    ...askIfOverspent(world, { kind: 'agent', id: agent.id }, around),
+    ...around.flatMap((run, i) => askAfterPipeline(world, run, around.slice(i))),
+  ];
+}
+
+/** On the end of a pipeline. */
+export function askAfterPipeline(world: World, run: PipelineRun, around = chainOf(world, run)): Event[] {
+  return run.outcome === 'done' ? askIfOverspent(world, { kind: 'pipeline', id: run.id }, around) : [];
+}
+
+function chainOf({ state }: World, { id: pipelineId }: PipelineRun): readonly PipelineRun[] {
+  return pipelinesAround(state, { owner: { pipelineId, step: '' } });
+}
+
+/** A run that has used more than it may is not silently done: a person is told, and what follows it in a pipeline waits. */
+function askIfOverspent(world: World, scope: BudgetScope, around: readonly PipelineRun[]): Event[] {
+  const { state, rules, at, newId } = world;
+  const overspent = usesOf(state, scope, rules, at).find(isOverspent);
+  if (overspent === undefined || isSettled(world, scope)) return [];
+  const decision_id = newId();
+  const title = `Budget was overspent: ${nameOfScope(state, scope)}`;
+  const isFollowed = around.some(({ outcome }) => outcome === null);
+  const follows = isFollowed ? ' What follows in the pipeline waits for the answer.' : '';
+  const context = `${describeUse(overspent)}\nThe run has ended as done.${follows}`;
+  const agent = scope.kind === 'agent' ? state.agents.get(scope.id) : undefined;
+  const opened = event('DecisionOpened', {
+    decision_id,
+    source: 'budget',
+    title,
+    context,
+    options: [KEEP, ...(isFollowed ? [CANCEL] : [])],
+    agent_id: agent?.id ?? null,
+    pipeline_id: around[0]?.id ?? null,
+    task_id: agent?.task?.task_id ?? around[0]?.task?.task_id ?? null,
+    scope,
+  });
+  return [opened, notifyAttention(world, title, context, decision_id)];
+}
+
+const KEEP: DecisionOption = { label: 'Keep the result', action: 'done', recommended: true };
+const CANCEL: DecisionOption = { label: 'Cancel what follows in the pipeline', action: 'cancel', recommended: false };
+
+/** Time goes on while a process leaves: that is nobody's spending. */
+function isOverspent({ measure, used, limit }: BudgetUse): boolean {
+  return measure !== 'time' && used > limit;
+}
+
+/** A person is asked already, or has said that the run is over although its budget was used up. */
+function isSettled({ state }: World, { kind, id }: BudgetScope): boolean {
+  return [...state.decisions.values()].some(({ scope, result }) => {
+    if (scope?.kind !== kind || scope.id !== id) return false;
+    return result === null || (result.kind === 'resolved' && result.action !== 'approve');
+  });
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_PRICES, priceOf, PRICES_AS_OF } from './default-prices.ts';
+
+describe('the prices that Baton ships', () => {
+  it('have a date', () => {
+    expect(PRICES_AS_OF).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+  });
+
+  it.each([
+    ['claude-sonnet-5', 200_000, 1_000_000, 20_000],
+    ['claude-opus-5-5-20260922', 400_000, 2_000_000, 20_000],
+    ['gpt-5.5-codex', 500_000, 3_000_000, 50_000],
+    ['gpt-5.4-mini', 75_000, 450_000, 7500],
+    ['gemini-2.5-pro', 125_000, 1_000_000, 12_500],
+    ['gemini-2.5-flash-lite', 10_000, 40_000, 1000],
+  ])('know %s', (model, input, output, cached) => {
+    expect(priceOf([], model)).toMatchObject({ input, output, cached });
+  });
+
+  it('do not guess', () => {
+    expect(priceOf([], 'somebody-elses-model')).toBeUndefined();
+    expect(priceOf([], null)).toBeUndefined();
+  });
+
+  it('give way to any price of the runbook that fits, however short its pattern is', () => {
+    const own = { model: 'gpt-*', input: 1, output: 2, cached: 3 };
+    expect(priceOf([own], 'gpt-5.5-codex')).toBe(own);
+    expect(priceOf([own], 'gemini-2.5-pro')).toMatchObject({ input: 125_000 });
+  });
+
+  it('are whole numbers, one a pattern, and cached input costs no more than other input', () => {
+    expect(new Set(DEFAULT_PRICES.map(({ model }) => model)).size).toBe(DEFAULT_PRICES.length);
+    for (const { input, output, cached } of DEFAULT_PRICES) {
+      expect([input, output, cached].every((price) => Number.isSafeInteger(price) && price > 0)).toBe(true);
+      expect(cached <= input && input <= output).toBe(true);
+    }
+  });
+});
