@@ -5,7 +5,7 @@ import type { Command } from '../state/decide.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { failure } from '../state/workflow/say.cases.ts';
-import { blockedAttention } from './attention.ts';
+import { blockedAttention, cancelledAttention, unservedAttention } from './attention.ts';
 
 const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
 
@@ -59,8 +59,14 @@ describe('a cancelled task', () => {
   it('waits for nobody, unless another one waits for it', () => {
     const play = new Play().order(say.create('A')).order(say.operate('cancel', 'nobody wants it'));
     expect(blockedAttention(play.state)).toEqual([]);
+    expect(cancelledAttention(play.state)).toEqual([]);
     play.order(say.create('B', { after: ['A'] }));
-    expect(blockedAttention(play.state)).toMatchObject([{ task_id: 'A', context: 'cancelled: nobody wants it' }]);
+    expect(blockedAttention(play.state)).toEqual([]);
+    expect(cancelledAttention(play.state)).toMatchObject([
+      { kind: 'cancelled', task_id: 'A', context: 'cancelled: nobody wants it; waiting: B' },
+    ]);
+    play.order(say.operate('cancel', 'neither is this', 'B'));
+    expect(cancelledAttention(play.state)).toEqual([]);
   });
 
   it('is one that a person cancelled: whoever works on it cannot put it away with the same words', () => {
@@ -68,6 +74,17 @@ describe('a cancelled task', () => {
     play.say(block('A', 'cancelled: I am tired'), say.session());
     expect(blockedAttention(play.state)).toMatchObject([{ task_id: 'A' }]);
   });
+});
+
+it('a task that nobody takes up is there, with the command that goes on with it', () => {
+  const play = new WorkflowPlay(CI).toMerge();
+  expect(unservedAttention(play.state, play.rules)).toMatchObject([
+    { kind: 'unserved', task_id: play.id, next: `baton merge ${play.id}` },
+  ]);
+  const review = new WorkflowPlay(CI).toReview();
+  expect(unservedAttention(review.state, review.rules)).toMatchObject([
+    { task_id: review.id, next: `baton task claim ${review.id} --as NAME --role reviewer` },
+  ]);
 });
 
 it('sums many up after the first few, and loses none', () => {

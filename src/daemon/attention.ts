@@ -2,13 +2,15 @@ import { shellWord } from '../agents/shell-quote.ts';
 import { loosens, type RuleDifference } from '../runbook/compare-rules.ts';
 import { dependantsOf } from '../state/dependants.ts';
 import { findMain } from '../state/main/main-branch.ts';
+import { rulesFor, rulesInForce, type Rules } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
-import type { Task } from '../state/task.ts';
+import { isCancelled, type Status, type Task } from '../state/task.ts';
+import { unservedTasks } from '../state/unserved.ts';
 import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
 
 /** Something that waits for a person without asking them a question, in the words that every surface shows. */
 export interface Attention {
-  readonly kind: 'runbook' | 'blocked' | 'main';
+  readonly kind: 'runbook' | 'blocked' | 'cancelled' | 'unserved' | 'main';
   /** How many things this stands for. */
   readonly count: number;
   readonly task_id: string | null;
@@ -74,12 +76,41 @@ export function mainAttention(state: State): Attention[] {
 /** Blocked tasks that nobody is asked about, each with its reason; after the first few only how many more there are. */
 export function blockedAttention(state: State): Attention[] {
   const settled = settledTasks(state);
-  const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null);
-  const waiting = blocked.filter((task) => !settled.has(task.id) && !isPutAway(state, task));
-  // To say that there is one more takes as much room as to show it.
-  const shown = waiting.slice(0, waiting.length === MOST + 1 ? MOST + 1 : MOST).map(blockedTask);
-  const left = waiting.length - shown.length;
-  return left === 0 ? shown : [...shown, moreBlocked(left)];
+  const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null && !isCancelled(task));
+  const waiting = blocked.filter((task) => !settled.has(task.id));
+  return listed(waiting, blockedTask, { kind: 'blocked', more: 'more tasks are blocked', next: 'blocked' });
+}
+
+/** Cancelled tasks that others wait for: those never begin unless a person acts. */
+export function cancelledAttention(state: State): Attention[] {
+  const waited = [...state.tasks.values()].filter(
+    (task) => isCancelled(task) && openDependants(state, task).length > 0,
+  );
+  const show = (task: Task): Attention => cancelledTask(task, openDependants(state, task));
+  return listed(waited, show, { kind: 'cancelled', more: 'more cancelled tasks are waited for', next: 'cancelled' });
+}
+
+/** Tasks that wait in a phase that nobody serves: see `unservedTasks`. */
+export function unservedAttention(state: State, rules: Rules): Attention[] {
+  const show = (task: Task): Attention => unservedTask(task, rulesFor(task, rulesInForce(state, rules)));
+  return listed(unservedTasks(state, rules), show, { kind: 'unserved', more: 'more tasks wait', next: 'in_progress' });
+}
+
+interface More {
+  readonly kind: Attention['kind'];
+  /** After the number of those that are not shown. */
+  readonly more: string;
+  /** The status by which the rest is found. */
+  readonly next: Status;
+}
+
+/** The first few, and how many more there are. To say that there is one more takes as much room as to show it. */
+function listed(tasks: readonly Task[], show: (task: Task) => Attention, { kind, more, next }: More): Attention[] {
+  const shown = tasks.slice(0, tasks.length === MOST + 1 ? MOST + 1 : MOST).map(show);
+  const count = tasks.length - shown.length;
+  const title = `${count} ${more}`;
+  const rest = { kind, count, task_id: null, title, context: '', next: `baton task list --status ${next}` };
+  return count === 0 ? shown : [...shown, rest];
 }
 
 const MOST = 5;
@@ -94,10 +125,39 @@ function settledTasks({ decisions, effects }: State): ReadonlySet<string | null>
   return new Set([...asked.map(({ taskId }) => taskId), ...retried]);
 }
 
-/** Cancelled by a person, and nobody waits for it. */
-function isPutAway(state: State, { id, blocked }: Task): boolean {
-  const isOpen = (dependant: string): boolean => state.tasks.get(dependant)?.phase !== 'COMPLETED';
-  return blocked?.isCancelled === true && !dependantsOf(state, id).some(isOpen);
+/** Those that wait for a task and are neither done nor cancelled themselves. */
+function openDependants(state: State, { id }: Task): readonly string[] {
+  const isOpen = (dependant: string): boolean => {
+    const task = state.tasks.get(dependant);
+    return task !== undefined && task.phase !== 'COMPLETED' && !isCancelled(task);
+  };
+  return [...dependantsOf(state, id)].filter(isOpen);
+}
+
+function cancelledTask({ id, title, blocked }: Task, waiting: readonly string[]): Attention {
+  const shown = waiting.slice(0, MOST).join(', ');
+  const more = waiting.length > MOST ? ` and ${waiting.length - MOST} more` : '';
+  return {
+    kind: 'cancelled',
+    count: 1,
+    task_id: id,
+    title: `Task is cancelled, and others wait for it: ${id} ${title}`,
+    context: `${blocked?.reason ?? ''}; waiting: ${shown}${more}`,
+    next: `baton task reinstate ${shellWord(id)} --reason "…" (or cancel those that wait)`,
+  };
+}
+
+function unservedTask({ id, title, phase, nextRole }: Task, { mergeGate }: Rules): Attention {
+  const role = nextRole === null ? '' : ` --role ${shellWord(nextRole)}`;
+  const isMerge = mergeGate && phase === 'READY_FOR_MERGE';
+  return {
+    kind: 'unserved',
+    count: 1,
+    task_id: id,
+    title: `Nobody takes up ${id} in ${phase}: ${title}`,
+    context: `No worker may take it${nextRole === null ? '' : ` as ${nextRole}`}, and no session holds it.`,
+    next: isMerge ? `baton merge ${shellWord(id)}` : `baton task claim ${shellWord(id)} --as NAME${role}`,
+  };
 }
 
 function blockedTask({ id, title, blocked }: Task): Attention {
@@ -109,9 +169,4 @@ function blockedTask({ id, title, blocked }: Task): Attention {
     context: blocked?.reason ?? '',
     next: `baton task unblock ${shellWord(id)} --reason "…"`,
   };
-}
-
-function moreBlocked(count: number): Attention {
-  const title = `${count} more tasks are blocked`;
-  return { kind: 'blocked', count, task_id: null, title, context: '', next: 'baton task list --status blocked' };
 }

@@ -1,7 +1,14 @@
 import { statusGet } from '../api/run-operations.ts';
 import type { State } from '../state/state.ts';
 import { statusOf } from '../state/task.ts';
-import { blockedAttention, mainAttention, rulesAttention, runbookAttention } from './attention.ts';
+import {
+  blockedAttention,
+  cancelledAttention,
+  mainAttention,
+  rulesAttention,
+  runbookAttention,
+  unservedAttention,
+} from './attention.ts';
 import { answerOf, handle } from './handler.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
 
@@ -13,7 +20,14 @@ export const statusHandler = handle(statusGet, async ({ project, services }) => 
     seq: state.seq,
     importing: project.own.progress,
     needs_you: [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView),
-    attention: [...broken, ...differing, ...mainAttention(state), ...blockedAttention(state)],
+    attention: [
+      ...broken,
+      ...differing,
+      ...mainAttention(state),
+      ...blockedAttention(state),
+      ...cancelledAttention(state),
+      ...unservedAttention(state, project.rules),
+    ],
     pipelines: [...state.pipelines.values()]
       .filter(({ outcome }) => outcome === null)
       .map((run) => pipelineView(state, run, project.stateDir)),
@@ -36,7 +50,7 @@ function countBusy({ agents, pipelines }: State, worker: string): number {
 }
 
 function countTasks({ tasks }: State) {
-  const counts = { todo: 0, in_progress: 0, blocked: 0, done: 0 };
+  const counts = { todo: 0, in_progress: 0, blocked: 0, done: 0, cancelled: 0 };
   for (const task of tasks.values()) counts[statusOf(task)] += 1;
   return counts;
 }

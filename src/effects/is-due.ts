@@ -8,9 +8,15 @@ import type { State } from '../state/state.ts';
 export function isDue(effect: Effect, state: State): boolean {
   // What is merged now would build on commits that nobody has accepted.
   if (effect.kind === 'merge') return !isMainHeld(state);
+  // A process that has yet to end may still write there.
+  if (effect.kind === 'clear-place') return !isWorkedOn(state, effect.taskId);
   if (effect.kind !== 'send-message' && effect.kind !== 'stop-agent' && effect.kind !== 'start-agent') return true;
   const agent = state.agents.get(effect.agentId);
   return agent === undefined || RULES[effect.kind](agent, isHeld(state, agent));
+}
+
+function isWorkedOn({ agents }: State, taskId: string): boolean {
+  return [...agents.values()].some(({ task, process }) => task?.task_id === taskId && process !== 'gone');
 }
 
 /** `isWaiting`: for a budget. */

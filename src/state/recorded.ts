@@ -87,6 +87,8 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'PullRequestFailed',
   'PullRequestCloseRequested',
   'PullRequestClosed',
+  'PlaceClearRequested',
+  'PlaceCleared',
   'MergeRequested',
   'MergePrepared',
   'MergeFinished',

@@ -85,12 +85,14 @@ async function look() {
 function sayStanding({ needs_you: needs, attention, agents }) {
   const runs = agents.filter(({ outcome }) => outcome === null).length;
   const count = (kind) => attention.filter((each) => each.kind === kind).reduce((sum, each) => sum + each.count, 0);
-  const all = needs.length + count('runbook') + count('blocked') + count('main');
+  const all = needs.length + attention.reduce((sum, each) => sum + each.count, 0);
   // As `baton status` says it.
   const words = [
     counted(needs.length, 'decision'),
     counted(count('runbook'), 'broken runbook'),
     counted(count('blocked'), 'blocked task'),
+    counted(count('cancelled'), 'cancelled task'),
+    counted(count('unserved'), 'waiting task'),
     counted(count('main'), 'main branch'),
   ].filter((each) => each !== '');
   const asked = all === 0 ? 'Nothing needs you' : `${words.join(', ')} ${all === 1 ? 'needs' : 'need'} you`;

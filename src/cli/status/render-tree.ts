@@ -62,6 +62,8 @@ function needsOf(decisions: number, attention: readonly AttentionView[]): string
 const NOUNS: Readonly<Record<string, string>> = {
   runbook: 'broken runbook',
   blocked: 'blocked task',
+  cancelled: 'cancelled task',
+  unserved: 'waiting task',
   main: 'main branch',
 };
 
