@@ -82,6 +82,12 @@ const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: Reason
   ['the runbook is broken', { people: provePeople([], [other('runbook')]) }, 'runbook', '1 broken runbook needs you'],
   ['main was moved', { people: provePeople([], [other('main')]) }, 'main', '1 main branch needs you'],
   ['a run is stuck', { people: provePeople([], [other('stuck')]) }, 'stuck', '1 stuck run needs you'],
+  [
+    'a task waits for a cancelled one',
+    { people: provePeople([], [other('cancelled')]) },
+    'cancelled',
+    '1 cancelled task needs you',
+  ],
   ['a task is blocked', { people: provePeople([], [other('blocked')]) }, 'blocked', '1 blocked task needs you'],
 ];
 
@@ -107,6 +113,7 @@ describe('there is no all-clear if', () => {
       silent: true,
       unserved: true,
       blocked: true,
+      cancelled: true,
     };
     expect(new Set(CASES.map(([, , kind]) => kind))).toEqual(new Set(Object.keys(kinds)));
     expect(new Set(CASES.flatMap(([, bad]) => Object.keys(bad)))).toEqual(new Set(Object.keys(GOOD)));

@@ -68,6 +68,7 @@ const NOUNS: Readonly<Record<ReasonKind, string>> = {
   silent: 'silent agent',
   unserved: 'unserved task',
   blocked: 'blocked task',
+  cancelled: 'cancelled task',
 };
 
 /** A run as far as it is counted. */

@@ -23,7 +23,8 @@ export type ReasonKind =
   | 'stuck'
   | 'silent'
   | 'unserved'
-  | 'blocked';
+  | 'blocked'
+  | 'cancelled';
 
 /** Not exported, so that only the functions below make proofs, and each only from its own measurement. */
 const PROVES = Symbol('proves');

@@ -1,5 +1,5 @@
 import { PHASES } from '../protocol/phase.ts';
-import { taskId, TASK_STATUSES } from '../protocol/shared-fields.ts';
+import { SHOWN_STATUSES, taskId } from '../protocol/shared-fields.ts';
 import { blockedNeedsNotes, taskUpdateShape } from '../protocol/task-update.ts';
 import { operation } from './operation.ts';
 
@@ -59,7 +59,7 @@ export const taskList = operation({
   shape: {
     kind: 'object',
     fields: {
-      status: { kind: 'choice', values: TASK_STATUSES, optional: true, about: 'Only tasks with this status.' },
+      status: { kind: 'choice', values: SHOWN_STATUSES, optional: true, about: 'Only tasks with this status.' },
       phase: { kind: 'choice', values: PHASES, optional: true, about: 'Only tasks in this phase.' },
       after_n: {
         kind: 'number',
@@ -191,7 +191,12 @@ export const taskSelfApprove = operation({
     'A person approves a change of their own, at the commit that it has now. The reason is recorded, and shown with the task and in its proof.',
   ...operatorsOnly,
 });
-export const taskCancel = operation({ name: 'task_cancel', about: 'Stop work on a task for good.', ...operatorsOnly });
+export const taskCancel = operation({
+  name: 'task_cancel',
+  about:
+    'Cancel a task: its sessions end, its open decisions are withdrawn, its worktree and branch go if they hold nothing. Only reinstating ends it.',
+  ...operatorsOnly,
+});
 export const taskWaive = operation({
   name: 'task_waive',
   about: 'Complete a task without a thought record. The waiver is recorded.',

@@ -5,7 +5,7 @@ import type { Command } from '../state/decide.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { failure } from '../state/workflow/say.cases.ts';
-import { blockedAttention, stuckAttention } from './attention.ts';
+import { blockedAttention, cancelledAttention, stuckAttention } from './attention.ts';
 
 const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
 
@@ -59,8 +59,14 @@ describe('a cancelled task', () => {
   it('waits for nobody, unless another one waits for it', () => {
     const play = new Play().order(say.create('A')).order(say.operate('cancel', 'nobody wants it'));
     expect(blockedAttention(play.state)).toEqual([]);
+    expect(cancelledAttention(play.state)).toEqual([]);
     play.order(say.create('B', { after: ['A'] }));
-    expect(blockedAttention(play.state)).toMatchObject([{ task_id: 'A', context: 'cancelled: nobody wants it' }]);
+    expect(blockedAttention(play.state)).toEqual([]);
+    expect(cancelledAttention(play.state)).toMatchObject([
+      { kind: 'cancelled', task_id: 'A', context: 'cancelled: nobody wants it; waiting: B' },
+    ]);
+    play.order(say.operate('cancel', 'neither is this', 'B'));
+    expect(cancelledAttention(play.state)).toEqual([]);
   });
 
   it('is one that a person cancelled: whoever works on it cannot put it away with the same words', () => {

@@ -1,11 +1,11 @@
 import { shellWord } from '../agents/shell-quote.ts';
-import type { Reason } from '../api/proofs.ts';
+import { summed, type Reason } from '../api/proofs.ts';
 import { loosens, type RuleDifference } from '../runbook/compare-rules.ts';
 import { dependantsOf } from '../state/dependants.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import type { State } from '../state/state.ts';
 import type { RestartRecord } from '../watchdog/restart-record.ts';
-import type { Task } from '../state/task.ts';
+import { isCancelled, type Status, type Task } from '../state/task.ts';
 import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
 
 /** Something that waits for a person without asking them a question. */
@@ -112,12 +112,23 @@ export function stuckAttention(
 /** Blocked tasks that nobody is asked about, each with its reason; after the first few only how many more there are. */
 export function blockedAttention(state: State): Attention[] {
   const settled = settledTasks(state);
-  const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null);
-  const waiting = blocked.filter((task) => !settled.has(task.id) && !isPutAway(state, task));
-  // To say that there is one more takes as much room as to show it.
-  const shown = waiting.slice(0, waiting.length === MOST + 1 ? MOST + 1 : MOST).map(blockedTask);
-  const left = waiting.length - shown.length;
-  return left === 0 ? shown : [...shown, moreBlocked(left)];
+  const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null && !isCancelled(task));
+  const waiting = blocked.filter((task) => !settled.has(task.id));
+  return listed(waiting, blockedTask, 'more tasks are blocked', 'blocked');
+}
+
+/** Cancelled tasks that others wait for: those never begin unless a person acts. */
+export function cancelledAttention(state: State): Attention[] {
+  const waited = [...state.tasks.values()].filter(
+    (task) => isCancelled(task) && openDependants(state, task).length > 0,
+  );
+  const show = (task: Task): Attention => cancelledTask(task, openDependants(state, task));
+  return listed(waited, show, 'more cancelled tasks are waited for', 'cancelled');
+}
+
+function listed(tasks: readonly Task[], show: (task: Task) => Attention, more: string, status: Status): Attention[] {
+  const rest = (count: number) => ({ title: `${count} ${more}`, next: `baton task list --status ${status}` });
+  return [...summed(tasks.map(show), rest)];
 }
 
 const MOST = 5;
@@ -132,10 +143,26 @@ function settledTasks({ decisions, effects }: State): ReadonlySet<string | null>
   return new Set([...asked.map(({ taskId }) => taskId), ...retried]);
 }
 
-/** Cancelled by a person, and nobody waits for it. */
-function isPutAway(state: State, { id, blocked }: Task): boolean {
-  const isOpen = (dependant: string): boolean => state.tasks.get(dependant)?.phase !== 'COMPLETED';
-  return blocked?.isCancelled === true && !dependantsOf(state, id).some(isOpen);
+/** Those that wait for a task and are neither done nor cancelled themselves. */
+function openDependants(state: State, { id }: Task): readonly string[] {
+  const isOpen = (dependant: string): boolean => {
+    const task = state.tasks.get(dependant);
+    return task !== undefined && task.phase !== 'COMPLETED' && !isCancelled(task);
+  };
+  return [...dependantsOf(state, id)].filter(isOpen);
+}
+
+function cancelledTask({ id, title, blocked }: Task, waiting: readonly string[]): Attention {
+  const shown = waiting.slice(0, MOST).join(', ');
+  const more = waiting.length > MOST ? ` and ${waiting.length - MOST} more` : '';
+  return {
+    kind: 'cancelled',
+    count: 1,
+    task_id: id,
+    title: `Task is cancelled, and others wait for it: ${id} ${title}`,
+    context: `${blocked?.reason ?? ''}; waiting: ${shown}${more}`,
+    next: `baton task reinstate ${shellWord(id)} --reason "…" (or cancel those that wait)`,
+  };
 }
 
 function blockedTask({ id, title, blocked }: Task): Attention {
@@ -147,9 +174,4 @@ function blockedTask({ id, title, blocked }: Task): Attention {
     context: blocked?.reason ?? '',
     next: `baton task unblock ${shellWord(id)} --reason "…"`,
   };
-}
-
-function moreBlocked(count: number): Attention {
-  const title = `${count} more tasks are blocked`;
-  return { kind: 'blocked', count, task_id: null, title, context: '', next: 'baton task list --status blocked' };
 }

@@ -1,23 +1,14 @@
-import { shellWord } from '../agents/shell-quote.ts';
 import { countAtWork, judgeAllClear } from '../api/all-clear.ts';
-import {
-  proveAgents,
-  proveLoop,
-  provePeople,
-  provePhases,
-  proveStore,
-  type LoopMeasure,
-  type UnservedTask,
-} from '../api/proofs.ts';
+import { proveAgents, proveLoop, provePeople, provePhases, proveStore, type LoopMeasure } from '../api/proofs.ts';
 import type { StoreHealth } from '../protocol/store-health.ts';
 import type { AgentStatus } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
-import { statusOf, type Task } from '../state/task.ts';
-import { unservedTasks } from '../state/unserved.ts';
-import { blockedAttention, mainAttention, stuckAttention, type Attention } from './attention.ts';
+import { statusOf } from '../state/task.ts';
+import { blockedAttention, cancelledAttention, mainAttention, stuckAttention, type Attention } from './attention.ts';
 import { measureSilence, type SilenceClocks } from './measure-silence.ts';
 import type { Project } from './project.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
+import { unservedView } from './unserved-view.ts';
 
 /** What is measured outside of the state. */
 export interface StatusMeasures {
@@ -47,14 +38,20 @@ export function statusView(state: State, { project, store, attention, loop, cloc
     {
       store: proveStore(store),
       loop: proveLoop(loop),
-      people: provePeople(decisions, [...attention, ...mainAttention(state), ...stuck, ...blockedAttention(state)]),
+      people: provePeople(decisions, [
+        ...attention,
+        ...mainAttention(state),
+        ...stuck,
+        ...blockedAttention(state),
+        ...cancelledAttention(state),
+      ]),
       agents: proveAgents(
         agents
           .filter(({ status }) => COUNTS_AS_RUNNING.has(status))
           .map(({ id, name, task_id: taskId }) => ({ id, name, taskId })),
         (id) => measureSilence(state, id, clocks),
       ),
-      phases: provePhases(unservedTasks(state, rules).map(unservedTask)),
+      phases: provePhases(unservedView(state, rules)),
     },
     running,
   );
@@ -80,20 +77,13 @@ export function statusView(state: State, { project, store, attention, loop, cloc
 /** Those whose process runs or should run. One that is escalated waits for its decision, with or without a process. */
 const COUNTS_AS_RUNNING: ReadonlySet<AgentStatus> = new Set(['running', 'starting', 'attached', 'leaving']);
 
-function unservedTask({ id, title, phase, nextRole: role }: Task): UnservedTask {
-  const as = role === null ? '' : ` --role ${shellWord(role)}`;
-  const next =
-    phase === 'READY_FOR_MERGE' ? `baton merge ${shellWord(id)}` : `baton task claim ${shellWord(id)} --as NAME${as}`;
-  return { id, title, phase, role, next };
-}
-
 function countBusy({ agents, pipelines }: State, worker: string): number {
   return [...agents.values(), ...pipelines.values()].filter((run) => run.worker === worker && run.outcome === null)
     .length;
 }
 
 function countTasks({ tasks }: State) {
-  const counts = { todo: 0, in_progress: 0, blocked: 0, done: 0 };
+  const counts = { todo: 0, in_progress: 0, blocked: 0, done: 0, cancelled: 0 };
   for (const task of tasks.values()) counts[statusOf(task)] += 1;
   return counts;
 }

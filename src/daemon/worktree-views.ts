@@ -7,6 +7,7 @@ import { describeContent, readWorktreeContent, type Guard } from '../git/worktre
 import { readNote } from '../git/worktree-note.ts';
 import { listWorktrees, type Worktree } from '../git/worktrees.ts';
 import type { State } from '../state/state.ts';
+import { isCancelled } from '../state/task.ts';
 
 /** A worktree below `.worktrees`, as every surface shows it. */
 export interface WorktreeView {
@@ -69,5 +70,5 @@ function findNeed(state: State, path: string, branch: string | null, fence: Fenc
   // Taken over: the task has gone on elsewhere. Whoever has it still may have left the branch for a while.
   if (task === undefined || (branch === null && task.epoch !== fence.epoch)) return null;
   if (task.claim !== null) return `${task.id} is claimed by ${task.claim.holder}`;
-  return task.phase === 'COMPLETED' ? null : `${task.id} is ${task.phase}`;
+  return task.phase === 'COMPLETED' || isCancelled(task) ? null : `${task.id} is ${task.phase}`;
 }

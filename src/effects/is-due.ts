@@ -8,6 +8,8 @@ import type { State } from '../state/state.ts';
 /** Whether something that is owed can be done now; what cannot is looked at again after each commit. */
 export function isDue(effect: Effect, state: State): boolean {
   if (effect.kind === 'merge') return isMergeDue(effect.taskId, state);
+  // A process that has yet to end may still write there.
+  if (effect.kind === 'clear-place') return !isWorkedOn(state, effect.taskId);
   if (effect.kind !== 'send-message' && effect.kind !== 'stop-agent' && effect.kind !== 'start-agent') return true;
   const agent = state.agents.get(effect.agentId);
   return agent === undefined || RULES[effect.kind](agent, isHeld(state, agent));
@@ -17,6 +19,10 @@ export function isDue(effect: Effect, state: State): boolean {
 function isMergeDue(taskId: string, state: State): boolean {
   const task = state.tasks.get(taskId);
   return !isMainHeld(state) && (task === undefined || requireNoDecision(state, task).ok);
+}
+
+function isWorkedOn({ agents }: State, taskId: string): boolean {
+  return [...agents.values()].some(({ task, process }) => task?.task_id === taskId && process !== 'gone');
 }
 
 /** `isWaiting`: for a budget. */

@@ -13,6 +13,7 @@ import { runChecks } from './run-checks.ts';
 import { runCommand } from './run-command.ts';
 import { sendMessage } from './send-message.ts';
 import { startAgent } from './start-agent.ts';
+import { clearPlace } from './clear-place.ts';
 import { closePull } from './close-pull.ts';
 import { contextOfAgent } from './template-context.ts';
 import { wait } from './wait.ts';
@@ -51,6 +52,8 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
       return publishPull(effect, world, signal);
     case 'close-pull':
       return closePull(effect, world, signal);
+    case 'clear-place':
+      return clearPlace(effect, world);
     case 'watch-checks':
       return watchChecks(effect, world, signal);
     case 'seal':
@@ -113,6 +116,8 @@ export function failureOf(effect: Effect, reason: string): readonly Command[] {
     }
     case 'publish-pull':
       return [{ kind: 'fail-pull', command: { pullId: effect.pullId, reason } }];
+    case 'clear-place':
+      return [{ kind: 'clear-place', command: { taskId: effect.taskId, outcome: 'kept', reason } }];
     case 'close-pull':
     case 'watch-checks':
     case 'seal':

@@ -360,7 +360,7 @@ describe('a budget of a task', () => {
     use(play, 10, second.id);
     play.say(say.release('T1'), say.session(second.id, 'T1', second.task?.epoch ?? 0));
     const about = { id: 'T1', reason: 'look first' } as const;
-    play.order({ kind: 'operate-task', command: { ...about, action: 'cancel' } });
+    play.order(say.update('blocked', { task_id: 'T1', notes: 'look first' }));
     play.order({ kind: 'operate-task', command: { ...about, action: 'unblock' } });
     expect([play.decision().result, play.count('DecisionWithdrawn')]).toEqual([null, 0]);
   });

@@ -6,7 +6,29 @@ import { isAboutOverspent } from './may-begin.ts';
 
 /** Names what must never be in a state; undefined where all is well. */
 export function findFault(state: State): string | undefined {
-  return findInAgents(state) ?? findInPipelines(state) ?? findInDecisions(state) ?? findInMain(state);
+  return (
+    findInCancelled(state) ??
+    findInAgents(state) ??
+    findInPipelines(state) ??
+    findInDecisions(state) ??
+    findInMain(state)
+  );
+}
+
+/** Cancelling is one act: nothing of the task is left open. */
+function findInCancelled({ tasks, agents, pipelines, decisions, effects }: State): string | undefined {
+  const isOf = (id: string | null | undefined): boolean => tasks.get(id ?? '')?.blocked?.isCancelled === true;
+  for (const { id, claim, flow } of tasks.values())
+    if (isOf(id) && (claim !== null || flow.held !== null || flow.merge !== null))
+      return `${id}: cancelled, and not free`;
+  for (const run of [...agents.values(), ...pipelines.values()])
+    if (run.outcome === null && isOf(run.task?.task_id)) return `${run.id}: a run of a cancelled task`;
+  for (const { id, result, taskId } of decisions.values())
+    if (result === null && isOf(taskId)) return `${id}: an open decision about a cancelled task`;
+  for (const effect of effects.values())
+    if (effect.kind === 'wait' && 'task_id' in effect.purpose && isOf(effect.purpose.task_id))
+      return `${effect.key}: a timer of a cancelled task`;
+  return undefined;
 }
 
 function findInMain(state: State): string | undefined {

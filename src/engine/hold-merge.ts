@@ -26,7 +26,7 @@ export function askAboutProtected(world: World, task: Task): Event[] {
   const options = [
     { label: 'Send it back to the fixer', action: 'deny' },
     { label: 'Merge it', action: 'approve' },
-    { label: 'Stop: block the task', action: 'cancel' },
+    { label: 'Cancel the task', action: 'cancel' },
   ] as const;
   return holdTask(world, task, { source: 'merge', stage: 'merge of protected paths', context, options });
 }

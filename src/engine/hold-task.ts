@@ -38,11 +38,15 @@ export function holdTask(world: World, task: Task, { source, stage, context, opt
   ];
 }
 
-/** What the person chose: the task goes on, or it is blocked with their reason. */
+/** What the person chose: the task goes on, is blocked, or is cancelled, with their reason. */
 export function freeTask(task: Task, action: DecisionAction, message: string | null): Event[] {
   const freed = event('TaskFreed', { task_id: task.id });
   if (action !== 'deny' && action !== 'cancel') return [freed];
-  const why = { cause: 'decision', reason: because(action, message) } as const;
+  const reason = because(action, message);
+  const isOver = task.phase === 'COMPLETED';
+  if (action === 'cancel' && !isOver)
+    return [freed, moveTo(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
+  const why = { cause: 'decision', reason } as const;
   // What is completed stays so; nobody closes it any more.
-  return [freed, task.phase === 'COMPLETED' ? moveTo(task, 'COMPLETED', why, null) : moveTo(task, 'BLOCKED', why)];
+  return [freed, isOver ? moveTo(task, 'COMPLETED', why, null) : moveTo(task, 'BLOCKED', why)];
 }

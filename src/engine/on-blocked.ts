@@ -1,6 +1,6 @@
 import { event, type Event, type EventOf, type Recorded } from '../state/event.ts';
 import { firstOf } from '../state/runs/last-of.ts';
-import type { Task } from '../state/task.ts';
+import { isCancelled, type Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
 import type { World } from './world.ts';
 
@@ -12,7 +12,7 @@ export function onBlocked(world: World, task: Task, recorded: Recorded & EventOf
   const { actor, data } = recorded;
   const isMerge = data.cause === 'merge-refused';
   if (task.flow.mode === null && !isMerge) return [];
-  if (actor.startsWith('operator:') || data.cause === 'decision') return [];
+  if (actor.startsWith('operator:') || data.cause === 'decision' || isCancelled(task)) return [];
   if (isAskedAbout(world, task.id) || isTriedAgain(world, task.id)) return [];
   const decision_id = world.newId();
   const title = `Task needs attention: ${task.id} is blocked`;

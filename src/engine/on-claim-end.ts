@@ -1,4 +1,5 @@
 import type { Event, EventOf } from '../state/event.ts';
+import { isCancelled } from '../state/task.ts';
 import { agentsUnder } from '../state/runs/find-run.ts';
 import { endAgent } from './end-agent.ts';
 import { outcomeOfClaim, type ClaimEndType } from './follow-claim.ts';
@@ -12,6 +13,9 @@ import type { World } from './world.ts';
 export function onClaimEnd(world: World, type: ClaimEndType, data: EventOf<ClaimEndType>['data']): Event[] {
   const { state } = world;
   if (state.agents.size === 0 && state.pipelines.size === 0) return [];
+  // The task was cancelled with it: its runs end as cancelled, and people are not told of a failure.
+  const task = state.tasks.get(data.task_id);
+  if (type === 'ClaimRevoked' && task !== undefined && isCancelled(task)) return [];
   const { how, outcome, reason } = outcomeOfClaim(type, data);
   const run = state.pipelines.get(data.session_id);
   const isLost = how === 'expired' || how === 'revoked' || how === 'released';

@@ -204,6 +204,8 @@ function inWords(effect: Effect): string {
       return `publish: ${effect.head} on ${effect.branch}`;
     case 'close-pull':
       return `close: #${effect.number}`;
+    case 'clear-place':
+      return `clear: ${effect.branch}`;
     case 'watch-checks':
       return `watch: ${effect.names.join(', ')} of ${effect.head}`;
     case 'seal':

@@ -107,16 +107,17 @@ describe('the merge of a pull request', () => {
 
 describe('a task that is cancelled', () => {
   const cancel = { kind: 'operate-task', command: { id: 'W-00001', action: 'cancel', reason: 'enough' } } as const;
+  const reinstate = { kind: 'operate-task', command: { ...cancel.command, action: 'reinstate' } } as const;
 
   it('closes its pull request, and opens it again when it comes back', () => {
     const play = new PullPlay(PULLS).toGate().publish().check().order(cancel);
     expect(play.the('close-pull')).toMatchObject({ number: 7, comment: 'The task W-00001 was cancelled: enough' });
     play.say(flow.closePull(play.the('close-pull').pullId, 7));
-    play.order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
-    expect(play.the('publish-pull')).toMatchObject({ head: SHA });
+    play.order(reinstate).turn('implementer', { head: NEXT });
+    expect(play.the('publish-pull')).toMatchObject({ head: NEXT });
     expect(play.publish().task.flow.pull).toMatchObject({ isClosed: false });
     // Also where it was not even closed yet.
-    play.order(cancel).order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
+    play.order(cancel).order(reinstate).turn('implementer', { head: SHA });
     expect([play.owed('close-pull'), play.owed('publish-pull').length]).toEqual([[], 1]);
   });
 
@@ -129,7 +130,7 @@ describe('a task that is cancelled', () => {
   it('does not publish what was on its way', () => {
     const play = new PullPlay(PULLS).toGate().order(cancel);
     expect([play.owed('publish-pull'), play.owed('close-pull')]).toEqual([[], []]);
-    play.order({ kind: 'operate-task', command: { ...cancel.command, action: 'unblock' } });
+    play.order(reinstate).turn('implementer', { head: NEXT });
     expect(play.owed('publish-pull')).toHaveLength(1);
   });
 });

@@ -20,6 +20,7 @@ import { finishStep } from './finish-step.ts';
 import { askAboutProtected } from './hold-merge.ts';
 import type { ClaimEndType } from './follow-claim.ts';
 import { onBlocked } from './on-blocked.ts';
+import { onCancelled } from './on-cancelled.ts';
 import { onClaimEnd } from './on-claim-end.ts';
 import { onCommand } from './on-command.ts';
 import { onExit, onStartFailed } from './on-dead.ts';
@@ -229,6 +230,7 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
           ? ofTask((task) => [...onBlocked(world, task, recorded), ...withdraw(world, task, data)], data.task_id)
           : []),
         ...(data.to === 'COMPLETED' ? onCompleted(world, data.task_id) : []),
+        ...(data.cause === 'cancelled' ? ofTask((task) => onCancelled(world, task), data.task_id) : []),
         ...ofTask((task) => callOffMerge(task, data), data.task_id),
         ...ofTask((task) => afterMove(world, task, data), data.task_id),
         ...ofTask((task) => timePhase(world, task, seq), data.task_id),

@@ -21,7 +21,7 @@ export function reviewRounds(world: World, task: Task): Event[] {
       : `The work went back to the fixer ${rounds} times; ${most} are allowed.`;
   const options = [
     { label: 'Try one more round', action: 'retry' },
-    { label: 'Stop: block the task', action: 'cancel' },
+    { label: 'Cancel the task', action: 'cancel' },
   ] as const;
   return holdTask(world, task, { source: 'review', stage: 'too many rounds', context, options });
 }

@@ -96,6 +96,10 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     const task = pick([...play.state.tasks.values()], i);
     return task === undefined ? undefined : [say.operate('unblock', 'because', task.id), operator];
   }),
+  fc.tuple(index, fc.constantFrom('cancel', 'reinstate')).map(([i, action]) => (play) => {
+    const task = pick([...play.state.tasks.values()], i);
+    return task === undefined || i % 3 > 0 ? undefined : [say.operate(action, 'because', task.id), operator];
+  }),
 
   // Agents fall silent, are heard again, or are restarted by a person.
   ...Array.from({ length: 5 }, () =>
@@ -198,6 +202,10 @@ export function settle(play: Play, effect: Effect, how: string): Command {
       return isWell ? flow.publishPull(effect.pullId) : flow.failPull(effect.pullId);
     case 'close-pull':
       return flow.closePull(effect.pullId, effect.number);
+    case 'clear-place': {
+      const outcome = isWell ? 'removed' : 'kept';
+      return { kind: 'clear-place', command: { taskId: effect.taskId, outcome, reason: isWell ? null : 'work' } };
+    }
     case 'watch-checks': {
       const checksId = play.state.tasks.get(effect.taskId)?.flow.checks?.id ?? '';
       return flow.finishCheck(checksId, effect.names[0] ?? '', isWell ? 'passed' : 'failed');

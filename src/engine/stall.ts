@@ -1,6 +1,6 @@
 import { event, type Event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
-import type { Task } from '../state/task.ts';
+import { isCancelled, type Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
 import { callOff, setTimer } from './pending.ts';
 import type { World } from './world.ts';
@@ -15,7 +15,7 @@ export function timePhase(world: World, task: Task, seq: number): Event[] {
       .filter((effect) => effect.kind === 'wait')
       .filter(({ purpose }) => purpose.kind === 'stall' && purpose.task_id === task.id),
   );
-  if (limit === undefined || task.phase === 'COMPLETED') return over;
+  if (limit === undefined || task.phase === 'COMPLETED' || isCancelled(task)) return over;
   const purpose = { kind: 'stall', task_id: task.id, phase: task.phase, since: seq } as const;
   return [...over, setTimer(world, limit, purpose)];
 }

@@ -33,7 +33,7 @@ class MeasuredPlay extends WorkflowPlay {
   /** A judging session that leaves this head, whose task is blocked. */
   dies(role: string, head: string): this {
     const { sessionId } = this.claim(role);
-    return this.order(say.operate('cancel', 'it died', this.id)).measure(sessionId, head);
+    return this.order(say.update('blocked', { task_id: this.id, notes: 'it died' })).measure(sessionId, head);
   }
 
   unblock(): this {

@@ -138,7 +138,7 @@ describe('the CI gate', () => {
     const bare = new Play({ ciGate: true, checks: [{ name: 'unit', run: 'npm test' }] });
     bare
       .order(say.create('A', { phase: 'CI_PENDING' }))
-      .order(say.operate('cancel'))
+      .order(say.update('blocked', { notes: 'wait' }))
       .order(say.operate('unblock'));
     expect(bare.state.tasks.get('A')?.blocked?.reason).toBe('there is no commit to check: nobody recorded one');
   });
@@ -157,7 +157,7 @@ describe('the CI gate', () => {
 
   it('checks again what was blocked on its way', () => {
     const play = pending();
-    play.order(say.operate('cancel', 'wait', play.id)).order(say.operate('unblock', 'go', play.id));
+    play.order(say.update('blocked', { task_id: play.id, notes: 'wait' })).order(say.operate('unblock', 'go', play.id));
     expect(play.count('ChecksRequested')).toBe(2);
     expect(play.owed('run-checks')).toHaveLength(1);
   });
@@ -312,7 +312,7 @@ describe('rounds back to the fixer', () => {
     expect(play.openDecisions()).toEqual([]);
     again(play, 4);
     round(play, 'four').resolve(2);
-    expect(play.task.blocked?.reason).toBe('decision: cancel');
+    expect(play.task.blocked).toMatchObject({ reason: 'cancelled: decision: cancel', isCancelled: true });
     expect(play.openDecisions()).toEqual([]);
   });
 
@@ -455,7 +455,9 @@ describe('checkpoints', () => {
 
   it('hold no task that a person takes elsewhere', () => {
     const play = new WorkflowPlay({}, 'semi').turn('issue-manager').turn('prep');
-    play.order(say.operate('cancel', 'no', play.id)).order(say.operate('unblock', 'yes', play.id));
+    play
+      .order(say.update('blocked', { task_id: play.id, notes: 'wait' }))
+      .order(say.operate('unblock', 'yes', play.id));
     expect(play.task.flow.held).toBeNull();
     expect(play.openDecisions()).toEqual([]);
   });

@@ -5,7 +5,7 @@ import type { WorkFact } from './work-facts.ts';
 export interface TaskView {
   readonly id: string;
   readonly phase: Phase;
-  readonly status: 'todo' | 'in_progress' | 'blocked' | 'done';
+  readonly status: 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
   /** The commit and branch of the record that stands for its writeback. */
   readonly record: { readonly commitSha: string; readonly branch: string } | null;
   /** The commit that Baton's own merge made of it; null where somebody else merged, or nobody yet. */
@@ -52,7 +52,9 @@ export type FindingAction =
 
 /** Compares what is recorded with what is there. It changes nothing: whoever asked decides what follows. */
 export function reconcile(tasks: readonly TaskView[], facts: Facts): Finding[] {
-  return tasks.flatMap((task) => [
+  // Nobody is asked about work that a person cancelled.
+  const kept = tasks.filter(({ status }) => status !== 'cancelled');
+  return kept.flatMap((task) => [
     ...(task.status === 'done' ? undoneWork(task, facts) : mergedByHand(task, facts)),
     ...missingWorktree(task, facts),
     ...deadSession(task, facts),

@@ -46,6 +46,8 @@ export const phase = {
 } as const satisfies ChoiceShape;
 
 export const TASK_STATUSES = ['todo', 'in_progress', 'blocked', 'done'] as const;
+/** Those that a task can have: `cancelled` is reached by cancelling alone. */
+export const SHOWN_STATUSES = [...TASK_STATUSES, 'cancelled'] as const;
 
 export const fileActions = {
   kind: 'choice',

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { compareRules } from './compare-rules.ts';
+import { gateFieldsOf } from './gate-fields.ts';
 import { buildRunbook } from './build-runbook.ts';
 import { checksAnswerOf, describeChecks } from './describe-checks.ts';
 
@@ -13,6 +15,11 @@ it.each([
   expect(checksAnswerOf(runbook, false)).toBe(answer);
   // An operator's earlier answer counts for as long as the runbook gives none.
   expect(checksAnswerOf(runbook, true)).toBe(declined);
+});
+
+it('an empty list and none are the same gates, so that writing the answer down loosens nothing', () => {
+  const fields = gateFieldsOf(buildRunbook({ ci: { required: [] } }));
+  expect(compareRules(gateFieldsOf(buildRunbook({})), fields)).toEqual([]);
 });
 
 it('says that nothing is checked, unless something is', () => {

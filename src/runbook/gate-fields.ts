@@ -26,7 +26,8 @@ export type GateFields = ReadonlyMap<string, GateValue>;
  */
 export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateFields {
   const { ci, merge, workflow, sameAgentMayReview, mode, workflowCommands, limits, prices, github } = runbook;
-  const { required, ...otherCi } = ci;
+  // Whether the list is set decides nothing about gates: an empty list and none let the same work pass.
+  const { required, isSet: _, ...otherCi } = ci;
   const { agents, pipelines, judging } = reachOfWorkers(runbook);
   const { taskBudget, dayBudget, stallMs, ...plainLimits } = limits;
   return new Map<string, GateValue>([

@@ -8,7 +8,7 @@ import { decided, refusal, type Outcome } from './outcome.ts';
 import { agentPrincipal } from './principal.ts';
 import { rulesFor, type Rules } from './rules.ts';
 import type { State } from './state.ts';
-import { isWorkable, type Task } from './task.ts';
+import { isCancelled, isWorkable, type Task } from './task.ts';
 
 export interface ClaimTask {
   readonly id: string;
@@ -74,6 +74,8 @@ export function findObstacle(
   if (isClaimable(state, task, rules)) return undefined;
   if (task.claim !== null)
     return { code: 'already-claimed', message: `task ${task.id} is claimed by ${task.claim.holder}` };
+  if (isCancelled(task))
+    return { code: 'cancelled', message: `task ${task.id} is ${task.blocked?.reason ?? 'cancelled'}` };
   if (!isWorkable(task.phase, rulesFor(task, rules).ciGate)) {
     const why = task.blocked === null ? '' : ` (${task.blocked.reason})`;
     return { code: 'not-workable', message: `task ${task.id} is ${task.phase}${why}` };

@@ -57,6 +57,7 @@ import { decideNameBranch, type NameBranch } from './workflow/name-branch.ts';
 import * as pulls from './workflow/pull.ts';
 import { decideMeasureProtected, type MeasureProtected } from './workflow/protected.ts';
 import { decidePrepareSession } from './workflow/prepare-session.ts';
+import { decideClearPlace, type ClearPlace } from './workflow/clear-place.ts';
 import { decideStartWorkflow, type StartWorkflow } from './workflow/start-workflow.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
@@ -111,6 +112,7 @@ export type Command =
   | { readonly kind: 'publish-pull'; readonly command: pulls.PublishPull }
   | { readonly kind: 'fail-pull'; readonly command: pulls.FailPull }
   | { readonly kind: 'close-pull'; readonly command: pulls.ClosePull }
+  | { readonly kind: 'clear-place'; readonly command: ClearPlace }
   | { readonly kind: 'start-workflow'; readonly command: StartWorkflow }
   | { readonly kind: 'adopt-runbook'; readonly command: AdoptRunbook }
   | { readonly kind: 'ask-adoption'; readonly command: AskAdoption }
@@ -168,6 +170,7 @@ export const MAY: Readonly<Record<Command['kind'], readonly Caller['kind'][]>> =
   'publish-pull': ['system'],
   'fail-pull': ['system'],
   'close-pull': ['system'],
+  'clear-place': ['system'],
   'start-workflow': ['operator', 'system'],
   'adopt-runbook': ['operator', 'system'],
   'ask-adoption': ['system'],
@@ -288,6 +291,8 @@ function decideAllowed(state: State, { kind, command }: Command, caller: Caller,
       return pulls.decideFailPull(state, command);
     case 'close-pull':
       return pulls.decideClosePull(state, command);
+    case 'clear-place':
+      return decideClearPlace(state, command);
     case 'start-workflow':
       return decideStartWorkflow(state, command, caller);
     case 'adopt-runbook':

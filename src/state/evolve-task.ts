@@ -2,7 +2,7 @@ import type { Phase } from '../protocol/phase.ts';
 import type { Event, EventOf, HowClaimEnded, Recorded } from './event.ts';
 import { CLAIM_ENDS } from './event.ts';
 import type { MoveCause } from './move-cause.ts';
-import type { Claim, Task } from './task.ts';
+import { isCancelled, type Claim, type Task } from './task.ts';
 import { evolveFlow } from './workflow/evolve-flow.ts';
 import { NO_FLOW } from './workflow/flow.ts';
 
@@ -116,9 +116,17 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
 
 function moved(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   const { from, to, cause, reason } = data;
-  const cancelled = cause === 'cancelled' ? ({ isCancelled: true } as const) : {};
-  // Blocked once more, it still returns to where it was before the first time.
-  const blocked = to === 'BLOCKED' ? { from: task.blocked?.from ?? from, reason, ...cancelled } : null;
+  // Blocked once more, it still returns to where it was before the first time; and what was cancelled stays cancelled, with its reason.
+  const blocked =
+    to !== 'BLOCKED'
+      ? null
+      : isCancelled(task)
+        ? task.blocked
+        : {
+            from: task.blocked?.from ?? from,
+            reason,
+            ...(cause === 'cancelled' ? { isCancelled: true as const } : {}),
+          };
   const lapsed = LEFT_BY_LAPSE.has(cause) ? task.lapsed : null;
   return { ...task, phase: to, nextRole: data.next_role, blocked, lapsed, begun: task.begun || isProgress(task, to) };
 }

@@ -87,7 +87,8 @@ function expected(model: Model): unknown {
     const { phase, role, epoch, live } = task;
     const isUnderWay = live !== null || task.past || phase !== task.first;
     const open = isUnderWay ? 'in_progress' : 'todo';
-    const status = phase === 'COMPLETED' ? 'done' : phase === 'BLOCKED' ? 'blocked' : open;
+    const stuck = task.cancelled ? 'cancelled' : 'blocked';
+    const status = phase === 'COMPLETED' ? 'done' : phase === 'BLOCKED' ? stuck : open;
     return {
       id,
       phase,

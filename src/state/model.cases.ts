@@ -21,6 +21,7 @@ export interface ModelTask {
   first: Phase;
   past: boolean;
   blockedFrom: Phase;
+  cancelled: boolean;
   role: string | null;
   epoch: number;
   live: Live | null;
@@ -112,6 +113,7 @@ function create(
     first: phase,
     past: false,
     blockedFrom: phase,
+    cancelled: false,
     role: nextRole ?? null,
     epoch: 0,
     live: null,
@@ -194,6 +196,7 @@ function abandon(task: ModelTask, epoch = task.epoch): boolean {
 
 function move(task: ModelTask, to: Phase, role: string | null): void {
   if (to === 'BLOCKED' && task.phase !== 'BLOCKED') task.blockedFrom = task.phase;
+  if (to !== 'BLOCKED') task.cancelled = false;
   if (to !== 'BLOCKED' && to !== task.first) task.past = true;
   task.phase = to;
   task.role = role;
@@ -217,7 +220,7 @@ function update(model: Model, task: ModelTask, { status }: Of<'update-task'>, ca
   const isHolder = caller.kind === 'session';
   if (status === 'done') return finish(model, task, isHolder ? task.epoch : null, principalOf(caller, task.live));
   if (status === 'blocked') {
-    if (task.phase === 'COMPLETED') return false;
+    if (task.phase === 'COMPLETED' || task.cancelled) return false;
     if (task.phase !== 'BLOCKED') move(task, 'BLOCKED', task.role);
     return true;
   }
@@ -275,12 +278,13 @@ function complete(model: Model, task: ModelTask, command: Of<'complete-task'>, c
 
 function operate(task: ModelTask, { action }: Of<'operate-task'>): boolean {
   if (action === 'unblock') {
-    if (task.phase !== 'BLOCKED') return false;
+    if (task.phase !== 'BLOCKED' || task.cancelled) return false;
     move(task, task.blockedFrom, task.role);
   } else if (action === 'reinstate') reinstate(task);
   else if (action === 'cancel') {
     if (task.phase === 'COMPLETED') return false;
-    move(task, 'BLOCKED', task.role);
+    if (!task.cancelled) move(task, 'BLOCKED', task.role);
+    task.cancelled = true;
   } else if (task.phase !== 'COMPLETED') {
     if (task.phase === 'BLOCKED') return false;
     move(task, 'COMPLETED', null);

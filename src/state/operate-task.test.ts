@@ -29,25 +29,55 @@ describe('unblock', () => {
 });
 
 describe('cancel', () => {
-  it('revokes the claim and blocks the task, with the reason', () => {
+  it('revokes the claim, with the reason, and cancelled is a status of its own', () => {
     const { task } = given(held)
       .when(operate('cancel', 'no longer wanted'), operator)
       .then([
         ended('ClaimRevoked', 'no longer wanted'),
         moved('IMPLEMENTATION', 'BLOCKED', { cause: 'cancelled', reason: 'cancelled: no longer wanted' }),
       ]);
-    expect(statusOf(task('A'))).toBe('blocked');
+    expect(statusOf(task('A'))).toBe('cancelled');
   });
 
-  it('of a blocked task is recorded too, and can still be taken back', () => {
+  it('of a blocked task is recorded too', () => {
     const twice = given([...made, [update('blocked', { notes: 'no key' }), operator]]);
     const { task } = twice
       .when(operate('cancel'), operator)
       .then([moved('BLOCKED', 'BLOCKED', { cause: 'cancelled', reason: 'cancelled: because' })]);
     expect(task('A').blocked).toEqual({ from: 'IMPLEMENTATION', reason: 'cancelled: because', isCancelled: true });
-    twice
-      .when(operate('unblock'), operator)
-      .then([moved('BLOCKED', 'IMPLEMENTATION', { cause: 'unblocked', reason: 'because' })]);
+  });
+
+  it('a second time changes nothing', () => {
+    given([...made, [operate('cancel'), operator]])
+      .when(operate('cancel', 'again'), operator)
+      .then([]);
+  });
+
+  it('is ended by reinstating alone', () => {
+    const cancelled = given([...made, [operate('cancel', 'not wanted'), operator]]);
+    for (const command of [operate('unblock'), operate('waive'), update('todo'), update('blocked', { notes: 'x' })])
+      cancelled.when(command, operator).thenRefused('task A is cancelled: not wanted');
+    cancelled.when(claim('A'), worker).thenRefused('cancelled');
+    const { task } = cancelled
+      .when(operate('reinstate', 'wanted again'), operator)
+      .thenTypes(['TaskReinstated', 'PhaseMoved']);
+    expect(statusOf(task('A'))).toBe('todo');
+  });
+
+  it('stays, with its reason, whatever else is recorded about the task', () => {
+    const again = moved('BLOCKED', 'BLOCKED', { cause: 'run-ended', reason: 'the agent died' });
+    const { task } = given([...made, [operate('cancel', 'not wanted'), operator], again]);
+    expect(statusOf(task('A'))).toBe('cancelled');
+    expect(task('A').blocked?.reason).toBe('cancelled: not wanted');
+  });
+
+  it('can be taken back in a ledger of before: the entry of an unblocking is folded', () => {
+    const { task } = given([
+      ...made,
+      [operate('cancel'), operator],
+      moved('BLOCKED', 'IMPLEMENTATION', { cause: 'unblocked', reason: 'go' }),
+    ]);
+    expect(statusOf(task('A'))).toBe('todo');
   });
 
   it('is refused where the task is completed', () => {
@@ -78,7 +108,7 @@ describe('waive', () => {
       .then([]);
     given([...made, [operate('cancel'), operator]])
       .when(operate('waive'), operator)
-      .thenRefused('blocked');
+      .thenRefused('cancelled');
   });
 });
 

@@ -6,8 +6,9 @@ import { reinstate } from './record-thought.ts';
 import { returnToWork } from './return-to-work.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
-import type { Task } from './task.ts';
-import { complete, isBlocked } from './update-task.ts';
+import { isCancelled, type Task } from './task.ts';
+import { complete, isBlocked, refuseCancelled } from './update-task.ts';
+import { isLanding } from './workflow/merge.ts';
 
 /** What only operators may do to a task, each with a reason that is recorded. */
 export interface OperateTask {
@@ -27,22 +28,30 @@ export function decideOperateTask(state: State, { id, action, reason }: OperateT
     case 'reinstate':
       return decided(reinstate(task, reason), null);
     case 'cancel':
-      return cancel(task, reason);
+      return cancel(state, task, reason);
     case 'waive':
       return waive(task, reason);
   }
 }
 
 function unblock(task: Task, reason: string, rules: Rules): Outcome<null> {
+  if (isCancelled(task)) return refuseCancelled(task);
   if (task.blocked === null)
     return refusal('not-blocked', `task ${task.id} is not blocked`, `See it: baton task show ${task.id}`);
   return decided(returnToWork(task, { cause: 'unblocked', reason }, rules), null);
 }
 
-/** Whoever changes their mind unblocks it. */
-function cancel(task: Task, reason: string): Outcome<null> {
+/** Only reinstating ends it. What follows from it, the engine adds in the same commit: see `on-cancelled`. */
+function cancel(state: State, task: Task, reason: string): Outcome<null> {
+  if (isCancelled(task)) return decided([], null);
   if (task.phase === 'COMPLETED')
     return refusal('completed', `task ${task.id} is completed`, 'There is nothing to cancel.');
+  if (isLanding(state, task))
+    return refusal(
+      'merging',
+      `task ${task.id} is being merged: its merge commit is on record`,
+      `See how it ends: baton task show ${task.id}`,
+    );
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', reason);
   return decided([...ended, moveTo(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })], null);
 }

@@ -175,7 +175,7 @@ describe('record and completion in one call', () => {
       .thenRefused('merge-gate');
     given([...made, [operate('cancel'), operator]])
       .when(complete(), operator)
-      .thenRefused('blocked');
+      .thenRefused('cancelled');
     given(held)
       .when(complete({ task_id: 'X' }), session())
       .thenRefused('there is no task X');

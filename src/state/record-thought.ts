@@ -8,7 +8,7 @@ import { event } from './event.ts';
 import { requireFilledIn } from './filled-in.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import type { State } from './state.ts';
-import type { Task } from './task.ts';
+import { isCancelled, type Task } from './task.ts';
 
 export interface RecordThought {
   readonly recordId: string;
@@ -56,7 +56,9 @@ function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcom
  */
 export function reinstate(task: Task, reason: string): Event[] {
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', 'the task was reinstated');
+  // A workflow that was cancelled goes on as one: without a role none of its workers would take it.
+  const role = isCancelled(task) && task.flow.mode !== null ? 'implementer' : null;
   const stays = task.phase === 'IMPLEMENTATION' && task.nextRole === null;
-  const moves = stays ? [] : [moveTo(task, 'IMPLEMENTATION', { cause: 'reinstated', reason }, null)];
+  const moves = stays ? [] : [moveTo(task, 'IMPLEMENTATION', { cause: 'reinstated', reason }, role)];
   return [...ended, event('TaskReinstated', { task_id: task.id, reason }), ...moves];
 }

@@ -90,6 +90,8 @@ const FOLDED: ReadonlySet<string> = new Set<Event['type']>([
   'PullRequestFailed',
   'PullRequestCloseRequested',
   'PullRequestClosed',
+  'PlaceClearRequested',
+  'PlaceCleared',
   'MergeRequested',
   'MergePrepared',
   'MergeFinished',

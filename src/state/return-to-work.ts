@@ -2,7 +2,7 @@ import { moveTo, type Why } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { JUDGED } from './judged-phase.ts';
 import { rulesFor, type Rules } from './rules.ts';
-import type { Task } from './task.ts';
+import { isCancelled, type Task } from './task.ts';
 
 /**
  * A blocked task goes back to the phase that it was blocked in. If that is a judged phase and the branch has another commit than the one
@@ -10,7 +10,8 @@ import type { Task } from './task.ts';
  */
 export function returnToWork(task: Task, why: Why, rules: Rules): Event[] {
   const { blocked } = task;
-  if (blocked === null) return [];
+  // Neither a timer nor an older decision brings back what a person cancelled.
+  if (blocked === null || isCancelled(task)) return [];
   return JUDGED.has(blocked.from) && hasUnjudgedHead(task)
     ? leaveJudgement(task, why, rules)
     : [moveTo(task, blocked.from, why)];

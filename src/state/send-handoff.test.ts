@@ -99,7 +99,7 @@ describe('a handoff sent by an operator', () => {
       [say.operate('cancel'), operator],
     ])
       .when(handoff(), operator)
-      .thenRefused('blocked');
+      .thenRefused('cancelled');
     given([
       [create(), operator],
       [say.operate('waive'), operator],

@@ -91,13 +91,18 @@ export interface RecordRef {
   readonly reinstates: boolean;
 }
 
-export type Status = 'todo' | 'in_progress' | 'blocked' | 'done';
+export type Status = 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
 
 /** Status is derived, never stored: it cannot disagree with the phase. */
 export function statusOf(task: Task): Status {
   if (task.phase === 'COMPLETED') return 'done';
-  if (task.phase === 'BLOCKED') return 'blocked';
+  if (task.phase === 'BLOCKED') return isCancelled(task) ? 'cancelled' : 'blocked';
   return task.claim !== null || task.begun || task.phase !== task.firstPhase ? 'in_progress' : 'todo';
+}
+
+/** An operator cancelled it. Only reinstating ends that. */
+export function isCancelled({ blocked }: Pick<Task, 'blocked'>): boolean {
+  return blocked?.isCancelled === true;
 }
 
 const WORKABLE: ReadonlySet<Phase> = new Set([

@@ -210,9 +210,12 @@ describe('todo and in_progress', () => {
     given([...made, [operate('waive'), operator]])
       .when(update(status), operator)
       .thenRefused('task A is completed');
-    given([...made, [operate('cancel'), operator]])
+    given([...made, [update('blocked', { notes: 'no key' }), operator]])
       .when(update(status), operator)
       .thenRefused('blocked');
+    given([...made, [operate('cancel'), operator]])
+      .when(update(status), operator)
+      .thenRefused('cancelled');
   });
 
   it('is not for workers, nor for Baton itself', () => {

@@ -12,7 +12,7 @@ import { decided, refusal, type Outcome } from './outcome.ts';
 import { principalOf } from './principal.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
-import { statusOf, type Claim, type Status, type Task } from './task.ts';
+import { isCancelled, statusOf, type Claim, type Status, type Task } from './task.ts';
 import { hasWriteback, requireGates, requireWriteback } from './writeback.ts';
 
 /** The status afterwards. It is derived, so it is not always the one that was asked for. */
@@ -111,6 +111,7 @@ export function complete(task: Task, claim: Claim | null, why: Why): Event[] {
 
 function block(task: Task, claim: Claim | null, reason: string, told: readonly Event[]): Updated {
   if (task.phase === 'COMPLETED') return isCompleted(task);
+  if (isCancelled(task)) return refuseCancelled(task);
   if (task.phase === 'BLOCKED') return updated(task, told);
   const live = claim ?? task.claim;
   const ended = live === null ? [] : endClaim(task, live, 'blocked', reason);
@@ -141,10 +142,21 @@ export function isCompleted({ id }: Task): ReturnType<typeof refusal> {
   return refusal('completed', `task ${id} is completed`, 'Reinstate it first: a thought record with status todo.');
 }
 
-export function isBlocked({ id, blocked }: Task): ReturnType<typeof refusal> {
+export function isBlocked(task: Task): ReturnType<typeof refusal> {
+  if (isCancelled(task)) return refuseCancelled(task);
+  const { id, blocked } = task;
   return refusal(
     'blocked',
     `task ${id} is blocked: ${blocked?.reason ?? ''}`,
     `First: baton task unblock ${id} --reason "…"`,
+  );
+}
+
+/** Only reinstating ends a cancellation. */
+export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusal> {
+  return refusal(
+    'cancelled',
+    `task ${id} is ${blocked?.reason ?? 'cancelled'}`,
+    `To take it up again: baton task reinstate ${id} --reason "…"`,
   );
 }

@@ -12,9 +12,23 @@ it('a task that nobody wants is cancelled: its holder loses it, what comes after
   expect(cancelled).toEqual({ code: 0, out: 'Cancelled T1.\n', err: '' });
   const late = await session.call('task_update', { task_id: 'T1', status: 'in_progress' });
   expect(refusalOf(late)).toMatch(/^claim-ended|^stale/);
-  expect(await world.order('task_get', { task_id: 'T1' })).toMatchObject({ phase: 'BLOCKED', claim: null });
+  expect(await world.order('task_get', { task_id: 'T1' })).toMatchObject({
+    phase: 'BLOCKED',
+    status: 'cancelled',
+    claim: null,
+  });
   expect(await world.order('task_get', { task_id: 'T2' })).toMatchObject({ claimable: false });
-  expect(world.baton(['task', 'unblock', 'T1', '--reason', 'it is wanted after all'])).toMatchObject({ code: 0 });
+  expect(world.baton(['task', 'cancel', 'T1', '--reason', 'again'])).toMatchObject({ code: 0 });
+  const listed = await world.order('task_list', { status: 'cancelled' });
+  expect(listed).toMatchObject({ total: 1, tasks: [{ id: 'T1' }] });
+  const status = await world.order('status_get', {});
+  expect(status).toMatchObject({
+    tasks: { cancelled: 1, blocked: 0, todo: 1 },
+    attention: [{ kind: 'cancelled', task_id: 'T1', context: 'cancelled: nobody wants it; waiting: T2' }],
+  });
+  const unblocked = world.baton(['task', 'unblock', 'T1', '--reason', 'it is wanted after all']);
+  expect(unblocked.err).toContain('hint: To take it up again: baton task reinstate T1 --reason "…"');
+  expect(world.baton(['task', 'reinstate', 'T1', '--reason', 'it is wanted after all'])).toMatchObject({ code: 0 });
   expect(await world.order('task_get', { task_id: 'T1' })).toMatchObject({ claimable: true });
 });
 

@@ -129,8 +129,17 @@ export const taskUnblock = operationCommand({
 export const taskCancel = operationCommand({
   ...withReason,
   name: 'task cancel',
-  summary: 'Stop work on a task; unblock it when it is to be done after all',
+  summary: 'Cancel a task, with its sessions and its open decisions; only reinstating ends it',
   examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
   operation: 'task_cancel',
   show: (result) => `Cancelled ${fieldsOf(result)['task_id']}.\n`,
+});
+
+export const taskReinstate = operationCommand({
+  ...withReason,
+  name: 'task reinstate',
+  summary: 'Begin a completed or cancelled task again, from IMPLEMENTATION',
+  examples: ['baton task reinstate P0.1.1 --reason "it is wanted after all"'],
+  operation: 'task_reinstate',
+  show: (result) => `Reinstated ${fieldsOf(result)['task_id']}.\n`,
 });

@@ -59,8 +59,13 @@ export const TASK_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'task cancel',
-    summary: 'Stop work on a task; unblock it when it is to be done after all',
+    summary: 'Cancel a task, with its sessions and its open decisions; only reinstating ends it',
     load: async () => (await import('./change-tasks.ts')).taskCancel,
+  },
+  {
+    name: 'task reinstate',
+    summary: 'Begin a completed or cancelled task again, from IMPLEMENTATION',
+    load: async () => (await import('./change-tasks.ts')).taskReinstate,
   },
   {
     name: 'task import',

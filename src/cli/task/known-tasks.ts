@@ -1,7 +1,7 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
 import type { ExchangedTask, TaskStatus } from '../../exchange/task.ts';
-import { TASK_STATUSES } from '../../protocol/shared-fields.ts';
+import { SHOWN_STATUSES } from '../../protocol/shared-fields.ts';
 
 /** A task of Baton, as far as other tools know such a thing. */
 export type KnownTask = Omit<ExchangedTask, 'description'>;
@@ -36,7 +36,7 @@ interface View {
   readonly id: string;
   readonly n: number;
   readonly title: string;
-  readonly status: TaskStatus;
+  readonly status: TaskStatus | 'cancelled';
   readonly after: readonly string[];
   readonly priority: number;
   readonly blocked_because?: string | null;
@@ -45,10 +45,12 @@ interface View {
 function isView(value: unknown): value is View {
   if (typeof value !== 'object' || value === null) return false;
   return (
-    'id' in value && 'after' in value && 'status' in value && TASK_STATUSES.some((status) => status === value.status)
+    'id' in value && 'after' in value && 'status' in value && SHOWN_STATUSES.some((status) => status === value.status)
   );
 }
 
 function knownTask({ id, title, status, after, priority, blocked_because: reason }: View): KnownTask {
-  return { id, title, status, after, priority, reason: reason ?? null };
+  // Other tools know no cancelled task that may come back: it is blocked there, and the reason says that it was cancelled.
+  const known = status === 'cancelled' ? 'blocked' : status;
+  return { id, title, status: known, after, priority, reason: reason ?? null };
 }

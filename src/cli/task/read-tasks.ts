@@ -9,7 +9,7 @@ export const taskList = operationCommand({
   summary: 'List tasks, oldest first',
   examples: ['baton task list --status in_progress'],
   options: [
-    { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked or done' },
+    { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked, done or cancelled' },
     { name: 'phase', value: 'PHASE', about: 'Only this phase' },
     { name: 'limit', value: 'N', about: 'At most this many (100)' },
     { name: 'after', value: 'N', about: 'Only those with a larger number than this' },

@@ -75,7 +75,7 @@ export function showTask(result: unknown): string {
     ['after', afterOf(task)],
     ['progress', task.progress === null || task.progress === undefined ? '' : `${text(task.progress)} %`],
     ['notes', text(task.notes)],
-    ['blocked', text(task.blocked_because)],
+    [task.status === 'cancelled' ? 'cancelled' : 'blocked', reasonOf(task)],
     ['protected', protectedOf(task)],
     ...decisionsOf(task),
     [
@@ -111,7 +111,13 @@ function afterOf({ after, waits_for }: Shown): string {
 }
 
 function standingOf({ status, blocked_because: because }: Fields): string {
-  return because === null || because === undefined ? text(status) : `${text(status)}: ${text(because)}`;
+  if (because === null || because === undefined) return text(status);
+  return `${text(status)}: ${reasonOf({ status, blocked_because: because })}`;
+}
+
+/** A cancelled task says so by its status. */
+function reasonOf({ status, blocked_because: because }: Pick<Shown, 'status' | 'blocked_because'>): string {
+  return status === 'cancelled' ? text(because).replace(/^cancelled: /, '') : text(because);
 }
 
 function decisionsOf({ decision_ids: ids }: Shown): [string, string][] {
@@ -129,6 +135,8 @@ export function whyNobodyClaims(result: unknown): string | undefined {
   if (task.claimable === true) return undefined;
   const id = text(task.id);
   if (task.claim) return `${id} is claimed by ${text(task.claim.holder)}.`;
+  if (task.status === 'cancelled')
+    return `${id} is ${text(task.blocked_because)}. Take it up again: baton task reinstate ${id} --reason "…"`;
   if (task.status === 'blocked')
     return `${id} is blocked (${text(task.blocked_because)}). Set it going: baton task unblock ${id} --reason "…"`;
   const [decision] = decisionsOf(task);

@@ -124,6 +124,8 @@ export type Effect =
       readonly number: number;
       readonly comment: string;
     }
+  /** A cancelled task needs no worktree and no branch: they go if they hold nothing. */
+  | { readonly kind: 'clear-place'; readonly key: string; readonly taskId: string; readonly branch: string }
   /** What GitHub runs is asked for, in case it could not tell us. */
   | {
       readonly kind: 'watch-checks';

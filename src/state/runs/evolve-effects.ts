@@ -16,6 +16,7 @@ export const keyOf = {
   merge: (id: string) => `merge:${id}`,
   publish: (id: string) => `publish:${id}`,
   close: (id: string) => `close:${id}`,
+  clear: (taskId: string) => `clear:${taskId}`,
   watch: (taskId: string) => `watch:${taskId}`,
   seal: 'seal',
 } as const;
@@ -112,6 +113,10 @@ function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect
       const { pull_id: pullId, task_id: taskId, ...rest } = data;
       return { kind: 'close-pull', key: keyOf.close(pullId), pullId, taskId, ...rest };
     }
+    case 'PlaceClearRequested': {
+      const { task_id: taskId, branch } = data;
+      return { kind: 'clear-place', key: keyOf.clear(taskId), taskId, branch };
+    }
     case 'PhaseMoved':
       return isClosing(data) ? { kind: 'seal', key: keyOf.seal, seq } : undefined;
     default:
@@ -169,6 +174,10 @@ function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event):
       return [keyOf.watch(data.task_id), ...otherPullsOf(effects, data.task_id, data.pull_id)];
     case 'PullRequestClosed':
       return [keyOf.close(data.pull_id)];
+    case 'PlaceCleared':
+    // Whoever takes the task up again works there.
+    case 'TaskReinstated':
+      return [keyOf.clear(data.task_id)];
     case 'LedgerSealed':
       return keysWhere(effects, (effect) => effect.kind === 'seal' && effect.seq <= data.size);
     default:

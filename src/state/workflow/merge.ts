@@ -188,6 +188,17 @@ function holdFor(
   return refusal('main-moved', message, 'The merge is made again.');
 }
 
+/**
+ * Whether the merge of a task can no longer be stopped: its commit is on record, and the main branch still stands where it is to move from.
+ */
+export function isLanding(state: State, { flow }: Task): boolean {
+  const prepared = flow.merge?.prepared;
+  if (prepared === undefined) return false;
+  const main = findMain(state);
+  if (main === undefined || main.branch !== prepared.branch) return true;
+  return main.trusted === null && (main.sha === prepared.base || main.sha === prepared.sha);
+}
+
 function findMerging({ tasks }: State, mergeId: string): Task | undefined {
   return [...tasks.values()].find(({ flow }) => flow.merge?.id === mergeId);
 }

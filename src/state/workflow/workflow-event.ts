@@ -190,6 +190,15 @@ export interface WorkflowEvents {
     readonly outcome: 'closed' | 'merged' | 'failed';
     readonly reason: string | null;
   };
+  /** The task was cancelled: its worktree and branch are removed if they hold nothing. */
+  PlaceClearRequested: { readonly task_id: string; readonly branch: string };
+  PlaceCleared: {
+    readonly task_id: string;
+    readonly branch: string;
+    readonly outcome: 'removed' | 'kept' | 'absent';
+    /** What it holds, or why it could not be removed; null if it is gone. */
+    readonly reason: string | null;
+  };
   /** Which protected paths the branch changes between the merge base and its head. */
   ProtectedMeasured: {
     readonly task_id: string;

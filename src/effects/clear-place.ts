@@ -1,0 +1,44 @@
+import { join, sep } from 'node:path';
+import { WORKTREES } from '../git/hide-worktrees.ts';
+import { removeMergedBranch } from '../git/remove-merged-branch.ts';
+import { removeWorktree } from '../git/remove-worktree.ts';
+import { listWorktrees } from '../git/worktrees.ts';
+import type { Command } from '../state/decide.ts';
+import type { Effect } from '../state/runs/effect.ts';
+import { isCancelled } from '../state/task.ts';
+import type { ClearPlace } from '../state/workflow/clear-place.ts';
+import { inWords } from './github.ts';
+import type { World } from './world.ts';
+
+type Clear = Extract<Effect, { kind: 'clear-place' }>;
+type Cleared = Omit<ClearPlace, 'taskId'>;
+
+/**
+ * Removes the worktree and the branch of a cancelled task, if nothing uncommitted, unpushed or unmerged is in them. Sessions that prepare
+ * their place wait for it, and a task that was reinstated first keeps what it has.
+ */
+export async function clearPlace({ taskId, branch }: Clear, world: World): Promise<readonly Command[]> {
+  return world.places.pass(branch, async () => {
+    const task = await world.read(({ tasks }) => tasks.get(taskId));
+    if (task === undefined || !isCancelled(task)) return [];
+    const { workspace, into } = world.settingsFor(task);
+    const configured = [...workspace.copy, ...workspace.link];
+    const cleared = await clear(branch, world.path, { stateDir: world.stateDir, mainBranch: into, configured });
+    return [{ kind: 'clear-place', command: { taskId, ...cleared } }];
+  });
+}
+
+async function clear(branch: string, path: string, guard: Parameters<typeof removeWorktree>[2]): Promise<Cleared> {
+  const all = await listWorktrees(path);
+  if (!all.ok) return { outcome: 'kept', reason: inWords(all.problem) };
+  const worktree = all.value.find((each) => each.branch === branch);
+  if (worktree === undefined) {
+    const gone = await removeMergedBranch(path, branch, guard.mainBranch);
+    return gone.ok ? { outcome: gone.value, reason: null } : { outcome: 'kept', reason: inWords(gone.problem) };
+  }
+  // A worktree that somebody made elsewhere is theirs.
+  const below = join(all.value[0]?.path ?? path, WORKTREES) + sep;
+  if (!worktree.path.startsWith(below)) return { outcome: 'kept', reason: `it is checked out at ${worktree.path}` };
+  const removed = await removeWorktree(path, worktree.path, guard);
+  return removed.ok ? { outcome: 'removed', reason: null } : { outcome: 'kept', reason: inWords(removed.problem) };
+}

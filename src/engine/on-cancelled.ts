@@ -1,0 +1,54 @@
+import { event, type Event } from '../state/event.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../state/task.ts';
+import { endAgent } from './end-agent.ts';
+import { callOff } from './pending.ts';
+import { stopPipeline } from './stop-step.ts';
+import type { World } from './world.ts';
+
+/**
+ * On a task that is cancelled, whoever cancelled it: everything that belongs to it ends in the same commit. Its runs are cancelled, its open
+ * decisions withdrawn, it is not held and not tried again, and its worktree and branch are removed if they hold nothing.
+ */
+export function onCancelled(world: World, task: Task): Event[] {
+  const { state } = world;
+  const reason = task.blocked?.reason ?? 'cancelled';
+  const { branch } = task.flow;
+  const ended = endRuns(world, task.id, reason);
+  // The end of a run withdraws its own question.
+  const asked = openDecisions(state, task.id).filter((id) => !ended.some((each) => isWithdrawal(each, id)));
+  const timers = [...state.effects.values()].filter((effect) => effect.kind === 'wait').filter(isRetryOf(task.id));
+  return [
+    ...ended,
+    ...asked.map((id) => event('DecisionWithdrawn', { decision_id: id, reason: `the task was ${reason}` })),
+    ...(task.flow.held === null ? [] : [event('TaskFreed', { task_id: task.id })]),
+    ...callOff(timers),
+    ...(branch === null ? [] : [event('PlaceClearRequested', { task_id: task.id, branch })]),
+  ];
+}
+
+function endRuns(world: World, taskId: string, reason: string): Event[] {
+  const { pipelines, agents } = world.state;
+  const roots = [...pipelines.values()].filter((run) => run.task?.task_id === taskId && run.parent === null);
+  const alone = [...agents.values()].filter((agent) => agent.task?.task_id === taskId && agent.owner === null);
+  return [
+    ...roots.flatMap((run) => stopPipeline(world, run, 'cancelled', reason)),
+    ...alone.flatMap((agent) => endAgent(world, agent, 'cancelled', reason)),
+  ];
+}
+
+function isWithdrawal({ type, data }: Event, id: string): boolean {
+  return type === 'DecisionWithdrawn' && data.decision_id === id;
+}
+
+function openDecisions({ decisions }: State, taskId: string): readonly string[] {
+  return [...decisions.values()]
+    .filter(({ taskId: about, result }) => about === taskId && result === null)
+    .map(({ id }) => id);
+}
+
+function isRetryOf(
+  taskId: string,
+): (effect: { readonly purpose: { readonly kind: string; readonly task_id?: string } }) => boolean {
+  return ({ purpose }) => purpose.kind === 'unblock' && purpose.task_id === taskId;
+}
