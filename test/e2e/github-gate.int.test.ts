@@ -68,10 +68,11 @@ describe('a merge that GitHub refuses', MS, () => {
     // Somebody pushes to main in the instant before the merge, and breaks what was checked.
     github.fault = () => undefined;
     github.beforeMerge = () => void github.pushByHand('main', 'broken.test.js', 'throw new Error("broken by hand");\n');
-    await scene.ask('task_unblock', { task_id: id, reason: 'now' });
+    await scene.ask('task_reinstate', { task_id: id, reason: 'now' });
     await until(async () => (await scene?.standing(id))?.view.merge_sha !== null, 'it is merged', 120_000);
     const story = await scene.story(id);
-    expect(story.findLast(({ type }) => type === 'PullRequestPublished')?.data['how']).toBe('reopened');
+    const published = story.filter(({ type }) => type === 'PullRequestPublished');
+    expect(published.map(({ data }) => data['how'])).toContain('reopened');
     expect(story.findLast(({ type }) => type === 'MergeFinished')?.data).toMatchObject({
       outcome: 'merged',
       merge_sha: scene.pull.merge_commit_sha,
