@@ -114,8 +114,9 @@ describe('the source of the rules', () => {
     ['state/upcast.ts', ''],
     // The decision's own text, shown again with the newest move first.
     ['engine/on-main-moved.ts', "open.context.split('\\n\\n')"],
-    // A setting of the daemon.
+    // A setting of the daemon, and the kernel's table of limits.
     ['daemon/settings.ts', '.test(text)'],
+    ['daemon/descriptor-limit.ts', 'Max open files'],
     // Which of two errors is answered: the message is of Baton's own git calls.
     ['daemon/writeback-handlers.ts', 'problem.message.startsWith(`commit '],
     ['daemon/import-handler.ts', 'refusal.message.includes(task_id)'],

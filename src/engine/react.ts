@@ -7,7 +7,7 @@ import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { onAttach } from './attach.ts';
 import { beginAfterExit } from './begin-gate.ts';
-import { isAboutOverspent } from './may-begin.ts';
+import { isAboutOverspent } from '../state/runs/overspent-question.ts';
 import { notifyAttention } from './notify.ts';
 import { askAfterAgent, askAfterPipeline } from './overspent.ts';
 import { callOffMerge } from './call-off-merge.ts';

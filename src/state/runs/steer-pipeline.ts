@@ -4,21 +4,25 @@ import type { State } from '../state.ts';
 import type { Decision, DecisionAction } from './decision.ts';
 import { requirePipeline } from './find-run.ts';
 import type { PipelineRun, PipelineStatus } from './pipeline-run.ts';
+import { findOverspentQuestion } from './overspent-question.ts';
 import { pipelineStatus } from './pipeline-run.ts';
 import { findOption } from './resolve-decision.ts';
 
-/** A pipeline waits for a person where a pipeline inside it does. */
+/** A pipeline waits for a person if a pipeline inside it does, or if a run inside it overspent its budget and a person is asked about that. */
 export function statusOfPipeline(state: State, run: PipelineRun): PipelineStatus {
   const child = run.outcome === null ? state.pipelines.get(run.step?.childId ?? '') : undefined;
-  return child === undefined || child.outcome !== null ? pipelineStatus(run) : statusOfPipeline(state, child);
+  if (child !== undefined && child.outcome === null) return statusOfPipeline(state, child);
+  const status = pipelineStatus(run);
+  return status === 'running' && findOverspentQuestion(state, run.id) !== undefined ? 'waiting' : status;
 }
 
 /** The question that a pipeline, or one inside it, waits to have answered. */
-export function findOpenDecision(state: State, { step }: PipelineRun): Decision | undefined {
+export function findOpenDecision(state: State, { id, step, outcome }: PipelineRun): Decision | undefined {
   const child = state.pipelines.get(step?.childId ?? '');
-  if (child !== undefined) return findOpenDecision(state, child);
+  if (child !== undefined && child.outcome === null) return findOpenDecision(state, child);
   const decision = state.decisions.get(step?.decisionId ?? '');
-  return decision?.result === null ? decision : undefined;
+  if (decision?.result === null) return decision;
+  return outcome === null ? findOverspentQuestion(state, id) : undefined;
 }
 
 export interface CancelPipeline {

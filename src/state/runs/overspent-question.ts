@@ -1,0 +1,24 @@
+import { pipelinesAround } from './accounts.ts';
+import type { Decision } from './decision.ts';
+import type { Runs } from './runs.ts';
+
+/** The open question whether a run inside this pipeline that overspent its budget is kept. What follows in the pipeline waits for it. */
+export function findOverspentQuestion(runs: Runs, pipelineId: string): Decision | undefined {
+  for (const decision of runs.decisions.values())
+    if (isAboutOverspent(runs, decision) && isWithin(runs, decision.pipelineId, pipelineId)) return decision;
+  return undefined;
+}
+
+/** A question about the budget of a run that is done already. */
+export function isAboutOverspent({ agents, pipelines }: Runs, { source, result, scope }: Decision): boolean {
+  if (source !== 'budget' || result !== null || scope === null) return false;
+  if (scope.kind === 'agent') return agents.get(scope.id)?.outcome === 'done';
+  return scope.kind === 'pipeline' && pipelines.get(scope.id)?.outcome === 'done';
+}
+
+/** Whether a pipeline is this one or runs inside it, however deep. */
+export function isWithin(runs: Runs, inner: string | null, outer: string): boolean {
+  return (
+    inner !== null && pipelinesAround(runs, { owner: { pipelineId: inner, step: '' } }).some(({ id }) => id === outer)
+  );
+}
