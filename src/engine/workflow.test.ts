@@ -125,7 +125,7 @@ describe('the CI gate', () => {
     play.check('failed', 'unit').turn('fixer', { head: OTHER });
     expect(play.say(flow.finishCheck(checksId, 'lint', 'passed')).types()).toEqual([]);
     const moved = pending();
-    moved.order(say.operate('cancel', 'enough', moved.id)).check('passed', 'unit');
+    moved.order(say.update('blocked', { task_id: moved.id, notes: 'enough' })).check('passed', 'unit');
     expect(moved.check('passed', 'lint').task.phase).toBe('BLOCKED');
     expect(moved.owed('run-checks')).toEqual([]);
   });
