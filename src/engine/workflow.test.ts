@@ -63,6 +63,18 @@ describe('the walk from a request to a merge', () => {
     expect(direct.task.phase).toBe('COMPLETED');
   });
 
+  it('is the same for a task that was there already', () => {
+    const play = new Play({ ciGate: true, mergeGate: true }).order(say.create('A'));
+    play.order(runs.configure([{ ...worker('issue-manager'), workflow: true }]));
+    expect(play.owed('start-agent')).toEqual([]);
+    play.order({ kind: 'start-workflow', command: { task: 'A', mode: 'supervised' } });
+    // A person is asked as about any other, and then the first role begins.
+    expect(play.decision().title).toContain('requested');
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.state.tasks.get('A')?.claim).toMatchObject({ role: 'issue-manager' });
+    play.checkReplay();
+  });
+
   it('does not give a completed task to a worker that takes whatever comes', () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
     const { roles: _, ...anything } = worker('x');
