@@ -59,7 +59,7 @@ function findIssue({ input, services }: Call<Wanted>): Runbook | undefined {
 async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer> {
   const planned = planIssue(runbook, call.input.args ?? []);
   if (!planned.ok) return planned;
-  const hindrance = await findHindrance(runbook, call.project.path);
+  const hindrance = await findHindrance(runbook, call.project);
   if (hindrance !== undefined) return { ok: false, error: hindrance };
   // Before anything is asked or adopted for it.
   const { command: wanted } = planned.result;
@@ -88,7 +88,7 @@ async function previewIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answe
   const { input, project, services } = call;
   const planned = planIssue(runbook, input.args ?? []);
   if (!planned.ok) return planned;
-  const hindrance = await findHindrance(runbook, project.path);
+  const hindrance = await findHindrance(runbook, project);
   if (hindrance !== undefined) return { ok: false, error: hindrance };
   const { command, vars } = planned.result;
   const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];
