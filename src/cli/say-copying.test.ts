@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import type { Answer } from '../api/answer.ts';
 import { sayCopying } from './say-copying.ts';
 
-async function watch(answers: readonly (string | null | 'away')[], isTerminal = true): Promise<readonly string[]> {
+async function watch(answers: readonly (string | null)[], isTerminal = true): Promise<readonly string[]> {
   const said: string[] = [];
   const left = [...answers];
   const call = async (): Promise<Answer> => {
