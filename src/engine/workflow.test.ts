@@ -84,6 +84,37 @@ describe('the walk from a request to a merge', () => {
   });
 });
 
+describe('merged means merged by us', () => {
+  const merging = (): WorkflowPlay => new WorkflowPlay().toMerge().turn('validator');
+  const finish = (play: WorkflowPlay, sha: string | null): ReturnType<typeof flow.finishMerge> =>
+    flow.finishMerge(play.the('merge').mergeId, 'merged', sha);
+  const THIRD = 'e'.repeat(40);
+
+  it('refuses a merge whose commit is not the one on record', () => {
+    const unprepared = merging();
+    expect(unprepared.refuse(finish(unprepared, OTHER), say.system).code).toBe('merge-not-prepared');
+    const play = merging();
+    play.say(flow.prepareMerge(play.the('merge').mergeId, OTHER));
+    for (const sha of [THIRD, SHA, null])
+      expect(play.refuse(finish(play, sha), say.system).code).toBe('merge-not-prepared');
+    expect([play.stands(), play.owed('merge').length]).toEqual([['READY_FOR_MERGE', 'validator'], 1]);
+    expect(play.say(finish(play, OTHER)).task.phase).toBe('COMPLETED');
+  });
+
+  it('counts the newest commit on record, if the merge was made again', () => {
+    const play = merging();
+    const { mergeId } = play.the('merge');
+    play.say(flow.prepareMerge(mergeId, OTHER)).say(flow.prepareMerge(mergeId, THIRD));
+    expect(play.refuse(finish(play, OTHER), say.system).code).toBe('merge-not-prepared');
+    expect(play.say(finish(play, THIRD)).task.flow.mergeSha).toBe(THIRD);
+  });
+
+  it('takes a merge that moved nothing without a commit on record: main had all of it', () => {
+    const play = merging();
+    expect(play.say(finish(play, flow.MAIN)).task).toMatchObject({ phase: 'COMPLETED', flow: { mergeSha: flow.MAIN } });
+  });
+});
+
 describe('the CI gate', () => {
   const pending = (
     checks = [
