@@ -252,6 +252,8 @@ export interface RunEvents {
     readonly notification_id: string;
     readonly sent: readonly string[];
     readonly failed: readonly { readonly channel: string; readonly reason: string }[];
+    /** Why it was not sent at all: its decision was no longer open. */
+    readonly called_off?: string;
   };
 }
 
