@@ -82,10 +82,11 @@ export function isSpent(use: BudgetUse | undefined): boolean {
   return use !== undefined && use.used + use.reserved >= use.limit;
 }
 
+/** Only a process that runs has requests under way: the last report of one that crashed may have told of some. */
 function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
   if (measure === 'time') return 0;
   const field = measure === 'tokens' ? 'reserved_tokens' : 'reserved_millicents';
-  const working = agentsIn(runs, scope).filter(({ outcome }) => outcome === null);
+  const working = agentsIn(runs, scope).filter(({ outcome, process }) => outcome === null && process === 'running');
   return working.reduce((sum, { usage }) => sum + (usage?.[field] ?? 0), 0);
 }
 
