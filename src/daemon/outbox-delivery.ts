@@ -1,6 +1,7 @@
 import type { Answer } from '../api/answer.ts';
 import { findKept, listKept, openKept, removeKept, setAside, type KeptCall } from '../api/outbox.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
+import { idOf, KeptLanes } from './kept-lanes.ts';
 import { causeOf } from './log.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -19,6 +20,7 @@ export interface Delivered {
 export class OutboxDelivery {
   readonly #options: DispatchOptions & { readonly tokens: Tokens };
   readonly #lanes = new Map<string, Promise<LaneEnd>>();
+  readonly #placed: KeptLanes;
   /** Calls that were settled and whose files could not be removed. */
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, number>();
@@ -29,6 +31,7 @@ export class OutboxDelivery {
 
   constructor(options: DispatchOptions & { readonly tokens: Tokens }) {
     this.#options = options;
+    this.#placed = new KeptLanes(options.outbox, (call) => this.#laneOf(call));
   }
 
   /** Delivers all calls that are there now. */
@@ -103,12 +106,12 @@ export class OutboxDelivery {
     const names = findKept(outbox);
     let isComplete = names !== undefined;
     for (const name of names ?? []) {
-      const opened = openKept(outbox, name);
-      if (opened.kind === 'call') lanes.add(this.#laneOf(opened.call));
-      if (opened.kind === 'corrupt') this.#setCorruptAside(name);
-      if (opened.kind !== 'unreadable') continue;
+      const found = this.#placed.look(name);
+      if (found.kind === 'call') lanes.add(found.lane);
+      if (found.kind === 'corrupt') this.#setCorruptAside(name);
+      if (found.kind !== 'unreadable') continue;
       isComplete = false;
-      log.error('a kept call cannot be read yet', { name, code: opened.code });
+      log.error('a kept call cannot be read yet', { name, code: found.code });
     }
     return { lanes, isComplete };
   }
@@ -129,11 +132,9 @@ export class OutboxDelivery {
   }
 
   #mayBeOf(projectId: string, name: string): boolean {
-    const opened = openKept(this.#options.outbox, name);
-    if (opened.kind === 'unreadable') return true;
-    return (
-      opened.kind === 'call' && this.#laneOf(opened.call) === projectId && !this.#settled.has(idOf(name, opened.call))
-    );
+    const found = this.#placed.look(name);
+    if (found.kind === 'unreadable') return true;
+    return found.kind === 'call' && found.lane === projectId && !this.#settled.has(found.id);
   }
 
   /** One run of a lane at a time; a run that is asked for during another one comes after it. */
@@ -157,10 +158,12 @@ export class OutboxDelivery {
     if (names === undefined) return { ...counts, isWaiting: true };
     for (const name of names) {
       if (this.#isStopped) return { ...counts, isWaiting: true };
+      const found = this.#placed.look(name);
+      if (found.kind === 'unreadable') return { ...counts, isWaiting: true };
+      if (found.kind !== 'call' || found.lane !== lane || this.#settled.has(found.id)) continue;
       const opened = openKept(outbox, name);
       if (opened.kind === 'unreadable') return { ...counts, isWaiting: true };
-      if (opened.kind !== 'call' || this.#laneOf(opened.call) !== lane) continue;
-      if (this.#settled.has(idOf(name, opened.call))) continue;
+      if (opened.kind !== 'call') continue;
       try {
         const outcome = await this.#deliverOne(name, opened.call);
         if (outcome === 'waits') return { ...counts, isWaiting: true };
@@ -226,11 +229,6 @@ interface LaneEnd {
   readonly refused: number;
   /** A call is left that its store cannot take yet. */
   readonly isWaiting: boolean;
-}
-
-/** Names are given again when the outbox is empty; keys are not. */
-function idOf(name: string, { key }: KeptCall): string {
-  return `${name} ${key}`;
 }
 
 const FIRST_DELAY_MS = 500;
