@@ -72,8 +72,7 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
 
 /** A call that waited in the outbox says nothing about how its agent is now. */
 function noteReport({ identity: { caller }, keptAt }: Said, { project, services }: OpenProject): void {
-  if (keptAt === undefined && (caller.kind === 'supervisor' || caller.kind === 'agent'))
-    project.lastReports.heard(caller.agentId, services.monotonicMs());
+  if (keptAt === undefined) project.lastReports.note(caller, services.monotonicMs());
 }
 
 /** A message that waited is judged by the claim that lived when it was put into the outbox. */
