@@ -20,3 +20,8 @@ export function crashesInRow(before: number, ranMs: number, { steadyMs }: Restar
 export function restartDelay(inRow: number, { firstMs, lastMs, tries }: RestartTimes): number | undefined {
   return inRow > tries ? undefined : Math.min(firstMs * 2 ** (inRow - 1), lastMs);
 }
+
+/** The wait after this one, if the reason for it is still there. */
+export function longerDelay(delayMs: number, { lastMs }: Pick<RestartTimes, 'lastMs'>): number {
+  return Math.min(delayMs * 2, lastMs);
+}
