@@ -174,8 +174,8 @@ it('names the cause and the next command', () => {
   ]);
   expect(provePhases([UNSERVED]).reasons).toMatchObject([
     {
-      title: 'Nobody serves task K1 do it',
-      context: 'It is READY_FOR_MERGE, next role validator, and no worker of the runbook takes it.',
+      title: 'No worker takes task K1 do it',
+      context: 'It is READY_FOR_MERGE, next role validator.',
       next: 'baton merge K1',
     },
   ]);

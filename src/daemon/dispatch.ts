@@ -108,7 +108,7 @@ function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOpt
   return { ok: false, error: { ...error, hint } };
 }
 
-/** Nothing was decided about the call: it is kept by whoever keeps calls, and counts when there is room again. */
+/** Nothing was decided about the call. Callers that keep calls keep it until there is room again. */
 function noRoom(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
   return {

@@ -1,8 +1,9 @@
 import type { Caller } from '../state/caller.ts';
 
 /**
- * When the daemon last received a report about each agent, on the monotonic clock. Only calls of its supervisor count: an agent that calls
- * the daemon does not prove that anybody measures its silence, its budgets and its time. Nothing of it is durable. After a restart every agent counts from the start of the daemon, and supervisors report within seconds.
+ * When the daemon last received a report about each agent, on the monotonic clock. Only calls of its supervisor count: a call of the agent
+ * itself does not prove that its silence, its budgets and its time are measured. Nothing of it is durable. After a restart every agent
+ * counts from the start of the daemon, and supervisors report within seconds.
  */
 export class LastReports {
   readonly #startedMs: number;

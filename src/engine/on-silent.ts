@@ -31,7 +31,7 @@ export function onSilent(world: World, agent: AgentRun, data: EventOf<'AgentSile
   });
 }
 
-/** On `AgentHeard`: the question has settled itself, and the agent continues where it is. */
+/** On `AgentHeard`: withdraws the decision about the silence. The agent continues. */
 export function onHeard(world: World, agent: AgentRun): Event[] {
   const asked = findSilenceQuestion(world.state, agent);
   if (asked === undefined) return [];

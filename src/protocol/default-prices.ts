@@ -9,7 +9,7 @@ type Row = readonly [model: string, input: number, output: number, cached: numbe
 /**
  * List prices for clients that name no price, collected from public price lists and not checked against a bill: some may be wrong or out of
  * date. Tiers (batch, flex, long context, priority) are left out. `[prices]` of the runbook overrides each price. A pattern names known
- * models only: a new one has no price until somebody adds it. If no price for cached input is published, it is that of other input.
+ * models only: a new one has no price until it is added. If no price for cached input is published, it is that of other input.
  */
 const ROWS: readonly Row[] = [
   ['claude-fable-5*', 10, 50, 1],

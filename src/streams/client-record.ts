@@ -70,7 +70,7 @@ interface Layout {
 const RECORDS: Readonly<Record<Client, Layout>> = {
   'stream-json': {
     filesOf: ({ path }) => [path, ...filesBelow(path.replace(/\.jsonl$/, ''))],
-    // The stream tells of each message first. One that it has not told of belongs to a turn that is over.
+    // The stream reports each message first. A message that it has not reported belongs to a turn that is over.
     readLine: ({ type, message }) => {
       const { id, usage } = fieldsOf(message);
       if (type !== 'assistant' || usage === undefined) return [];

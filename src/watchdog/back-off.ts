@@ -2,7 +2,7 @@ export interface RestartTimes {
   /** The wait before the first restart; it doubles with each crash in a row. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** So many crashes in a row, and nobody restarts it any more. */
+  /** After so many crashes in a row the watchdog gives up. */
   readonly tries: number;
   /** A daemon that has run so long did not crash at its start: the count begins again. */
   readonly steadyMs: number;

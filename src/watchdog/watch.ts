@@ -15,8 +15,8 @@ export interface WatchOptions {
 }
 
 /**
- * The daemon has ended without a goodbye: starts it again, with growing waits. Resolves when a daemon runs, whoever started it, and this
- * watchdog is not needed any more; or when nobody wants one; or when it gives up.
+ * The daemon has ended without a goodbye: starts it again, with growing waits. Resolves when a daemon runs, no matter
+ * which process started it; when `baton down` is on record or the state folder is gone; or when it gives up.
  */
 export async function restartDaemon(options: WatchOptions): Promise<void> {
   const { stateDir, times } = options;
@@ -44,7 +44,7 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Starts a daemon after a wait. Returns why it did not start; undefined if one runs, or nobody wants one. */
+/** Starts a daemon after a wait. Returns why it did not start; undefined if one runs, or none is wanted. */
 async function start({ stateDir, env, times }: WatchOptions, delayMs: number): Promise<string | undefined> {
   for (let waitMs = delayMs; ; waitMs = longerDelay(waitMs, times)) {
     await pause(waitMs);

@@ -50,7 +50,7 @@ export class KeptFiles {
     }
   }
 
-  /** Puts everything back. Returns the paths that could not be put back; none, unless somebody is in the way. */
+  /** Puts everything back. Returns the paths that could not be put back; none, unless something is in the way. */
   async restore(index: string): Promise<readonly string[]> {
     const failed: string[] = [];
     for (const path of this.#added) await this.#remove(path).catch(() => failed.push(path));
@@ -73,7 +73,7 @@ export class KeptFiles {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** What could not be put back is left where a person finds it, under a name that the next move does not remove. */
+  /** Renames the folder, so that the next move does not remove what could not be put back. */
   async #leave(): Promise<void> {
     const left = join(dirname(this.#folder), basename(this.#folder).replace(PREFIX, LEFT_PREFIX));
     await rename(this.#folder, left).then(
