@@ -61,6 +61,7 @@ const NOUNS: Readonly<Record<ReasonKind, string>> = {
   store: 'unwritable store',
   loop: 'slow daemon',
   daemon: 'crashing daemon',
+  outbox: 'undelivered outbox',
   decision: 'decision',
   runbook: 'broken runbook',
   main: 'main branch',

@@ -17,6 +17,7 @@ export type ReasonKind =
   | 'store'
   | 'loop'
   | 'daemon'
+  | 'outbox'
   | 'decision'
   | 'runbook'
   | 'main'

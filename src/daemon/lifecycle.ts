@@ -116,6 +116,7 @@ async function open(
   const messagesFor = (projectId: string): KeptMessages => ({
     areWaiting: () => delivery.isWaiting(projectId),
     drain: async () => delivery.drain(projectId),
+    hinderedMs: () => delivery.hinderedMs(projectId),
   });
   const projects = new Projects({
     stateDir,

@@ -24,6 +24,9 @@ export class OutboxDelivery {
   /** Calls that were settled and whose files could not be removed. */
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, number>();
+  /** Since when a lane could not be delivered whole, and since when not every file could be read; on the monotonic clock. */
+  readonly #hinderedSince = new Map<string, number>();
+  #unreadableSince: number | undefined;
   #underWay = 0;
   #again: NodeJS.Timeout | undefined;
   #delayMs = FIRST_DELAY_MS;
@@ -65,10 +68,19 @@ export class OutboxDelivery {
     return !isWaiting;
   }
 
+  /** For how long the calls of this project could not be delivered, or not every file of the outbox be read. */
+  hinderedMs(projectId: string): number {
+    const since = Math.min(this.#hinderedSince.get(projectId) ?? Infinity, this.#unreadableSince ?? Infinity);
+    return Math.max(0, performance.now() - since);
+  }
+
   /** A caller that gave up on one daemon may have kept its call just after the next one had looked: that call is delivered too. */
   glance(): void {
     const isBusy = this.#isStopped || this.#underWay > 0 || this.#again !== undefined;
-    if (!isBusy && listKept(this.#options.outbox).length > 0) void this.deliver();
+    if (isBusy) return;
+    const names = findKept(this.#options.outbox);
+    this.#noteReadable(names !== undefined);
+    if (names === undefined || names.length > 0) void this.deliver();
   }
 
   /** There is no event for a store that is back: tries again, less and less often. */
@@ -113,7 +125,13 @@ export class OutboxDelivery {
       isComplete = false;
       log.error('a kept call cannot be read yet', { name, code: found.code });
     }
+    this.#noteReadable(isComplete);
     return { lanes, isComplete };
+  }
+
+  #noteReadable(isReadable: boolean): void {
+    if (isReadable) this.#unreadableSince = undefined;
+    else this.#unreadableSince ??= performance.now();
   }
 
   #setCorruptAside(name: string): void {
@@ -147,6 +165,8 @@ export class OutboxDelivery {
     this.#lanes.set(lane, next);
     const end = await next;
     if (this.#lanes.get(lane) === next) this.#lanes.delete(lane);
+    if (!end.isWaiting) this.#hinderedSince.delete(lane);
+    else if (!this.#hinderedSince.has(lane)) this.#hinderedSince.set(lane, performance.now());
     return end;
   }
 
