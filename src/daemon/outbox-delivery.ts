@@ -117,6 +117,7 @@ export class OutboxDelivery {
     const lanes = new Set<string>();
     const names = findKept(outbox);
     let isComplete = names !== undefined;
+    if (!isComplete) log.error('the outbox cannot be read', { path: outbox });
     for (const name of names ?? []) {
       const found = this.#placed.look(name);
       if (found.kind === 'call') lanes.add(found.lane);
