@@ -47,12 +47,12 @@ export function rulesAttention(differences: readonly RuleDifference[]): Attentio
   ];
 }
 
-/** A daemon that crashes again and again: it runs at this moment, and may not in the next. */
+/** A daemon that keeps crashing: it runs now, and may crash again at any moment. */
 export function crashAttention(record: RestartRecord | undefined, nowMs: number): Attention[] {
   if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
   if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
   const title = record.gave_up
-    ? 'the daemon crashed again and again and was not started any more until now'
+    ? 'the daemon kept crashing, and its watchdog had given up'
     : `the daemon crashed ${record.in_row} times in a row`;
   const context = `Last at ${record.at}: ${record.reason}. See daemon.log in the state folder.`;
   return [{ kind: 'daemon', count: 1, task_id: null, title, context, next: 'baton down && baton up --foreground' }];

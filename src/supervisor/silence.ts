@@ -75,7 +75,8 @@ export class Silence {
 
   /** A hook was called. Without a stream, hooks are all that is known of turns and tool calls. */
   hook(name: string, body: Uint8Array): void {
-    this.heard();
+    if (name === 'permission-request') this.#settle(this.#watch?.asked(performance.now()));
+    else this.heard();
     if (this.#hasStream || this.#watch === undefined) return;
     this.#knowsTurns = true;
     this.#watch.turnBegan();
