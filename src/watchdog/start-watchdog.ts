@@ -12,7 +12,7 @@ export const LIFE_FD = 3;
 export const GOODBYE = 'goodbye\n';
 
 export interface Watchdog {
-  /** The daemon stops, and is not to be started again. */
+  /** The daemon stops, and is not to be started again. Resolves when the watchdog has ended. */
   dismiss(): Promise<void>;
 }
 
@@ -53,9 +53,22 @@ export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watch
         pipe.once('error', () => resolve());
         pipe.end(GOODBYE, () => resolve());
       });
+      // `baton down` waits for the daemon: after it nothing of Baton runs in the state folder.
+      if (child !== undefined) await hasEnded(child);
     },
   };
 }
+
+/** Resolves when the process has ended, or after a while: one that hangs must not keep the daemon from ending. */
+async function hasEnded(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    setTimeout(resolve, LEAVING_MS);
+  });
+}
+
+const LEAVING_MS = 2000;
 
 /** In a clone the source runs as it stands; a release has a bundle. */
 const ENTRY = ['watchdog/main.ts', 'watchdog.cjs'].map((path) => join(import.meta.dirname, '..', path));
