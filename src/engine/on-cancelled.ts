@@ -7,7 +7,7 @@ import { stopPipeline } from './stop-step.ts';
 import type { World } from './world.ts';
 
 /**
- * On a task that is cancelled, whoever cancelled it: everything that belongs to it ends in the same commit. Its runs are cancelled, its open
+ * When a task is cancelled, by a command or by a decision: everything that belongs to it ends in the same commit. Its runs are cancelled, its open
  * decisions withdrawn, its checks stopped, it is not held and not tried again, and its worktree and branch are removed if they hold nothing.
  */
 export function onCancelled(world: World, task: Task): Event[] {
