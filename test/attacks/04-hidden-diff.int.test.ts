@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { until } from '../../src/daemon/running.cases.ts';
+import { REAL_GIT } from '../processes/real-git.ts';
 import { WorkflowScene } from '../processes/workflow-scene.ts';
 
 let scene: WorkflowScene | undefined;
@@ -46,7 +47,8 @@ it(
   { timeout: 90_000 },
   async () => {
     const shown = await shownToReviewer(`
-    git('-c', 'core.hooksPath=/dev/null', 'update-ref', 'refs/heads/main', 'HEAD');`);
+    process.getBuiltinModule('node:child_process').execFileSync(
+      '${REAL_GIT}', ['-c', 'core.hooksPath=/dev/null', 'update-ref', 'refs/heads/main', 'HEAD']);`);
     expect(shown).toContain('+++ b/src/parse-duration.js');
   },
 );

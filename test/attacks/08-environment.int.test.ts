@@ -43,7 +43,7 @@ it('a check gets no key of a client, and its log names what did not pass', async
   expect(text).toContain('FROM_CHECK_1=c');
   expect(text).not.toContain(KEY);
   const [log = ''] = globSync(join(world.stateDir, 'commands', 'merge-*', 'output.log'));
-  const names = [...Object.keys(SECRETS), 'OTHER'].sort().join(', ');
+  const names = [...Object.keys(SECRETS), 'BATON_RESTART', 'OTHER'].sort().join(', ');
   const [first = ''] = readFileSync(log, 'utf8').split('\n');
   expect(first).toBe(`baton: environment variables that do not pass (env_pass adds them): ${names}`);
   expect(readFileSync(log, 'utf8')).not.toContain(KEY);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
+import { REAL_GIT } from '../processes/real-git.ts';
 
 /**
  * Attack 6: a session moves the main branch itself. From its fenced worktree git refuses; with the fence gone around by git's own path, and in the
@@ -15,9 +16,6 @@ const git = (...args: string[]): string =>
     encoding: 'utf8',
   }).trim();
 
-/** `git` itself, not the shim that Baton puts on the PATH of a session. */
-const GIT = execFileSync('/bin/sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-
 const ATTACK = `
 - run: git -c user.name=e -c user.email=e@e commit -q --allow-empty -m evil
 - run: "! git update-ref refs/heads/main HEAD 2>refused.txt"
@@ -27,7 +25,7 @@ const ATTACK = `
 - run: while ! test -e ../../seen.txt; do sleep 0.05; done
 - run: env -i GIT -C ../.. -c user.name=eve -c user.email=eve@example.org commit -q --allow-empty -m worse
 - hang
-`.replaceAll('GIT', GIT);
+`.replaceAll('GIT', REAL_GIT);
 
 beforeAll(async () => {
   scene = new RunScene();
