@@ -286,7 +286,7 @@ describe('what needs a person', () => {
     const cancel = options.at(-1)?.[1] ?? '';
     shell.type(`9\r`);
     shell.type(`${cancel}\r`);
-    await shell.shows('Why, or what it is told');
+    await shell.shows('Reason, also sent to the agent');
     shell.type('not today\r');
     expect(await shell.exit()).toBe(0);
     expect(baton('pipeline', 'wait', pipeline).code).toBe(1);
