@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { usePackage } from './test/package/use-package.ts';
 
+const LONG = '**/*.long.test.ts';
+
 export default defineConfig({
   resolve: { conditions: ['baton-source'] },
   ssr: { resolve: { conditions: ['baton-source'] } },
@@ -15,7 +17,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: ['src/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, '**/*.int.test.ts'],
+          exclude: [...configDefaults.exclude, LONG, '**/*.int.test.ts'],
           isolate: false,
         },
       },
@@ -24,11 +26,14 @@ export default defineConfig({
         test: {
           name: 'int',
           include: ['src/**/*.int.test.ts', 'test/**/*.test.ts'],
-          // They need the agents' own programs: `npm run test:clients`.
-          // Variants of attacks have their own command too: `npm run test:attacks`.
-          exclude: [...configDefaults.exclude, 'test/clients/**/*.int.test.ts', 'test/attacks/**'],
+          exclude: [...configDefaults.exclude, LONG, 'test/clients/**/*.int.test.ts', 'test/attacks/**'],
           globalSetup: usePackage.test.globalSetup,
         },
+      },
+      {
+        extends: true,
+        // Kills, crowds and further walks through whole workflows: `npm run test:all`. Their rules are proved in the other two lanes.
+        test: { name: 'long', include: [LONG], globalSetup: usePackage.test.globalSetup },
       },
     ],
     reporters: ['default', './scripts/closing-line.ts'],

@@ -4,8 +4,8 @@ import { shellQuote } from './shell-quote.ts';
 
 /**
  * `git` for the PATH of a session: the git on the rest of the PATH, with the fence's hooks as the last word on `core.hooksPath`. A client's
- * shell may name other hooks, in variables or with `-c` (Gemini CLI names none for every command). Whoever calls git by its path, or
- * undoes this on purpose, is seen by the daemon afterwards (`daemon/main-watch.ts`).
+ * shell may name other hooks, in variables or with `-c` (Gemini CLI names none for every command). A process that calls
+ * git by its path, or undoes this on purpose, is detected by the daemon afterwards (`daemon/main-watch.ts`).
  */
 export function gitShim(bin: string, hooksPath: string): readonly LaunchFile[] {
   const content = SCRIPT.replace('HOOKS', () => shellQuote(hooksPath));

@@ -57,6 +57,7 @@ describe('a scripted agent under its supervisor', () => {
     await scene.daemon.start();
     expect(scene.daemon.calls.map(({ operation, input }) => `${operation} ${String(input['kind'])}`)).toEqual([
       'agent_report started',
+      'agent_report used',
       'agent_report blocked',
       'agent_report blocked',
       'agent_signal complete',

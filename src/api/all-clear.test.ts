@@ -79,6 +79,7 @@ const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: Reason
   ['nobody serves a task', { phases: provePhases([UNSERVED]) }, 'unserved', '1 unserved task needs you'],
   ['a decision is open', { people: provePeople([DECISION], []) }, 'decision', '1 decision needs you'],
   ['the daemon crashes', { people: provePeople([], [other('daemon')]) }, 'daemon', '1 crashing daemon needs you'],
+  ['messages wait', { people: provePeople([], [other('outbox')]) }, 'outbox', '1 undelivered outbox needs you'],
   ['the runbook is broken', { people: provePeople([], [other('runbook')]) }, 'runbook', '1 broken runbook needs you'],
   ['main was moved', { people: provePeople([], [other('main')]) }, 'main', '1 main branch needs you'],
   ['a run is stuck', { people: provePeople([], [other('stuck')]) }, 'stuck', '1 stuck run needs you'],
@@ -106,6 +107,7 @@ describe('there is no all-clear if', () => {
       store: true,
       loop: true,
       daemon: true,
+      outbox: true,
       decision: true,
       runbook: true,
       main: true,
@@ -174,8 +176,8 @@ it('names the cause and the next command', () => {
   ]);
   expect(provePhases([UNSERVED]).reasons).toMatchObject([
     {
-      title: 'Nobody serves task K1 do it',
-      context: 'It is READY_FOR_MERGE, next role validator, and no worker of the runbook takes it.',
+      title: 'No worker takes task K1 do it',
+      context: 'It is READY_FOR_MERGE, next role validator.',
       next: 'baton merge K1',
     },
   ]);

@@ -8,7 +8,7 @@ export interface Proofs {
   readonly loop: Proof<'loop'>;
   /** Every agent that counts as running has reported within `limits.silence`. */
   readonly agents: Proof<'agents'>;
-  /** No task waits in a phase that nobody serves. */
+  /** No task waits in a phase that no worker serves. */
   readonly phases: Proof<'phases'>;
   /** No decision is open, no task is blocked, the runbook and the main branch are in order. */
   readonly people: Proof<'people'>;
@@ -61,6 +61,7 @@ const NOUNS: Readonly<Record<ReasonKind, string>> = {
   store: 'unwritable store',
   loop: 'slow daemon',
   daemon: 'crashing daemon',
+  outbox: 'undelivered outbox',
   decision: 'decision',
   runbook: 'broken runbook',
   main: 'main branch',
@@ -78,7 +79,7 @@ export interface CountedRun {
   readonly within: string | null;
 }
 
-/** How many runs are at work: pipelines and agents that stand by themselves and wait for nobody. */
+/** How many runs are at work: top-level pipelines and agents that do not wait for a person. */
 export function countAtWork(runs: readonly CountedRun[]): number {
   return runs.filter(({ within, status }) => within === null && status !== 'waiting' && status !== 'escalated').length;
 }

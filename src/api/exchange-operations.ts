@@ -1,10 +1,10 @@
-import { taskId, TASK_STATUSES } from '../protocol/shared-fields.ts';
+import { taskId, SHOWN_STATUSES } from '../protocol/shared-fields.ts';
 import { operation } from './operation.ts';
 
 export const taskImport = operation({
   name: 'task_import',
   about:
-    'Create many tasks at once, all of them or none; each after those that it waits for. One whose id is there already is left as it is, and counted. Those that are done elsewhere are completed with a waiver, those that are blocked are blocked.',
+    'Create many tasks at once, all of them or none; each after those that it waits for. One whose id is there already is left as it is, and counted. Those that are done elsewhere are completed with a waiver, those that are blocked or cancelled become so.',
   access: ['operator'],
   kind: 'write',
   tool: false,
@@ -30,8 +30,8 @@ export const taskImport = operation({
               about: 'Ids of tasks that must be done before this one.',
             },
             priority: { kind: 'number', whole: true, optional: true, about: 'The larger, the sooner.' },
-            status: { kind: 'choice', values: TASK_STATUSES, optional: true, about: 'todo where left out.' },
-            reason: { kind: 'text', optional: true, about: 'Why it is blocked.' },
+            status: { kind: 'choice', values: SHOWN_STATUSES, optional: true, about: 'todo where left out.' },
+            reason: { kind: 'text', optional: true, about: 'Why it is blocked or cancelled.' },
             prompt_file: { kind: 'text', optional: true, about: 'Path of a file that says more about it.' },
           },
         },

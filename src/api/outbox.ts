@@ -93,7 +93,7 @@ export function listKept(outbox: string): readonly string[] {
 
 /**
  * The names of what waits, oldest first. Undefined if the outbox cannot be read at the moment, for want of descriptors or memory: then
- * nobody knows whether something waits.
+ * it is unknown whether calls wait.
  */
 export function findKept(outbox: string): readonly string[] | undefined {
   try {

@@ -17,6 +17,7 @@ export type ReasonKind =
   | 'store'
   | 'loop'
   | 'daemon'
+  | 'outbox'
   | 'decision'
   | 'runbook'
   | 'main'
@@ -58,7 +59,7 @@ export interface LoopMeasure {
 export function proveLoop({ lagMs, boundMs }: LoopMeasure): Proof<'loop'> {
   // Not `lagMs > boundMs`: what is no number proves nothing.
   if (lagMs <= boundMs) return proof('loop', []);
-  const title = `The daemon did nothing for ${seconds(lagMs)}`;
+  const title = `The daemon's event loop stood still for ${seconds(lagMs)}`;
   const context = 'Something blocked it: a slow disk, a machine that was suspended, or too much work at once.';
   return proof('loop', [{ ...ONE, kind: 'loop', title, context, next: 'baton status' }]);
 }
@@ -95,7 +96,7 @@ export function proveAgents(
   );
 }
 
-/** A task that waits in a phase that nobody serves. */
+/** A task that waits in a phase that no worker serves. */
 export interface UnservedTask {
   readonly id: string;
   readonly title: string;
@@ -107,10 +108,10 @@ export interface UnservedTask {
 
 export function provePhases(unserved: readonly UnservedTask[]): Proof<'phases'> {
   const reasons = unserved.map(({ id, title, phase, role, next }): Reason => {
-    const context = `It is ${phase}${role === null ? '' : `, next role ${role}`}, and no worker of the runbook takes it.`;
-    return { kind: 'unserved', count: 1, task_id: id, title: `Nobody serves task ${id} ${title}`, context, next };
+    const context = `It is ${phase}${role === null ? '' : `, next role ${role}`}.`;
+    return { kind: 'unserved', count: 1, task_id: id, title: `No worker takes task ${id} ${title}`, context, next };
   });
-  const more = (count: number) => ({ title: `${count} more tasks wait for nobody`, next: 'baton task list' });
+  const more = (count: number) => ({ title: `no worker takes ${count} more tasks`, next: 'baton task list' });
   return proof('phases', summed(reasons, more));
 }
 

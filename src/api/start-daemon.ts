@@ -29,6 +29,8 @@ export async function startDaemon(options: StartOptions): Promise<Start> {
   }
   try {
     return await spawnDaemon(options);
+  } catch (error) {
+    return { kind: 'failed', error: cannotStart(error instanceof Error ? error.message : String(error)) };
   } finally {
     rmSync(starting, { force: true });
   }
@@ -62,8 +64,10 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartOptions): Promise
     stdio: ['ignore', log, log, 'pipe', 'pipe'],
   });
   closeSync(log);
-  const pipe = pipeInto(child.stdio[ENVIRONMENT_FD], piped);
-  const report = child.stdio[READY_FD];
+  const stdio = pipesOf(child);
+  const pipe = pipeInto(stdio[ENVIRONMENT_FD], piped);
+  const report = stdio[READY_FD];
+  if (stdio.length === 0) return waitForFailure(child);
   if (!isReadable(report)) return { kind: 'failed', error: cannotStart('no pipe') };
   try {
     return await waitForReport(child, report, deadlineMs);
@@ -72,6 +76,17 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartOptions): Promise
     pipe?.destroy();
     child.unref();
   }
+}
+
+/** Without a descriptor for them Node makes no pipes at all, whatever its types say; why, it tells in an event. */
+export function pipesOf({ stdio }: { readonly stdio: readonly unknown[] | undefined }): readonly unknown[] {
+  return stdio ?? [];
+}
+
+async function waitForFailure(child: ReturnType<typeof spawn>): Promise<Start> {
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve({ kind: 'failed', error: cannotStart(message) }));
+  });
 }
 
 /** A daemon that ends before it has read everything says why on the other pipe. */

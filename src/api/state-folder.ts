@@ -37,7 +37,7 @@ export function stateFiles(stateDir: string) {
     port: file('daemon.port'),
     /** There while a client starts a daemon, so that others wait for that one. */
     starting: file('daemon.starting'),
-    /** There from `baton down` until somebody starts the daemon again. */
+    /** Exists from `baton down` until a person or a command starts the daemon again. */
     down: file('daemon.down'),
     /** The newest crash of the daemon, and how many there were in a row. */
     restarts: file('restarts.json'),

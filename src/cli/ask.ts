@@ -3,6 +3,7 @@ import type { Answer } from '../api/answer.ts';
 import type { Client } from '../api/client.ts';
 import { connect, createClient } from '../api/connect.ts';
 import type { Given, Io } from './command.ts';
+import { sayCopying } from './say-copying.ts';
 import { sayWhenAway } from './say-when-away.ts';
 import { sayWhenSlow } from './say-when-slow.ts';
 
@@ -10,6 +11,7 @@ import { sayWhenSlow } from './say-when-slow.ts';
 export async function ask(operation: string, input: unknown, given: Given, io: Io): Promise<Answer> {
   if (waits(input)) return askPatiently(operation, input, given, io);
   using _slow = sayWhenSlow(io);
+  using _copying = sayCopyingBeside(given, io);
   return await withClient(given, io, async (client) => client.call(operation, input));
 }
 
@@ -18,10 +20,25 @@ async function askPatiently(operation: string, input: unknown, given: Given, io:
   const onlooker = lookingOn(given, io);
   try {
     using _away = sayWhenAway(io, onlooker);
+    using _copying = sayCopying(io, onlooker);
     return await withClient(given, io, async (client) => client.call(operation, input));
   } finally {
     onlooker.close();
   }
+}
+
+/** On a connection of its own, which is opened only once a command takes long. */
+function sayCopyingBeside(given: Given, io: Io): Disposable {
+  let onlooker: Client | undefined;
+  const copying = sayCopying(io, {
+    call: async (...asked) => (onlooker ??= lookingOn(given, io)).call(...asked),
+  });
+  return {
+    [Symbol.dispose]: () => {
+      copying[Symbol.dispose]();
+      onlooker?.close();
+    },
+  };
 }
 
 function waits(input: unknown): boolean {

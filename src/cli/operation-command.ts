@@ -127,7 +127,7 @@ export function reportError(error: ApiError, given: Given, io: Io): number {
   return USAGE.has(code) ? EXIT.usage : EXIT.failed;
 }
 
-/** The call was not made as it must be, and whoever typed it can mend that. */
+/** Usage errors: the user can correct the command. */
 const USAGE: ReadonlySet<string> = new Set(['runbook/usage', 'no-checks']);
 
 /** The call is on disk and will be delivered: a script that sends it need not send it again. */

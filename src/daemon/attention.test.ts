@@ -5,7 +5,7 @@ import type { Command } from '../state/decide.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { failure } from '../state/workflow/say.cases.ts';
-import { blockedAttention, cancelledAttention, stuckAttention } from './attention.ts';
+import { blockedAttention, cancelledAttention, outboxAttention, stuckAttention } from './attention.ts';
 
 const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
 
@@ -128,5 +128,14 @@ describe('a run that waits for an answer', () => {
   it('is counted once if it is part of another', () => {
     const inside = { ...pipeline, parent: { pipeline_id: 'p0' } };
     expect(stuckAttention([inside], [{ ...agent, pipeline_id: 'p0' }], new Set())).toEqual([]);
+  });
+});
+
+describe('messages that wait in the outbox', () => {
+  it('are there if they have waited for long, with the place to look at', () => {
+    expect(outboxAttention(14_000, '/state')).toEqual([]);
+    expect(outboxAttention(20_000, '/state')).toMatchObject([
+      { kind: 'outbox', title: 'Messages of agents have not been recorded for 20 s', next: 'ls -l /state/outbox' },
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { shellWord } from '../agents/shell-quote.ts';
 import { summed, type Reason } from '../api/proofs.ts';
+import { stateFiles } from '../api/state-folder.ts';
 import { loosens, type RuleDifference } from '../runbook/compare-rules.ts';
 import { dependantsOf } from '../state/dependants.ts';
 import { findMain } from '../state/main/main-branch.ts';
@@ -46,12 +47,12 @@ export function rulesAttention(differences: readonly RuleDifference[]): Attentio
   ];
 }
 
-/** A daemon that crashes again and again: it runs at this moment, and may not in the next. */
+/** A daemon that keeps crashing: it runs now, and may crash again at any moment. */
 export function crashAttention(record: RestartRecord | undefined, nowMs: number): Attention[] {
   if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
   if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
   const title = record.gave_up
-    ? 'the daemon crashed again and again and was not started any more until now'
+    ? 'the daemon kept crashing, and its watchdog had given up'
     : `the daemon crashed ${record.in_row} times in a row`;
   const context = `Last at ${record.at}: ${record.reason}. See daemon.log in the state folder.`;
   return [{ kind: 'daemon', count: 1, task_id: null, title, context, next: 'baton down && baton up --foreground' }];
@@ -59,6 +60,18 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
 
 const CRASH_SHOWN_MS = 60 * 60_000;
 const CRASHES_SHOWN = 3;
+
+/** Messages of agents that wait in the outbox: exit signals and ends of processes among them, so that their work stands still. */
+export function outboxAttention(hinderedMs: number, stateDir: string): Attention[] {
+  if (hinderedMs < HINDERED_SHOWN_MS) return [];
+  const title = `Messages of agents have not been recorded for ${Math.round(hinderedMs / 1000)} s`;
+  const context = 'They are kept, and work waits for them. See daemon.log in the state folder for the reason.';
+  const next = `ls -l ${shellWord(stateFiles(stateDir).outbox)}`;
+  return [{ kind: 'outbox', count: 1, task_id: null, title, context, next }];
+}
+
+/** Longer than a restart, or a store that is locked for a moment, takes. */
+const HINDERED_SHOWN_MS = 15_000;
 
 /** Commits on the main branch that a person did not want: merges wait until it is back. */
 export function mainAttention(state: State): Attention[] {

@@ -76,8 +76,7 @@ const MAY_BEGIN: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
 
 /** A call that waited in the outbox says nothing about how its agent is now. */
 function noteReport({ identity: { caller }, keptAt }: Said, { project, services }: OpenProject): void {
-  if (keptAt === undefined && (caller.kind === 'supervisor' || caller.kind === 'agent'))
-    project.lastReports.heard(caller.agentId, services.monotonicMs());
+  if (keptAt === undefined) project.lastReports.note(caller, services.monotonicMs());
 }
 
 /** A message that waited is judged by the claim that lived when it was put into the outbox. */
@@ -113,7 +112,7 @@ function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOpt
   return { ok: false, error: { ...error, hint } };
 }
 
-/** Nothing was decided about the call: it is kept by whoever keeps calls, and counts when there is room again. */
+/** Nothing was decided about the call. Callers that keep calls keep it until there is room again. */
 function noRoom(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
   return {

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunScene } from './runs.cases.ts';
 
@@ -26,6 +28,16 @@ describe('a workflow that could not come to its end is not begun', () => {
   it('where there is no branch to merge into', async () => {
     git('branch', '--move', 'trunk');
     const error = { code: 'git/no-main-branch', hint: expect.stringContaining('baton.toml') };
+    for (const answer of await answers()) expect(answer).toMatchObject({ ok: false, error });
+    expect(await scene.types()).not.toContain('TaskCreated');
+  });
+
+  it('where the clone is shallow: its commits could be neither checked nor merged', async () => {
+    const first = git('rev-parse', 'HEAD').trim();
+    git('-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '--quiet', '--allow-empty', '--message=second');
+    writeFileSync(join(scene.repository, '.git/shallow'), git('rev-parse', 'HEAD'));
+    rmSync(join(scene.repository, '.git/objects', first.slice(0, 2), first.slice(2)));
+    const error = { code: 'git/shallow-repository', hint: expect.stringContaining('--unshallow') };
     for (const answer of await answers()) expect(answer).toMatchObject({ ok: false, error });
     expect(await scene.types()).not.toContain('TaskCreated');
   });

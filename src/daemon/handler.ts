@@ -36,7 +36,7 @@ export function answerOf<A, R>(settled: Settled<A>, show: (answer: A) => R): Ans
   return { ok: false, error: storeUnavailable(settled.problem) };
 }
 
-/** The store cannot be read or written for now. Whoever can keep the call keeps it. */
+/** The store cannot be read or written for now. Callers that have an outbox keep the call. */
 export function storeUnavailable({ message, hint }: Pick<Problem, 'message' | 'hint'>): ApiError {
   return { code: 'store-unavailable', message, hint };
 }

@@ -1,4 +1,5 @@
 import { taskImport } from '../api/exchange-operations.ts';
+import type { SHOWN_STATUSES } from '../protocol/shared-fields.ts';
 import { actorOf, type Caller } from '../state/caller.ts';
 import { decideCreateTask } from '../state/create-task.ts';
 import { moveTo } from '../state/end-claim.ts';
@@ -44,7 +45,7 @@ interface ImportedTask {
   readonly title: string;
   readonly after?: readonly string[];
   readonly priority?: number;
-  readonly status?: 'todo' | 'in_progress' | 'blocked' | 'done';
+  readonly status?: (typeof SHOWN_STATUSES)[number];
   readonly reason?: string;
   readonly prompt_file?: string;
 }
@@ -98,6 +99,8 @@ function standOne({ task_id: id, status = 'todo', reason }: ImportedTask, source
     }
     if (status === 'done')
       return decideOperateTask(state, { id, action: 'waive', reason: `imported as done from ${source}` }, rules);
+    if (status === 'cancelled')
+      return decideOperateTask(state, { id, action: 'cancel', reason: reason ?? `imported from ${source}` }, rules);
     const notes = reason ?? `imported as blocked from ${source}`;
     return decideUpdateTask(state, { task_id: id, status, notes }, caller, rules);
   };

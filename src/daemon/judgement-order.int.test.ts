@@ -19,6 +19,7 @@ async function scene(kept: readonly Command[], canDrain = () => true) {
   let drains = 0;
   const messages: KeptMessages = {
     areWaiting: () => waiting.length > 0,
+    hinderedMs: () => 0,
     drain: async () => {
       drains += 1;
       if (!canDrain()) return false;

@@ -303,7 +303,7 @@ export interface KeeperOptions {
   readonly onRecorded: (recorded: readonly Recorded[]) => void;
   /** Something threw that must not: for the log. */
   readonly onMistake: (error: unknown) => void;
-  /** Left out if nobody keeps messages for this project. */
+  /** Left out if no messages are kept for this project. */
   readonly messages?: KeptMessages;
 }
 

@@ -6,9 +6,11 @@ export interface KeptMessages {
   areWaiting(): boolean;
   /** Records them in order; returns whether none is left. */
   drain(): Promise<boolean>;
+  /** For how long they could not be recorded; 0 if nothing hinders them. */
+  hinderedMs(): number;
 }
 
-export const NO_MESSAGES: KeptMessages = { areWaiting: () => false, drain: async () => true };
+export const NO_MESSAGES: KeptMessages = { areWaiting: () => false, drain: async () => true, hinderedMs: () => 0 };
 
 export const MESSAGES_WAIT = problem(
   'store-unavailable',

@@ -17,6 +17,14 @@ describe('the last reports', () => {
     expect(reports.silentMs('b', 25)).toBe(15);
   });
 
+  it('are those of supervisors: an agent cannot stand in for the one that watches it', () => {
+    const reports = new LastReports(0);
+    reports.note({ kind: 'supervisor', agentId: 'a' }, 10);
+    reports.note({ kind: 'agent', agentId: 'a' }, 20);
+    reports.note({ kind: 'session', sessionId: 'a', taskId: 't', epoch: 1 }, 30);
+    expect(reports.lastHeard('a')).toBe(10);
+  });
+
   it('forget agents that do not run any more', () => {
     const reports = new LastReports(0);
     reports.heard('a', 1);

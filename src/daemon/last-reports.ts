@@ -1,6 +1,9 @@
+import type { Caller } from '../state/caller.ts';
+
 /**
- * When the daemon last received a report about each agent: a call of its supervisor or of the agent itself, on the monotonic clock.
- * Nothing of it is durable. After a restart every agent counts from the start of the daemon, and supervisors report within seconds.
+ * When the daemon last received a report about each agent, on the monotonic clock. Only calls of its supervisor count: a call of the agent
+ * itself does not prove that its silence, its budgets and its time are measured. Nothing of it is durable. After a restart every agent
+ * counts from the start of the daemon, and supervisors report within seconds.
  */
 export class LastReports {
   readonly #startedMs: number;
@@ -8,6 +11,11 @@ export class LastReports {
 
   constructor(startedMs: number) {
     this.#startedMs = startedMs;
+  }
+
+  /** Any call. */
+  note(caller: Caller, atMs: number): void {
+    if (caller.kind === 'supervisor') this.heard(caller.agentId, atMs);
   }
 
   heard(agentId: string, atMs: number): void {

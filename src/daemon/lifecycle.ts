@@ -41,7 +41,7 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where log lines go besides the file: a terminal. */
   readonly echo?: (line: string) => void;
-  /** Nobody asked for it: the one before has crashed. It stops again if `baton down` is on record. */
+  /** The watchdog starts it because the daemon before it crashed. It stops again if `baton down` is on record. */
   readonly isRestart?: boolean;
 }
 
@@ -116,6 +116,7 @@ async function open(
   const messagesFor = (projectId: string): KeptMessages => ({
     areWaiting: () => delivery.isWaiting(projectId),
     drain: async () => delivery.drain(projectId),
+    hinderedMs: () => delivery.hinderedMs(projectId),
   });
   const projects = new Projects({
     stateDir,
@@ -172,7 +173,7 @@ async function open(
   await delivery.deliver();
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
-  // Whoever stopped a daemon that was not there yet has left this; whoever comes from now on finds us.
+  // `baton down` leaves this file if it finds no daemon. From here on it finds this one.
   if (isRestart && hasDownIntent(stateDir)) {
     await stop();
     throw new Error('baton down is on record');

@@ -102,3 +102,19 @@ it('keeps a call for as long as the disk is full', async () => {
   for (let tries = 1; tries < 10; tries++) expect(await delivery.drain('open')).toBe(false);
   expect(listKept(outbox)).toHaveLength(4);
 });
+
+it('measures for how long a project is hindered, by its store or by an outbox that cannot be read', async () => {
+  const { delivery, outbox, answers } = scene();
+  await delivery.deliver();
+  expect([delivery.hinderedMs('locked') > 0, delivery.hinderedMs('open')]).toEqual([true, 0]);
+  answers.locked = 'no-such-project';
+  await delivery.deliver();
+  expect(delivery.hinderedMs('locked')).toBe(0);
+  rmSync(outbox, { recursive: true });
+  symlinkSync(outbox, outbox);
+  delivery.glance();
+  expect(delivery.hinderedMs('open')).toBeGreaterThan(0);
+  rmSync(outbox);
+  await delivery.deliver();
+  expect(delivery.hinderedMs('open')).toBe(0);
+});

@@ -1,6 +1,7 @@
 import type { Answer } from '../api/answer.ts';
 import { findKept, listKept, openKept, removeKept, setAside, type KeptCall } from '../api/outbox.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
+import { idOf, KeptLanes } from './kept-lanes.ts';
 import { causeOf } from './log.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -19,9 +20,13 @@ export interface Delivered {
 export class OutboxDelivery {
   readonly #options: DispatchOptions & { readonly tokens: Tokens };
   readonly #lanes = new Map<string, Promise<LaneEnd>>();
+  readonly #placed: KeptLanes;
   /** Calls that were settled and whose files could not be removed. */
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, number>();
+  /** Since when a lane could not be delivered whole, and since when not every file could be read; on the monotonic clock. */
+  readonly #hinderedSince = new Map<string, number>();
+  #unreadableSince: number | undefined;
   #underWay = 0;
   #again: NodeJS.Timeout | undefined;
   #delayMs = FIRST_DELAY_MS;
@@ -29,6 +34,7 @@ export class OutboxDelivery {
 
   constructor(options: DispatchOptions & { readonly tokens: Tokens }) {
     this.#options = options;
+    this.#placed = new KeptLanes(options.outbox, (call) => this.#laneOf(call));
   }
 
   /** Delivers all calls that are there now. */
@@ -62,10 +68,19 @@ export class OutboxDelivery {
     return !isWaiting;
   }
 
+  /** For how long the calls of this project could not be delivered, or not every file of the outbox be read. */
+  hinderedMs(projectId: string): number {
+    const since = Math.min(this.#hinderedSince.get(projectId) ?? Infinity, this.#unreadableSince ?? Infinity);
+    return Math.max(0, performance.now() - since);
+  }
+
   /** A caller that gave up on one daemon may have kept its call just after the next one had looked: that call is delivered too. */
   glance(): void {
     const isBusy = this.#isStopped || this.#underWay > 0 || this.#again !== undefined;
-    if (!isBusy && listKept(this.#options.outbox).length > 0) void this.deliver();
+    if (isBusy) return;
+    const names = findKept(this.#options.outbox);
+    this.#noteReadable(names !== undefined);
+    if (names === undefined || names.length > 0) void this.deliver();
   }
 
   /** There is no event for a store that is back: tries again, less and less often. */
@@ -102,15 +117,22 @@ export class OutboxDelivery {
     const lanes = new Set<string>();
     const names = findKept(outbox);
     let isComplete = names !== undefined;
+    if (!isComplete) log.error('the outbox cannot be read', { path: outbox });
     for (const name of names ?? []) {
-      const opened = openKept(outbox, name);
-      if (opened.kind === 'call') lanes.add(this.#laneOf(opened.call));
-      if (opened.kind === 'corrupt') this.#setCorruptAside(name);
-      if (opened.kind !== 'unreadable') continue;
+      const found = this.#placed.look(name);
+      if (found.kind === 'call') lanes.add(found.lane);
+      if (found.kind === 'corrupt') this.#setCorruptAside(name);
+      if (found.kind !== 'unreadable') continue;
       isComplete = false;
-      log.error('a kept call cannot be read yet', { name, code: opened.code });
+      log.error('a kept call cannot be read yet', { name, code: found.code });
     }
+    this.#noteReadable(isComplete);
     return { lanes, isComplete };
+  }
+
+  #noteReadable(isReadable: boolean): void {
+    if (isReadable) this.#unreadableSince = undefined;
+    else this.#unreadableSince ??= performance.now();
   }
 
   #setCorruptAside(name: string): void {
@@ -129,11 +151,9 @@ export class OutboxDelivery {
   }
 
   #mayBeOf(projectId: string, name: string): boolean {
-    const opened = openKept(this.#options.outbox, name);
-    if (opened.kind === 'unreadable') return true;
-    return (
-      opened.kind === 'call' && this.#laneOf(opened.call) === projectId && !this.#settled.has(idOf(name, opened.call))
-    );
+    const found = this.#placed.look(name);
+    if (found.kind === 'unreadable') return true;
+    return found.kind === 'call' && found.lane === projectId && !this.#settled.has(found.id);
   }
 
   /** One run of a lane at a time; a run that is asked for during another one comes after it. */
@@ -146,6 +166,8 @@ export class OutboxDelivery {
     this.#lanes.set(lane, next);
     const end = await next;
     if (this.#lanes.get(lane) === next) this.#lanes.delete(lane);
+    if (!end.isWaiting) this.#hinderedSince.delete(lane);
+    else if (!this.#hinderedSince.has(lane)) this.#hinderedSince.set(lane, performance.now());
     return end;
   }
 
@@ -157,10 +179,12 @@ export class OutboxDelivery {
     if (names === undefined) return { ...counts, isWaiting: true };
     for (const name of names) {
       if (this.#isStopped) return { ...counts, isWaiting: true };
+      const found = this.#placed.look(name);
+      if (found.kind === 'unreadable') return { ...counts, isWaiting: true };
+      if (found.kind !== 'call' || found.lane !== lane || this.#settled.has(found.id)) continue;
       const opened = openKept(outbox, name);
       if (opened.kind === 'unreadable') return { ...counts, isWaiting: true };
-      if (opened.kind !== 'call' || this.#laneOf(opened.call) !== lane) continue;
-      if (this.#settled.has(idOf(name, opened.call))) continue;
+      if (opened.kind !== 'call') continue;
       try {
         const outcome = await this.#deliverOne(name, opened.call);
         if (outcome === 'waits') return { ...counts, isWaiting: true };
@@ -226,11 +250,6 @@ interface LaneEnd {
   readonly refused: number;
   /** A call is left that its store cannot take yet. */
   readonly isWaiting: boolean;
-}
-
-/** Names are given again when the outbox is empty; keys are not. */
-function idOf(name: string, { key }: KeptCall): string {
-  return `${name} ${key}`;
 }
 
 const FIRST_DELAY_MS = 500;

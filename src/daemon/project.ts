@@ -18,7 +18,7 @@ import type { Adoptions } from './adoptions.ts';
 import { CommitClock } from './commit-clock.ts';
 import { Fences } from './fences.ts';
 import { Keeper } from './keeper.ts';
-import type { KeptMessages } from './kept-messages.ts';
+import { NO_MESSAGES, type KeptMessages } from './kept-messages.ts';
 import { foldState } from './fold-state.ts';
 import { LastReports } from './last-reports.ts';
 import { MainWatch } from './main-watch.ts';
@@ -78,6 +78,7 @@ export class Project {
   readonly #ticking: NodeJS.Timeout;
   readonly #onTick: (nowMs: number) => void;
   readonly #storeWatch: StoreWatch;
+  readonly #messages: KeptMessages;
   #effects: Effects | undefined;
   #isClosed = false;
   #snapshotAt: number;
@@ -103,6 +104,7 @@ export class Project {
       login: () => loginAt(rulesInForce(parts.state, options.rules)),
       onMistake: options.onMistake ?? ((): void => undefined),
     });
+    this.#messages = options.messages ?? NO_MESSAGES;
     this.#storeWatch = new StoreWatch(parts.ledger, options.onStoreHealth);
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
@@ -116,6 +118,11 @@ export class Project {
   /** Processes of agents that live now, as far as was heard. */
   get liveAgents(): number {
     return [...this.#state.agents.values()].filter(({ process }) => process === 'running').length;
+  }
+
+  /** For how long messages of its sessions have waited in the outbox and could not be recorded. */
+  get messagesHinderedMs(): number {
+    return this.#messages.hinderedMs();
   }
 
   /** Whether anything can be recorded: since when not, why, and what to do. Tries it if the last success is a while ago. */

@@ -6,6 +6,7 @@ import type { Plan } from '../protocol/run-plan.ts';
 import { actorOf } from '../state/caller.ts';
 import type { Command } from '../state/decide.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
+import { requireTakable } from '../state/workflow/take-task.ts';
 import { isIssue, ISSUE } from '../runbook/issue.ts';
 import { agentPlanOf, planOf, type Planned } from '../runbook/plan.ts';
 import type { Runbook } from '../runbook/runbook.ts';
@@ -58,15 +59,19 @@ function findIssue({ input, services }: Call<Wanted>): Runbook | undefined {
 async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer> {
   const planned = planIssue(runbook, call.input.args ?? []);
   if (!planned.ok) return planned;
-  const hindrance = await findHindrance(runbook, call.project.path);
+  const hindrance = await findHindrance(runbook, call.project);
   if (hindrance !== undefined) return { ok: false, error: hindrance };
+  // Before anything is asked or adopted for it.
+  const { command: wanted } = planned.result;
+  const takable = 'task' in wanted ? await findTaken(call, wanted.task) : undefined;
+  if (takable?.ok === false) return takable;
   const unanswered = await requireChecksAnswer(call, runbook);
   if (unanswered !== undefined) return unanswered;
   const { project, caller, input } = call;
   const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
   if (adopted?.ok === false) return adopted;
   const pin = adopted === undefined ? {} : { runbook: adopted.pinned.sha256 };
-  const command = { ...planned.result.command, ...pin };
+  const command = { ...wanted, ...pin };
   const settled = await order<{ id: string }>(call, { kind: 'start-workflow', command }, (started, { state, rules }) =>
     adopted === undefined ? started : withWorkers(started, adopted.pinned, state, rules),
   );
@@ -74,11 +79,17 @@ async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer>
   return answerOf(settled, ({ id }) => ({ kind: 'workflow', id, ...rules }));
 }
 
+async function findTaken(call: Call<Wanted>, id: string): Promise<Answer<null>> {
+  const read = await call.project.keeper.read(({ state }) => requireTakable(state, id));
+  if (!read.ok) return answerOf(read, () => null);
+  return read.answer.ok ? { ok: true, result: null } : { ok: false, error: read.answer.refusal };
+}
+
 async function previewIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer> {
   const { input, project, services } = call;
   const planned = planIssue(runbook, input.args ?? []);
   if (!planned.ok) return planned;
-  const hindrance = await findHindrance(runbook, project.path);
+  const hindrance = await findHindrance(runbook, project);
   if (hindrance !== undefined) return { ok: false, error: hindrance };
   const { command, vars } = planned.result;
   const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];

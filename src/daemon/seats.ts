@@ -1,4 +1,4 @@
-/** Who is at the other end of a connection: nobody knows before the first request. */
+/** Who is at the other end of a connection; `unknown` before its first request. */
 export type SeatKind = 'unknown' | 'operator' | 'worker' | 'session';
 
 export interface SeatLimits {
@@ -24,7 +24,7 @@ const LEAST = 16;
 
 /**
  * The connections of the daemon, and which one makes room for another: the one of its kind that has been idle for longest. So idle
- * connections, however many, keep nobody out, and sessions and workers do not keep operators out.
+ * connections, however many, keep no caller out, and sessions and workers do not keep operators out.
  */
 export class Seats<C> {
   readonly #limits: SeatLimits;

@@ -1,4 +1,4 @@
-import type { Answer } from '../api/answer.ts';
+import type { Answer, ApiError } from '../api/answer.ts';
 import { findProgram } from '../notify/run-program.ts';
 import { checksAnswerOf } from '../runbook/describe-checks.ts';
 import { ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
@@ -20,7 +20,9 @@ export interface PlannedIssue {
 export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<PlannedIssue> {
   const given = parseCommandArgs({ name: ISSUE, args: issueArgs() }, argv);
   if (!given.ok) return { ok: false, error: errorOf(given) };
-  const { title = '', mode: wanted, priority, id, after } = given.value;
+  const { title = '', task, mode: wanted, priority, id, after } = given.value;
+  const unclear = findUnclear({ title, task, priority, id, after });
+  if (unclear !== undefined) return { ok: false, error: unclear };
   const mode = WORKFLOW_MODES.find((each) => each === (wanted || runbook.mode));
   if (mode === undefined) {
     const message = `there is no mode '${wanted ?? ''}'`;
@@ -30,16 +32,30 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
     const message = `--priority must be a whole number, not ${priority}`;
     return { ok: false, error: { code: 'runbook/usage', message, hint: 'The larger number comes first.' } };
   }
-  const command: StartWorkflow = {
-    title,
-    mode,
-    ...(id ? { id } : {}),
-    ...(priority ? { priority: Number(priority) } : {}),
-    ...(after ? { after: after.split(',').map((each) => each.trim()) } : {}),
-  };
+  const command: StartWorkflow = task
+    ? { task, mode }
+    : {
+        title,
+        mode,
+        ...(id ? { id } : {}),
+        ...(priority ? { priority: Number(priority) } : {}),
+        ...(after ? { after: after.split(',').map((each) => each.trim()) } : {}),
+      };
   const vars = Object.fromEntries(Object.entries(given.value).filter(([, value]) => value !== ''));
   return { ok: true, result: { command, vars } };
 }
+
+/** A title makes a task, `--task` names one: exactly one of them, and a task that is there keeps what it has. */
+function findUnclear({ task, title, ...made }: Readonly<Record<string, string | undefined>>): ApiError | undefined {
+  const usage = (message: string, hint: string): ApiError => ({ code: 'runbook/usage', message, hint });
+  if (!task && !title) return usage('missing argument: [title] or --task <id>', USAGE);
+  const extra = Object.entries({ title, ...made }).find(([, value]) => value);
+  if (!task || extra === undefined) return undefined;
+  const what = extra[0] === 'title' ? 'a title' : `--${extra[0]}`;
+  return usage(`${what} does not go with --task: that task is taken as it is`, USAGE);
+}
+
+const USAGE = `Usage: baton run ${ISSUE} ${issueArgs().text}`;
 
 /** The workflow in words: who plays which role, what is checked, how it is merged. */
 export function describeIssue(

@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
 import { readRestarts } from '../watchdog/restart-record.ts';
 import { answerOf, handle } from './handler.ts';
 import { DOOR_LIMITS } from './limits.ts';
-import { crashAttention, rulesAttention, runbookAttention } from './attention.ts';
+import { crashAttention, outboxAttention, rulesAttention, runbookAttention } from './attention.ts';
 import { statusView } from './status-view.ts';
 
 /** Everything that `baton status` shows, as of one moment. A project that is too busy to look at is reported as such, in time. */
@@ -23,6 +23,7 @@ async function readStatus({ project, services }: Call): Promise<Answer> {
   const now = services.now();
   const probed = await project.storeHealth();
   const crashed = crashAttention(readRestarts(project.stateDir), now.getTime());
+  const hindered = outboxAttention(project.messagesHinderedMs, project.stateDir);
   const broken = runbookAttention(services.runbook);
   const differing = rulesAttention((await project.adoptions?.differences()) ?? []);
   const settled = await project.keeper.read(({ state }) =>
@@ -30,7 +31,7 @@ async function readStatus({ project, services }: Call): Promise<Answer> {
       project,
       // A commit may have failed since.
       store: probed.writable ? project.ledger.health : probed,
-      attention: [...crashed, ...broken, ...differing],
+      attention: [...crashed, ...hindered, ...broken, ...differing],
       loop: services.loop,
       clocks: { lastReports: project.lastReports, silenceMs: silenceOf(services), nowMs: services.monotonicMs(), now },
     }),

@@ -111,7 +111,7 @@ it('gives no all-clear while a task waits in a phase that nobody serves', async 
   expect(await verdict()).toMatchObject({
     all_clear: false,
     summary: '1 unserved task needs you, nothing runs.',
-    attention: [{ kind: 'unserved', task_id: 'K1', next: 'baton merge K1' }],
+    attention: [{ kind: 'unserved', task_id: 'K1', next: 'baton task claim K1 --as NAME' }],
   });
 });
 

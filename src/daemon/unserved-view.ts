@@ -4,7 +4,7 @@ import { rulesFor, rulesInForce, type Rules } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
 import { unservedTasks } from '../state/unserved.ts';
 
-/** The tasks that wait in a phase that nobody serves, each with the command that takes it up. */
+/** The tasks that wait in a phase that no worker serves, each with the command that takes it up. */
 export function unservedView(state: State, rules: Rules): readonly UnservedTask[] {
   const inForce = rulesInForce(state, rules);
   return unservedTasks(state, rules).map((task) => {

@@ -36,7 +36,7 @@ async function clear(branch: string, path: string, guard: Parameters<typeof remo
     const gone = await removeMergedBranch(path, branch, guard.mainBranch);
     return gone.ok ? { outcome: gone.value, reason: null } : { outcome: 'kept', reason: inWords(gone.problem) };
   }
-  // A worktree that somebody made elsewhere is theirs.
+  // A worktree outside of Baton's folder belongs to the user.
   const below = join(all.value[0]?.path ?? path, WORKTREES) + sep;
   if (!worktree.path.startsWith(below)) return { outcome: 'kept', reason: `it is checked out at ${worktree.path}` };
   const removed = await removeWorktree(path, worktree.path, guard);

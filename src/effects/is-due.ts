@@ -15,7 +15,7 @@ export function isDue(effect: Effect, state: State): boolean {
   return agent === undefined || RULES[effect.kind](agent, isHeld(state, agent));
 }
 
-/** A merge waits while the main branch has commits that nobody has accepted, and while a person is asked about the task. */
+/** A merge waits while the main branch has commits that were not accepted, and while a person is asked about the task. */
 function isMergeDue(taskId: string, state: State): boolean {
   const task = state.tasks.get(taskId);
   return !isMainHeld(state) && (task === undefined || requireNoDecision(state, task).ok);

@@ -50,7 +50,7 @@ interface Unmeasurable {
   readonly message: string;
 }
 
-/** A full disk or a shortage says nothing about the session: it throws, and whoever wants the measures asks again. */
+/** A full disk or a shortage says nothing about the session: it throws, and the caller tries again. */
 function unmeasured({ message }: Unmeasurable): SessionMeasures {
   if (saysDiskFault(message)) throw Object.assign(new Error(message), { code: 'ENOSPC' });
   if (saysShortage(message)) throw Object.assign(new Error(message), { code: 'EAGAIN' });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -149,6 +150,29 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
   });
 
+  it('is not one that looks alike: with its message and author, but without the work', async () => {
+    const effect = request();
+    const [ended, alike] = await landAlike(effect, () => {
+      scratch.git(repo, 'switch', '--quiet', 'main');
+      scratch.commit(repo, { other: '1' });
+      return scratch.git(repo, 'rev-parse', 'HEAD^{tree}');
+    });
+    const next = await merge(effect);
+    expect(next).toMatchObject({ outcome: 'merged', base: alike, merge_sha: main() });
+    expect(next?.merge_sha).not.toBe(ended);
+    expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
+    expect(recorded.filter((type) => type === 'MergePrepared')).toHaveLength(2);
+  });
+
+  it('is not one that looks alike and has its tree: then there is nothing left to merge', async () => {
+    const effect = request();
+    const [ended, alike] = await landAlike(effect, (merged) => scratch.git(repo, 'rev-parse', `${merged}^{tree}`));
+    expect(alike).not.toBe(ended);
+    // Nothing was moved: what is reported as merged is where the branch was, not the commit on record.
+    expect(await merge(effect)).toMatchObject({ outcome: 'merged', base: alike, merge_sha: alike });
+    expect([main(), recorded.filter((type) => type === 'MergePrepared').length]).toEqual([alike, 1]);
+  });
+
   it('is no merge of ours on a second parent', async () => {
     const effect = request();
     const ended = await merge(effect);
@@ -172,6 +196,34 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(main()).toBe(before);
   });
 });
+
+/** Somebody moves the branch from before the merge to a commit that looks like it. Returns the merge on record, and that commit. */
+async function landAlike(effect: Merge, treeFor: (merged: string) => string): Promise<readonly [string, string]> {
+  const ended = await merge(effect);
+  const [merged, base] = [ended?.merge_sha ?? '', ended?.base ?? ''];
+  scratch.git(repo, 'update-ref', 'refs/heads/main', base);
+  const tree = treeFor(merged);
+  const format = '%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%B';
+  const [name, email, date, committer, from, , message = ''] = scratch
+    .git(repo, 'log', '-1', `--format=${format}`, '--date=raw', merged)
+    .split('\0');
+  const { stdout } = spawnSync('git', ['commit-tree', '-p', base, '-m', message, tree], {
+    cwd: repo,
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      GIT_AUTHOR_NAME: name,
+      GIT_AUTHOR_EMAIL: email,
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_NAME: committer,
+      GIT_COMMITTER_EMAIL: from,
+      // With the same date, too, it would be the same commit.
+      GIT_COMMITTER_DATE: '2000000000 +0000',
+    },
+  });
+  scratch.git(repo, 'update-ref', 'refs/heads/main', stdout.trim());
+  return [merged, stdout.trim()];
+}
 
 describe('what the repository shows otherwise', () => {
   it('is merged as it was reviewed, also where git has pruned it since', async () => {

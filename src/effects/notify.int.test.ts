@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Channel } from '../notify/channel.ts';
 import { forgetNotification, notify } from './notify.ts';
+import { perform } from './perform.ts';
+import type { World } from './world.ts';
 
 let stateDir: string;
 
@@ -66,4 +68,19 @@ it('keeps nothing once it is on record', async () => {
   await notify(effect, { stateDir, channels: [{ name: 'terminal', send: async () => ({ ok: true }) }] });
   forgetNotification(stateDir, effect.notificationId);
   expect(readdirSync(join(stateDir, 'notifications'))).toEqual([]);
+});
+
+it('tells nobody of a decision that is no longer open', async () => {
+  const result = { kind: 'withdrawn', reason: 'the task was cancelled' };
+  const part = {
+    stateDir,
+    read: async (look: (state: unknown) => unknown) =>
+      look({ agents: new Map(), decisions: new Map([['d1', { result }]]) }),
+    channels: () => {
+      throw new Error('a channel is used');
+    },
+  };
+  const world = part as unknown as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const [told] = await perform({ ...effect, decisionId: 'd1' }, world, new AbortController().signal);
+  expect(told?.command).toMatchObject({ notificationId: 'n1', sent: [], calledOff: 'its decision was withdrawn' });
 });

@@ -3,6 +3,7 @@ import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import type { Exit } from '../supervisor/contract.ts';
+import { findMoot } from './find-moot.ts';
 import { fillMessage } from './handler-message.ts';
 import { killAgent } from './kill-agent.ts';
 import { makeWorkspace } from './make-workspace.ts';
@@ -65,13 +66,20 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
         ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
         : [];
     case 'notify': {
-      const message = await world.read((state) => messageOf(effect, state, world));
-      if (message === undefined) return [];
+      const { notificationId } = effect;
+      const found = await world.read((state) => ({
+        calledOff: findMoot(effect, state),
+        message: messageOf(effect, state, world),
+      }));
+      if (found === undefined) return [];
+      const { calledOff, message } = found;
+      if (calledOff !== undefined)
+        return [{ kind: 'notification-sent', command: { notificationId, sent: [], failed: [], calledOff } }];
       const told = await notify(
         { ...effect, message },
         { stateDir: world.stateDir, channels: world.channels(effect.about) },
       );
-      return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, ...told } }];
+      return [{ kind: 'notification-sent', command: { notificationId, ...told } }];
     }
   }
 }

@@ -3,6 +3,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
 import { firstOf } from '../state/runs/last-of.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
+import { findSilenceQuestion } from '../state/runs/silence-question.ts';
 import { notifyAttention } from './notify.ts';
 import { callOff, handlerOf, pendingOf, timersOf } from './pending.ts';
 import type { World } from './world.ts';
@@ -23,12 +24,14 @@ export interface Escalation {
 
 /**
  * A person is called, once: the agent is parked until they answer, and whatever else calls for a person meanwhile adds nothing.
- * Everything that was put off for this agent is called off, and the clock of its step stands still.
+ * Everything that was put off for this agent is called off, and the clock of its step stands still. A decision about the agent's silence is
+ * replaced: it would be withdrawn with the next sign of life, and the new question with it.
  */
 export function escalate(world: World, agent: AgentRun, escalation: Escalation): Event[] {
   const { state, newId } = world;
   const { source, reason, message, details } = escalation;
-  if (!mayPark(world, agent)) return [];
+  const silence = findSilenceQuestion(state, agent);
+  if (silence === undefined && !mayPark(world, agent)) return [];
   const run = state.pipelines.get(agent.owner?.pipelineId ?? '');
   const decision_id = newId();
   const title =
@@ -44,13 +47,21 @@ export function escalate(world: World, agent: AgentRun, escalation: Escalation):
     task_id: agent.task?.task_id ?? null,
     ...(escalation.untilHeard === true ? { until_heard: true as const } : {}),
   });
-  return [opened, notifyAttention(world, title, message, decision_id), ...parkAgent(world, agent, decision_id, reason)];
+  const replaced = { decision_id: silence?.id ?? '', reason: 'the agent was heard again, and asks for a person' };
+  return [
+    ...(silence === undefined ? [] : [event('DecisionWithdrawn', replaced)]),
+    opened,
+    notifyAttention(world, title, message, decision_id),
+    ...park(world, agent, decision_id, reason),
+  ];
 }
 
 /** The agent, and the step that waits for it, wait for a decision; what was put off for it is called off. */
 export function parkAgent(world: World, agent: AgentRun, decision_id: string, reason: string): Event[] {
-  if (!mayPark(world, agent)) return [];
-  const { state } = world;
+  return mayPark(world, agent) ? park(world, agent, decision_id, reason) : [];
+}
+
+function park({ state }: World, agent: AgentRun, decision_id: string, reason: string): Event[] {
   const run = state.pipelines.get(agent.owner?.pipelineId ?? '');
   const pending = pendingOf(state, agent.id).filter((each) => handlerOf(each) !== undefined);
   const waits =

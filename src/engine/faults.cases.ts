@@ -25,9 +25,12 @@ function findInCancelled({ tasks, agents, pipelines, decisions, effects }: State
     if (run.outcome === null && isOf(run.task?.task_id)) return `${run.id}: a run of a cancelled task`;
   for (const { id, result, taskId } of decisions.values())
     if (result === null && isOf(taskId)) return `${id}: an open decision about a cancelled task`;
-  for (const effect of effects.values())
+  for (const effect of effects.values()) {
     if (effect.kind === 'wait' && 'task_id' in effect.purpose && isOf(effect.purpose.task_id))
       return `${effect.key}: a timer of a cancelled task`;
+    if ((effect.kind === 'run-checks' || effect.kind === 'watch-checks') && isOf(effect.taskId))
+      return `${effect.key}: checks of a cancelled task`;
+  }
   return undefined;
 }
 

@@ -87,6 +87,25 @@ describe('cancelling a task', () => {
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn' });
   });
 
+  it('stops the checks that run for it; an outcome that is reported later changes nothing', () => {
+    const play = new WorkflowPlay().turn('issue-manager').turn('prep').turn('implementer', { head: say.SHA });
+    const { checksId } = play.the('run-checks');
+    cancel(play, play.id);
+    expect(play.owed('run-checks')).toEqual([]);
+    expect(play.task.flow.checks).toMatchObject({ id: checksId, outcome: 'cancelled' });
+    play.say(flow.finishCheck(checksId, 'unit', 'failed'));
+    expect([statusOf(play.task), play.types()]).toEqual(['cancelled', []]);
+    play.checkReplay();
+  });
+
+  it('leaves checks that have ended as they ended, and runs them again once it is reinstated', () => {
+    const play = new WorkflowPlay().toReview();
+    cancel(play, play.id);
+    expect(play.task.flow.checks?.outcome).toBe('passed');
+    play.order(say.operate('reinstate', 'wanted again', play.id)).turn('implementer', { head: say.SHA });
+    expect(play.owed('run-checks')).toHaveLength(1);
+  });
+
   it('has its branch and worktree cleared away, unless it is reinstated first', () => {
     const named = { kind: 'name-branch', command: { id: 'A', epoch: 1, branch: 'feature/a' } } as const;
     const play = new Play().order(say.create('A')).say(say.claim(), say.worker).say(named);

@@ -7,8 +7,8 @@ import { stopPipeline } from './stop-step.ts';
 import type { World } from './world.ts';
 
 /**
- * On a task that is cancelled, whoever cancelled it: everything that belongs to it ends in the same commit. Its runs are cancelled, its open
- * decisions withdrawn, it is not held and not tried again, and its worktree and branch are removed if they hold nothing.
+ * When a task is cancelled, by a command or by a decision: everything that belongs to it ends in the same commit. Its runs are cancelled, its open
+ * decisions withdrawn, its checks stopped, it is not held and not tried again, and its worktree and branch are removed if they hold nothing.
  */
 export function onCancelled(world: World, task: Task): Event[] {
   const { state } = world;
@@ -23,6 +23,7 @@ export function onCancelled(world: World, task: Task): Event[] {
     ...asked.map((id) => event('DecisionWithdrawn', { decision_id: id, reason: `the task was ${reason}` })),
     ...(task.flow.held === null ? [] : [event('TaskFreed', { task_id: task.id })]),
     ...callOff(timers),
+    ...stopChecks(task),
     ...(branch === null ? [] : [event('PlaceClearRequested', { task_id: task.id, branch })]),
   ];
 }
@@ -35,6 +36,12 @@ function endRuns(world: World, taskId: string, reason: string): Event[] {
     ...roots.flatMap((run) => stopPipeline(world, run, 'cancelled', reason)),
     ...alone.flatMap((agent) => endAgent(world, agent, 'cancelled', reason)),
   ];
+}
+
+/** Nobody waits for their outcome: those that Baton runs are ended, those that GitHub runs are no longer looked up. */
+function stopChecks({ id: task_id, flow: { checks } }: Task): Event[] {
+  if (checks === null || checks.outcome !== null) return [];
+  return [event('ChecksFinished', { checks_id: checks.id, task_id, head: checks.head, outcome: 'cancelled' })];
 }
 
 function isWithdrawal({ type, data }: Event, id: string): boolean {

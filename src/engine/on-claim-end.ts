@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 export function onClaimEnd(world: World, type: ClaimEndType, data: EventOf<ClaimEndType>['data']): Event[] {
   const { state } = world;
   if (state.agents.size === 0 && state.pipelines.size === 0) return [];
-  // The task was cancelled with it: its runs end as cancelled, and people are not told of a failure.
+  // The task was cancelled with it: `on-cancelled` ends its runs as cancelled, and no failure is reported.
   const task = state.tasks.get(data.task_id);
   if (type === 'ClaimRevoked' && task !== undefined && isCancelled(task)) return [];
   const { how, outcome, reason } = outcomeOfClaim(type, data);

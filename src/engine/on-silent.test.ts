@@ -111,6 +111,24 @@ describe('an agent that is heard again', () => {
   });
 });
 
+describe('an agent that asks for a person while a person is asked about its silence', () => {
+  const escalated = (what: 'turn' | 'tool'): Play => {
+    const play = silent(working(), what);
+    return play.say(runs.signal('escalate', undefined, 'Which schema?'), runs.agent(play.agent().id));
+  };
+
+  it.each(['turn', 'tool'] as const)('replaces the decision about its silent %s, and keeps its own', (what) => {
+    const play = escalated(what);
+    const open = (): unknown[] => [...play.state.decisions.values()].filter(({ result }) => result === null);
+    expect(open()).toMatchObject([{ source: 'stop', context: 'Which schema?' }]);
+    expect(play.agent().parked).toBe(play.decision().id);
+    // The report that ends the silence may come later than the signal.
+    heard(play);
+    expect(open()).toMatchObject([{ source: 'stop' }]);
+    play.checkReplay();
+  });
+});
+
 describe('the answer to a silence', () => {
   function answer(action: string, message?: string): Play {
     const play = silent(working());

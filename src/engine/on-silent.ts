@@ -2,6 +2,7 @@ import { event, type Event, type EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionOption } from '../state/runs/decision.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
+import { findSilenceQuestion } from '../state/runs/silence-question.ts';
 import { escalate } from './escalate.ts';
 import { handlerOf, pendingOf } from './pending.ts';
 import { isAtWork } from './run-handler.ts';
@@ -31,10 +32,10 @@ export function onSilent(world: World, agent: AgentRun, data: EventOf<'AgentSile
   });
 }
 
-/** On `AgentHeard`: the question has settled itself, and the agent continues where it is. */
+/** On `AgentHeard`: withdraws the decision about the silence. The agent continues. */
 export function onHeard(world: World, agent: AgentRun): Event[] {
-  const asked = world.state.decisions.get(agent.parked ?? '');
-  if (asked?.untilHeard !== true || asked.result !== null) return [];
+  const asked = findSilenceQuestion(world.state, agent);
+  if (asked === undefined) return [];
   const withdrawn = event('DecisionWithdrawn', { decision_id: asked.id, reason: 'the agent was heard again' });
   return [withdrawn, ...setGoing(world, agent, 'agent')];
 }

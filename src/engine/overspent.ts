@@ -28,7 +28,7 @@ function chainOf({ state }: World, { id: pipelineId }: PipelineRun): readonly Pi
   return pipelinesAround(state, { owner: { pipelineId, step: '' } });
 }
 
-/** A run that has used more than it may is not silently done: a person is told, and what follows it in a pipeline waits. */
+/** Opens a decision about a run that used more than its budget. The next step of its pipeline waits for the answer. */
 function askIfOverspent(world: World, scope: BudgetScope, around: readonly PipelineRun[]): Event[] {
   const { state, rules, at, newId } = world;
   const overspent = usesOf(state, scope, rules, at).find(isOverspent);
@@ -56,12 +56,12 @@ function askIfOverspent(world: World, scope: BudgetScope, around: readonly Pipel
 const KEEP: DecisionOption = { label: 'Keep the result', action: 'done', recommended: true };
 const CANCEL: DecisionOption = { label: 'Cancel what follows in the pipeline', action: 'cancel', recommended: false };
 
-/** Time goes on while a process leaves: that is nobody's spending. */
+/** Time is not checked again: it also passes while the process exits. */
 function isOverspent({ measure, used, limit }: BudgetUse): boolean {
   return measure !== 'time' && used > limit;
 }
 
-/** A person is asked already, or has said that the run is over although its budget was used up. */
+/** A decision is open already, or a person ended the run when its budget was used up. */
 function isSettled({ state }: World, { kind, id }: BudgetScope): boolean {
   return [...state.decisions.values()].some(({ scope, result }) => {
     if (scope?.kind !== kind || scope.id !== id) return false;

@@ -4,6 +4,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { useOf } from '../state/runs/budget.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
+import { isOfDoneRun } from '../state/runs/overspent-question.ts';
 import { beginAfterAnswer } from './begin-gate.ts';
 import { endAgent } from './end-agent.ts';
 import { findAsked, raisesFor } from './reach-budget.ts';
@@ -24,16 +25,10 @@ export function onBudgetDecision(
     const outcome = action === 'done' ? 'done' : 'cancelled';
     const why = because(action, message);
     const ended = waiting.flatMap((agent) => [...setGoing(world, agent), ...endAgent(world, agent, outcome, why)]);
-    const followed = isOver(world, scope) ? beginAfterAnswer(world, decision, action === 'cancel') : [];
+    const followed = isOfDoneRun(world.state, scope) ? beginAfterAnswer(world, decision, action === 'cancel') : [];
     return [...ended, ...followed, ...(scope?.kind === 'task' ? blockUnclaimed(world, scope.id, why) : [])];
   }
   return [...(scope === null ? [] : raise(world, scope)), ...goOn(world, waiting, message)];
-}
-
-/** The question came after the end of the run. */
-function isOver({ state }: World, scope: BudgetScope | null): boolean {
-  if (scope?.kind === 'agent') return state.agents.get(scope.id)?.outcome === 'done';
-  return scope?.kind === 'pipeline' && state.pipelines.get(scope.id)?.outcome === 'done';
 }
 
 /** On the `day` timer: what waited for the day that is over draws on the next one. */

@@ -73,6 +73,23 @@ describe('a report of usage at a tool', () => {
     play.checkReplay();
   });
 
+  it('reserves nothing for an agent whose process has gone: no request of it is under way', () => {
+    const play = working(10_000, ['a1'], {});
+    const plan = runs.agentPlan({ budget: { tokens: 10_000 }, on_dead: { action: 'resume' } });
+    play.order(runs.startAgent(plan, 'a2')).say(runs.started('a2'));
+    at(play, 6000, { isDue: true, reserved: { input: 3000, output: 0, cached: 0 } }, 'a2');
+    play.say(runs.exited('a2', { code: 1 })).say(runs.started('a2', 2));
+    expect(play.agent('a2').parked).toBeNull();
+    at(play, 6500, { isDue: true }, 'a2');
+    expect(play.agent('a2').parked).toBeNull();
+    const shared = working(undefined, ['a1', 'a2'], { budgets: { day: { tokens: 10_000 } } });
+    at(shared, 3000, { isDue: true, reserved: { input: 3000, output: 0, cached: 0 } });
+    shared.say(runs.exited('a1', { code: 1 }));
+    expect(shared.agent('a1')).toMatchObject({ process: 'gone', outcome: null });
+    at(shared, 4500, { isDue: true }, 'a2');
+    expect(shared.agent('a2').parked).toBeNull();
+  });
+
   it('prices the request that is under way', () => {
     const prices = [{ model: 'known-1', input: 100_000, output: 100_000, cached: 100_000 }];
     const play = new Play({ prices });

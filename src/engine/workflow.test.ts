@@ -63,12 +63,55 @@ describe('the walk from a request to a merge', () => {
     expect(direct.task.phase).toBe('COMPLETED');
   });
 
+  it('is the same for a task that was there already', () => {
+    const play = new Play({ ciGate: true, mergeGate: true }).order(say.create('A'));
+    play.order(runs.configure([{ ...worker('issue-manager'), workflow: true }]));
+    expect(play.owed('start-agent')).toEqual([]);
+    play.order({ kind: 'start-workflow', command: { task: 'A', mode: 'supervised' } });
+    // A person is asked as about any other, and then the first role begins.
+    expect(play.decision().title).toContain('requested');
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(play.state.tasks.get('A')?.claim).toMatchObject({ role: 'issue-manager' });
+    play.checkReplay();
+  });
+
   it('does not give a completed task to a worker that takes whatever comes', () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
     const { roles: _, ...anything } = worker('x');
     play.order(runs.configure([{ ...anything, plan: { kind: 'agent', agent: runs.agentPlan() } }]));
     play.merge('merged', OTHER);
     expect(play.task.claim).toBeNull();
+  });
+});
+
+describe('merged means merged by us', () => {
+  const merging = (): WorkflowPlay => new WorkflowPlay().toMerge().turn('validator');
+  const finish = (play: WorkflowPlay, sha: string | null): ReturnType<typeof flow.finishMerge> =>
+    flow.finishMerge(play.the('merge').mergeId, 'merged', sha);
+  const THIRD = 'e'.repeat(40);
+
+  it('refuses a merge whose commit is not the one on record', () => {
+    const unprepared = merging();
+    expect(unprepared.refuse(finish(unprepared, OTHER), say.system).code).toBe('merge-not-prepared');
+    const play = merging();
+    play.say(flow.prepareMerge(play.the('merge').mergeId, OTHER));
+    for (const sha of [THIRD, SHA, null])
+      expect(play.refuse(finish(play, sha), say.system).code).toBe('merge-not-prepared');
+    expect([play.stands(), play.owed('merge').length]).toEqual([['READY_FOR_MERGE', 'validator'], 1]);
+    expect(play.say(finish(play, OTHER)).task.phase).toBe('COMPLETED');
+  });
+
+  it('counts the newest commit on record, if the merge was made again', () => {
+    const play = merging();
+    const { mergeId } = play.the('merge');
+    play.say(flow.prepareMerge(mergeId, OTHER)).say(flow.prepareMerge(mergeId, THIRD));
+    expect(play.refuse(finish(play, OTHER), say.system).code).toBe('merge-not-prepared');
+    expect(play.say(finish(play, THIRD)).task.flow.mergeSha).toBe(THIRD);
+  });
+
+  it('takes a merge that moved nothing without a commit on record: main had all of it', () => {
+    const play = merging();
+    expect(play.say(finish(play, flow.MAIN)).task).toMatchObject({ phase: 'COMPLETED', flow: { mergeSha: flow.MAIN } });
   });
 });
 
@@ -125,7 +168,7 @@ describe('the CI gate', () => {
     play.check('failed', 'unit').turn('fixer', { head: OTHER });
     expect(play.say(flow.finishCheck(checksId, 'lint', 'passed')).types()).toEqual([]);
     const moved = pending();
-    moved.order(say.operate('cancel', 'enough', moved.id)).check('passed', 'unit');
+    moved.order(say.update('blocked', { task_id: moved.id, notes: 'enough' })).check('passed', 'unit');
     expect(moved.check('passed', 'lint').task.phase).toBe('BLOCKED');
     expect(moved.owed('run-checks')).toEqual([]);
   });

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { Format } from './format.ts';
-import type { ExchangedTask } from './task.ts';
+import type { ExchangedTask, TaskStatus } from './task.ts';
 
-const STATUSES = ['todo', 'in_progress', 'blocked', 'done'] as const;
+/** A status that every format can say. */
+export const STATUSES = ['todo', 'in_progress', 'blocked', 'done'] as const;
 
 /** A line of text, as a title is: every space in it is one space. */
 const line = fc
@@ -41,22 +42,30 @@ const description = fc.oneof(
 );
 
 /** Tasks without a cycle: each waits only for some of those that come before it. */
-export function tasksWith(ids: fc.Arbitrary<string>): fc.Arbitrary<readonly ExchangedTask[]> {
+export function tasksWith(
+  ids: fc.Arbitrary<string>,
+  statuses: readonly TaskStatus[],
+): fc.Arbitrary<readonly ExchangedTask[]> {
   const one = fc.record({
     id: ids,
     title: line,
     description,
-    status: fc.constantFrom(...STATUSES),
+    status: fc.constantFrom(...statuses),
     priority: fc.constantFrom(-10, 0, 10, 20),
     picks: fc.array(fc.nat(30), { maxLength: 4 }),
   });
   return fc.uniqueArray(one, { selector: ({ id }) => id, minLength: 1, maxLength: 12 }).map((drafts) =>
     drafts.map(({ picks, ...draft }, i) => ({
       ...draft,
-      reason: draft.status === 'blocked' ? 'somebody must decide' : null,
+      reason: reasonFor(draft.status),
       after: [...new Set(picks.filter((pick) => pick < i).map((pick) => drafts[pick]?.id ?? ''))],
     })),
   );
+}
+
+/** Only who does not go on has a reason. */
+export function reasonFor(status: TaskStatus): string | null {
+  return status === 'blocked' || status === 'cancelled' ? 'somebody must decide' : null;
 }
 
 export const BATON_IDS = fc.oneof(

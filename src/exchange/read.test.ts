@@ -106,6 +106,16 @@ describe('an export of beads', () => {
     ]);
   });
 
+  it('has no word for cancelled: such a task is written as blocked, with a note', () => {
+    const cancelled = { id: 'a-1', title: 'x', description: '', reason: 'late', priority: 0, after: [] };
+    const rendered = FORMATS.beads.render([{ ...cancelled, status: 'cancelled' }], { at: '2026-01-01T00:00:00.000Z' });
+    if (!rendered.ok) throw new Error('it is refused');
+    expect(rows(read('beads', rendered.value.text))).toEqual(['a-1 blocked']);
+    expect(rendered.value.notices).toEqual([
+      { message: 'a-1 is cancelled; beads has no such status: blocked', line: null },
+    ]);
+  });
+
   it('tells what is no task, and rewrites ids that Baton cannot hold', () => {
     expect(read('beads', fixture('beads.jsonl')).notices).toEqual([
       { message: 'a memory is no task: left out', line: 6 },
@@ -126,6 +136,30 @@ describe('an export of beads', () => {
   });
 });
 
+describe('a cancelled task', () => {
+  const task = { id: '4', title: 'x', description: '', reason: 'too late', priority: 0, after: [] };
+  const written = (name: FormatName, status: 'cancelled' | 'blocked', existing?: string): string => {
+    const options = { at: '2026-01-01T00:00:00.000Z', ...(existing === undefined ? {} : { existing }) };
+    const rendered = FORMATS[name].render([{ ...task, status }], options);
+    return rendered.ok ? rendered.value.text : rendered.problems[0].message;
+  };
+
+  it('is cancelled in the words of each tool that has some', () => {
+    expect(written('markdown', 'cancelled')).toBe('- [-] x (id: 4; cancelled: too late)\n');
+    expect(written('task-master', 'cancelled')).toContain('"status": "cancelled"');
+    expect(JSON.parse(written('github', 'cancelled'))).toMatchObject([{ state: 'CLOSED', stateReason: 'NOT_PLANNED' }]);
+  });
+
+  it('keeps its reason in a list, and is another than a blocked one', () => {
+    const text = written('markdown', 'cancelled');
+    expect(read('markdown', text).tasks).toMatchObject([{ status: 'cancelled', reason: 'too late' }]);
+    expect(written('markdown', 'blocked', text)).toBe('- [!] x (id: 4; blocked: too late)\n');
+    expect(
+      read('markdown', '- [-] a1: x\n- [!] a2: y\n').tasks.map(({ status, reason }) => `${status}: ${reason}`),
+    ).toEqual(['cancelled: cancelled in the list', 'blocked: blocked in the list']);
+  });
+});
+
 describe('issues of GitHub', () => {
   it('wait for what they say, also in a task list, but not in code', () => {
     expect(rows(read('github', fixture('github.json')))).toEqual([
@@ -133,7 +167,7 @@ describe('issues of GitHub', () => {
       '7 blocked 2',
       '3 in_progress 2,7',
       '1 todo 2,3',
-      '6 blocked',
+      '6 cancelled',
     ]);
   });
 

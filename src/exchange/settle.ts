@@ -128,8 +128,10 @@ function checked(found: FoundTask, ids: Ids, edges: Edges, findings: Findings): 
     const hint = 'Use a whole number; the larger, the sooner.';
     findings.problem('import/priority', `the priority of ${quote(found.id)} is not a whole number`, at, hint);
   }
-  const reason = status === 'blocked' ? (found.reason ?? '').slice(0, LIMITS.reasonCharacters).toWellFormed() : null;
-  return { id, title, description, status, reason: reason === '' ? NO_REASON : reason, priority, after };
+  return { id, title, description, status, reason: reasonOf(found), priority, after };
 }
 
-const NO_REASON = 'blocked when it was imported';
+function reasonOf({ status, reason }: FoundTask): string | null {
+  if (status !== 'blocked' && status !== 'cancelled') return null;
+  return (reason ?? '').slice(0, LIMITS.reasonCharacters).toWellFormed() || `${status} when it was imported`;
+}

@@ -1,4 +1,4 @@
-import type { TASK_STATUSES } from '../protocol/shared-fields.ts';
+import type { SHOWN_STATUSES } from '../protocol/shared-fields.ts';
 
 /** A task on its way between Baton and another tool. */
 export interface ExchangedTask {
@@ -8,7 +8,7 @@ export interface ExchangedTask {
   /** Empty where there is none. */
   readonly description: string;
   readonly status: TaskStatus;
-  /** Why, where it is blocked. */
+  /** Why it is blocked or cancelled; null for the others. */
   readonly reason: string | null;
   /** The larger, the sooner. */
   readonly priority: number;
@@ -16,7 +16,7 @@ export interface ExchangedTask {
   readonly after: readonly string[];
 }
 
-export type TaskStatus = (typeof TASK_STATUSES)[number];
+export type TaskStatus = (typeof SHOWN_STATUSES)[number];
 
 /** Something that was understood in a way that somebody may not expect. It stops nothing. */
 export interface Notice {

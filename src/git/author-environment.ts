@@ -23,7 +23,7 @@ export async function readAuthorEnvironment(
   return { ...person('AUTHOR', 'author', settings, env), ...person('COMMITTER', 'committer', settings, env) };
 }
 
-/** Both or neither: a name with the address that git makes up for a host is nobody's identity. */
+/** Both or neither: a name with an address that git derives from the host is not an identity. */
 function person(
   variable: string,
   section: string,

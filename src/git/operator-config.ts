@@ -56,10 +56,15 @@ export interface Identity {
   readonly email: string;
 }
 
-/** Who commits: the operator, or Baton where git knows no operator. */
-export function committerOf(config: OperatorConfig, env: NodeJS.ProcessEnv = process.env): Identity {
-  const name = env['GIT_COMMITTER_NAME'] ?? config.get('committer.name') ?? config.get('user.name');
-  const email = env['GIT_COMMITTER_EMAIL'] ?? config.get('committer.email') ?? config.get('user.email');
+/** The author or committer of what Baton commits: the operator, or Baton if git knows no operator. */
+export function identityOf(
+  part: 'author' | 'committer',
+  config: OperatorConfig,
+  env: NodeJS.ProcessEnv = process.env,
+): Identity {
+  const variable = `GIT_${part.toUpperCase()}`;
+  const name = env[`${variable}_NAME`] ?? config.get(`${part}.name`) ?? config.get('user.name');
+  const email = env[`${variable}_EMAIL`] ?? config.get(`${part}.email`) ?? config.get('user.email');
   return name === undefined || email === undefined || name === '' || email === ''
     ? { name: 'Baton', email: 'baton@localhost' }
     : { name, email };

@@ -52,7 +52,7 @@ export type FindingAction =
 
 /** Compares what is recorded with what is there. It changes nothing: whoever asked decides what follows. */
 export function reconcile(tasks: readonly TaskView[], facts: Facts): Finding[] {
-  // Nobody is asked about work that a person cancelled.
+  // No question about work that a person cancelled.
   const kept = tasks.filter(({ status }) => status !== 'cancelled');
   return kept.flatMap((task) => [
     ...(task.status === 'done' ? undoneWork(task, facts) : mergedByHand(task, facts)),

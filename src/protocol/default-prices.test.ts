@@ -10,6 +10,8 @@ describe('the prices that Baton ships', () => {
     ['claude-sonnet-5', 200_000, 1_000_000, 20_000],
     ['claude-opus-5-5-20260922', 400_000, 2_000_000, 20_000],
     ['gpt-5.5-codex', 500_000, 3_000_000, 50_000],
+    ['gpt-5.5-pro', 3_000_000, 18_000_000, 3_000_000],
+    ['gpt-5-codex', 125_000, 1_000_000, 12_500],
     ['gpt-5.4-mini', 75_000, 450_000, 7500],
     ['gemini-2.5-pro', 125_000, 1_000_000, 12_500],
     ['gemini-2.5-flash-lite', 10_000, 40_000, 1000],
@@ -18,7 +20,8 @@ describe('the prices that Baton ships', () => {
   });
 
   it('do not guess', () => {
-    expect(priceOf([], 'somebody-elses-model')).toBeUndefined();
+    const unknown = ['somebody-elses-model', 'gpt-5.9-sol', 'gpt-7', 'claude-opus-6', 'claude-haiku-9', 'gemini-4-pro'];
+    for (const model of unknown) expect(priceOf([], model)).toBeUndefined();
     expect(priceOf([], null)).toBeUndefined();
   });
 

@@ -74,8 +74,8 @@ const agent = fc
     },
     { requiredKeys: ['run'], noNullPrototype: true },
   )
-  // A model client needs a prompt.
-  .map((fields) => (fields.run.startsWith('c') ? { prompt: 'Work.', ...fields } : fields));
+  // A model client needs a prompt that says something.
+  .map((fields) => (fields.run.startsWith('c') && !fields.prompt?.trim() ? { ...fields, prompt: 'Work.' } : fields));
 
 const AGENTS = ['builder', 'reviewer', 'constructor'];
 const runnable = fc.oneof(

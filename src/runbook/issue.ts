@@ -2,7 +2,7 @@ import { readCommandArgs, type CommandArgs } from './command-args.ts';
 import { withLibrary } from './library.ts';
 import type { Runbook } from './runbook.ts';
 
-/** The built-in workflow, which Baton ships: `baton run issue "TITLE"`. */
+/** The built-in workflow, which Baton ships: `baton run issue "TITLE"`, or `--task ID` for a task that is there already. */
 export const ISSUE = 'issue';
 
 /** It is that, unless the project has something else of that name. */
@@ -11,7 +11,7 @@ export function isIssue({ agents, commands, pipelines }: Runbook, name: string):
 }
 
 export function issueArgs(): CommandArgs {
-  const args = readCommandArgs('<title> [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]');
+  const args = readCommandArgs('[title] [--task <id>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]');
   if ('what' in args) throw new Error(args.what);
   return args;
 }

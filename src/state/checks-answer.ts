@@ -13,7 +13,7 @@ export interface Answered {
 
 const NO_CHECKS = 'no-checks';
 
-/** The answer that nothing is checked before a merge; undefined if nobody gave it. It counts while the runbook does not set `ci.required`. */
+/** The answer that nothing is checked before a merge; undefined if it was not given. It counts while the runbook does not set `ci.required`. */
 export function findChecksDeclined({ answers }: Answers): Answered | undefined {
   return answers.get(NO_CHECKS);
 }
@@ -22,7 +22,7 @@ export interface DeclineChecks {
   readonly by: string;
 }
 
-/** Records the answer once: nobody is asked again. */
+/** Records the answer once. */
 export function decideDeclineChecks(state: Answers, { by }: DeclineChecks): Outcome<null> {
   return decided(findChecksDeclined(state) === undefined ? [event('ChecksDeclined', { by })] : [], null);
 }

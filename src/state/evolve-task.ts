@@ -73,6 +73,9 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
     }
     case 'ThoughtRecorded':
       return recordedThought(task, recorded);
+    case 'WorkflowStarted':
+      // Every workflow begins in DRAFT, also one that a task has become.
+      return { ...task, firstPhase: 'DRAFT' };
     case 'TaskReinstated':
       // The work begins again: what lies before this entry counts no more, and the task is `todo` where it stands.
       return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null, lapsed: null };

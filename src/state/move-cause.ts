@@ -31,6 +31,8 @@ export const MOVE_CAUSES = [
   'reinstated',
   /** An operator imported the task from another tool. */
   'imported',
+  /** An operator made a workflow of the task. */
+  'workflow-started',
   /** A person answered a decision. */
   'decision',
   /** A recoverable error is tried again after its wait. */

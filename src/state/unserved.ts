@@ -5,7 +5,7 @@ import { statusOf, type Task } from './task.ts';
 import { canTake, workersInUse } from './worker-fit.ts';
 
 /**
- * The tasks that wait in a phase that nobody serves, oldest first: a session could claim them now, no worker of the runbook ever will,
+ * The tasks that wait in a phase that no worker serves, oldest first: a session could claim them now, no worker of the runbook ever will,
  * and no open decision asks about them. Each needs a person. In a project without workers a `todo` task is not among them: such a project
  * is a list that people and their own sessions claim from.
  */

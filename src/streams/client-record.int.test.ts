@@ -64,6 +64,16 @@ describe('the record of Gemini CLI', () => {
     expect(said).toEqual(['m1', 'm2'].map((id) => ({ kind: 'usage', of: 'message', id, usage })));
   });
 
+  it('is looked for in two levels of folders: a hook may name any path, and a walk takes long', () => {
+    const path = add('chats/session-c1.jsonl', line('m1', LATER));
+    add('chats/c1/a/m2.jsonl', line('m2', LATER));
+    add('chats/c1/a/b/m3.jsonl', line('m3', LATER));
+    expect(new ClientRecord('gemini', SINCE).read(hint(path, 'c1')).said).toMatchObject([{ id: 'm1' }, { id: 'm2' }]);
+    const startMs = performance.now();
+    new ClientRecord('stream-json', SINCE).read(hint('/.jsonl', 'c1'));
+    expect(performance.now() - startMs).toBeLessThan(2000);
+  });
+
   it('of another conversation is not reached through its name', () => {
     const path = add('chats/session-c1.jsonl', line('m1', LATER));
     add('other/x.jsonl', line('m2', LATER));

@@ -70,7 +70,7 @@ interface Layout {
 const RECORDS: Readonly<Record<Client, Layout>> = {
   'stream-json': {
     filesOf: ({ path }) => [path, ...filesBelow(path.replace(/\.jsonl$/, ''))],
-    // The stream tells of each message first. One that it has not told of belongs to a turn that is over.
+    // The stream reports each message first. A message that it has not reported belongs to a turn that is over.
     readLine: ({ type, message }) => {
       const { id, usage } = fieldsOf(message);
       if (type !== 'assistant' || usage === undefined) return [];
@@ -113,12 +113,20 @@ function isUncounted(lines: readonly Fields[], { toolUse }: RecordHint): boolean
   return asked < 0 || lines.findLastIndex(isCount) < asked;
 }
 
-function filesBelow(folder: string): readonly string[] {
+/** The path comes from a hook, which an agent can call: a walk through a whole disk would stop the supervisor, and with it every limit. */
+function filesBelow(folder: string, levels = LEVELS): readonly string[] {
+  if (levels === 0) return [];
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((each) => each.isFile() && each.name.endsWith('.jsonl'))
-      .map(({ parentPath, name }) => join(parentPath, name));
+    const found = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_FILES);
+    const files = found.filter((each) => each.isFile() && each.name.endsWith('.jsonl'));
+    const folders = found.filter((each) => each.isDirectory());
+    const here = files.map(({ name }) => join(folder, name));
+    return [...here, ...folders.flatMap(({ name }) => filesBelow(join(folder, name), levels - 1))].slice(0, MOST_FILES);
   } catch {
     return [];
   }
 }
+
+/** Claude Code has `CONVERSATION/subagents/ID.jsonl`, Gemini CLI `CONVERSATION/ID.jsonl`. */
+const LEVELS = 2;
+const MOST_FILES = 500;

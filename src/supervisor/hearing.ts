@@ -97,7 +97,7 @@ export class Hearing {
   }
 
   /**
-   * Reports what it has used; the daemon records it if a budget moves by a step, and in any case where `isDue`. Returns whether there was
+   * Reports what the agent has used; the daemon records it if a budget moves by a step, and always if `isDue`. Returns whether there was
    * anything to report.
    */
   async reportUsed(isDue: boolean): Promise<boolean> {

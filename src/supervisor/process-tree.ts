@@ -74,7 +74,7 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
   }
 }
 
-/** Undefined if there is no descriptor to look with: nobody knows then whether one is left. */
+/** Undefined if there is no descriptor to look with: then it is unknown whether a process is left. */
 function tryFindMembers(tree: ProcessTree, known: ReadonlySet<string>): readonly Member[] | undefined {
   try {
     return findMembers(tree, known);

@@ -119,6 +119,14 @@ describe('a tool call', () => {
     expect(agent.watch.toolEnded('t1', agent.nowMs)).toBe(true);
   });
 
+  it('that was reported is settled by a question of the client, and reported again after limits.tool', () => {
+    const agent = begin();
+    agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
+    agent.pass(61);
+    expect([agent.watch.asked(agent.nowMs), agent.watch.asked(agent.nowMs)]).toEqual([true, false]);
+    expect(agent.pass(61)).toMatchObject([{ what: 'tool' }]);
+  });
+
   it('that was never reported as ended is over with its turn', () => {
     const agent = begin();
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);

@@ -66,6 +66,16 @@ export class SilenceWatch {
     return this.#reported?.toolId === null && this.#settle();
   }
 
+  /**
+   * The client asks for a permission. A tool call that was reported is settled too: while a decision about it is open the agent is parked,
+   * and the daemon would drop the question.
+   */
+  asked(nowMs: number): boolean {
+    const wasReported = this.#settle();
+    this.heard(nowMs);
+    return wasReported;
+  }
+
   /** The client said that it tries a request again after so long: until then it is expected to be silent. */
   retries(afterMs: number, nowMs: number): boolean {
     const isOver = this.heard(nowMs);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import type { Standing } from './contract.ts';
+import { denyTool } from './deny-tool.ts';
 import { Scene } from './scene.cases.ts';
 
 const MESSAGE = '{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"x"}]}}';
@@ -55,6 +56,24 @@ describe('silence', () => {
     expect(scene.daemon.reports('silent')).toHaveLength(1);
     expect(await run.stop()).toContain('You must explicitly signal completion');
     expect(scene.daemon.reports('heard')).toHaveLength(1);
+    await run.control({ kind: 'kill', reason: '' });
+  });
+
+  it('is settled before the next tool: a budget that was used up meanwhile holds it', async () => {
+    let standing = WORKS;
+    await using scene = new Scene({
+      agent_report: ({ input }) => {
+        if (input['kind'] === 'silent') standing = { ...WORKS, is_parked: true };
+        if (input['kind'] === 'heard') standing = { ...WORKS, is_parked: true, is_held: true };
+        return { ok: true, result: { standing } };
+      },
+      agent_standing: () => ({ ok: true, result: standing }),
+    });
+    await scene.daemon.start();
+    const run = await scene.start({ ...STREAM, silence_ms: 100, tool_ms: 60_000, hold_ms: 50 });
+    await until('the silence is reported', () => scene.daemon.reports('silent').length > 0);
+    const answer: unknown = await (await run.post('/hook/pre-tool-use', { tool_name: 'Bash' })).json();
+    expect(answer).toEqual(denyTool('stream-json').answer);
     await run.control({ kind: 'kill', reason: '' });
   });
 

@@ -12,7 +12,7 @@ export interface SilenceOptions {
 
 /**
  * Reports an agent that is silent in a turn, and that it was heard again. Turns are known from the client's stream; a plain command is
- * watched from its first hook on, since before that nobody knows whether it is meant to print anything.
+ * watched from its first hook on, since before that it is unknown whether it is meant to print anything.
  */
 export class Silence {
   readonly #options: SilenceOptions;
@@ -75,7 +75,8 @@ export class Silence {
 
   /** A hook was called. Without a stream, hooks are all that is known of turns and tool calls. */
   hook(name: string, body: Uint8Array): void {
-    this.heard();
+    if (name === 'permission-request') this.#settle(this.#watch?.asked(performance.now()));
+    else this.heard();
     if (this.#hasStream || this.#watch === undefined) return;
     this.#knowsTurns = true;
     this.#watch.turnBegan();
@@ -90,7 +91,7 @@ export class Silence {
     await this.#reporting;
   }
 
-  /** What was printed while this process stood still lies in the pipe: it is read before anybody is told of silence. */
+  /** Reads the pipe first: after this process was stopped, the agent's output waits there. */
   async #look(watch: SilenceWatch): Promise<void> {
     await heardOutput();
     const silence = watch.look(performance.now(), this.#options.isSuspended());

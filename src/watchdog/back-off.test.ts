@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { crashesInRow, restartDelay, RESTART_TIMES } from './back-off.ts';
+import { crashesInRow, longerDelay, restartDelay, RESTART_TIMES } from './back-off.ts';
 import { readRestartTimes, restartsItself } from './settings.ts';
 
 const TIMES = { firstMs: 100, lastMs: 1000, tries: 6, steadyMs: 5000 };
@@ -8,6 +8,10 @@ describe('a daemon that crashes', () => {
   it('is started again after waits that grow up to a bound, and then not at all', () => {
     const delays = [1, 2, 3, 4, 5, 6, 7].map((inRow) => restartDelay(inRow, TIMES));
     expect(delays).toEqual([100, 200, 400, 800, 1000, 1000, undefined]);
+  });
+
+  it('is looked for less and less often while another process has its lock', () => {
+    expect([1, 400, 900].map((delayMs) => longerDelay(delayMs, TIMES))).toEqual([2, 800, 1000]);
   });
 
   it('begins a new row if it has run for a while', () => {

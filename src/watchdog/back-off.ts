@@ -2,7 +2,7 @@ export interface RestartTimes {
   /** The wait before the first restart; it doubles with each crash in a row. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** So many crashes in a row, and nobody restarts it any more. */
+  /** After so many crashes in a row the watchdog gives up. */
   readonly tries: number;
   /** A daemon that has run so long did not crash at its start: the count begins again. */
   readonly steadyMs: number;
@@ -19,4 +19,9 @@ export function crashesInRow(before: number, ranMs: number, { steadyMs }: Restar
 /** How long to wait before the daemon is started again; undefined: not at all. */
 export function restartDelay(inRow: number, { firstMs, lastMs, tries }: RestartTimes): number | undefined {
   return inRow > tries ? undefined : Math.min(firstMs * 2 ** (inRow - 1), lastMs);
+}
+
+/** The wait after this one, if the reason for it is still there. */
+export function longerDelay(delayMs: number, { lastMs }: Pick<RestartTimes, 'lastMs'>): number {
+  return Math.min(delayMs * 2, lastMs);
 }

@@ -10,7 +10,7 @@ export interface RestartRecord {
   /** The newest crash. */
   readonly at: string;
   readonly reason: string;
-  /** Nobody starts it again by itself. */
+  /** The watchdog does not start it again. */
   readonly gave_up: boolean;
 }
 

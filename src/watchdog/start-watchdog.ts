@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { ENVIRONMENT_FD, splitEnvironment } from '../api/environment-pipe.ts';
+import { pipesOf } from '../api/start-daemon.ts';
+import { longerDelay } from './back-off.ts';
 import { readRestartTimes } from './settings.ts';
 
 /** The pipe that closes with the daemon, and what is written into it by a daemon that stops as it was asked to. */
@@ -10,7 +12,7 @@ export const LIFE_FD = 3;
 export const GOODBYE = 'goodbye\n';
 
 export interface Watchdog {
-  /** The daemon stops, and is not to be started again. */
+  /** The daemon stops, and is not to be started again. Resolves when the watchdog has ended. */
   dismiss(): Promise<void>;
 }
 
@@ -22,7 +24,8 @@ export interface WatchdogOptions {
 
 /** Starts the watchdog of this process, and another one whenever it ends, with growing waits. */
 export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watchdog {
-  const { firstMs, lastMs, steadyMs } = readRestartTimes(env);
+  const times = readRestartTimes(env);
+  const { firstMs, steadyMs } = times;
   let child: ChildProcess | undefined;
   let delayMs = firstMs;
   let isDismissed = false;
@@ -33,7 +36,7 @@ export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watch
     const onEnd = (reason: string): void => {
       if (isDismissed) return;
       onLost(reason);
-      delayMs = performance.now() - startedMs >= steadyMs ? firstMs : Math.min(delayMs * 2, lastMs);
+      delayMs = performance.now() - startedMs >= steadyMs ? firstMs : longerDelay(delayMs, times);
       again = setTimeout(begin, delayMs).unref();
     };
     child?.once('error', ({ message }) => onEnd(message));
@@ -44,15 +47,28 @@ export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watch
     async dismiss() {
       isDismissed = true;
       clearTimeout(again);
-      const pipe = child?.stdio[LIFE_FD];
+      const pipe = child === undefined ? undefined : pipesOf(child)[LIFE_FD];
       if (!(pipe instanceof Writable)) return;
       await new Promise<void>((resolve) => {
         pipe.once('error', () => resolve());
         pipe.end(GOODBYE, () => resolve());
       });
+      // `baton down` waits for the daemon: after it nothing of Baton runs in the state folder.
+      if (child !== undefined) await hasEnded(child);
     },
   };
 }
+
+/** Resolves when the process has ended, or after a while: one that hangs must not keep the daemon from ending. */
+async function hasEnded(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    setTimeout(resolve, LEAVING_MS);
+  });
+}
+
+const LEAVING_MS = 2000;
 
 /** In a clone the source runs as it stands; a release has a bundle. */
 const ENTRY = ['watchdog/main.ts', 'watchdog.cjs'].map((path) => join(import.meta.dirname, '..', path));
@@ -69,15 +85,13 @@ function spawnWatchdog(stateDir: string, env: WatchdogOptions['env']): ChildProc
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
   });
-  const pipe = child.stdio[ENVIRONMENT_FD];
-  if (pipe instanceof Writable) {
-    pipe.on('error', () => undefined);
-    pipe.end(piped);
-  }
-  child.stdio[LIFE_FD]?.on('error', () => undefined);
+  const stdio = pipesOf(child);
+  const [pipe, life] = [stdio[ENVIRONMENT_FD], stdio[LIFE_FD]];
+  for (const each of [pipe, life]) if (each instanceof Writable) each.on('error', () => undefined);
+  if (pipe instanceof Writable) pipe.end(piped);
   child.unref();
   // The pipe must not keep the daemon alive, either.
-  unref(child.stdio[LIFE_FD]);
+  unref(life);
   return child;
 }
 

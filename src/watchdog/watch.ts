@@ -4,7 +4,7 @@ import { hasDownIntent } from '../api/down-intent.ts';
 import { findDaemon } from '../api/reach.ts';
 import { startDaemon } from '../api/start-daemon.ts';
 import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
-import { crashesInRow, restartDelay, type RestartTimes } from './back-off.ts';
+import { crashesInRow, longerDelay, restartDelay, type RestartTimes } from './back-off.ts';
 import { crashReason } from './crash-reason.ts';
 import { readRestarts, writeRestarts } from './restart-record.ts';
 
@@ -15,8 +15,8 @@ export interface WatchOptions {
 }
 
 /**
- * The daemon has ended without a goodbye: starts it again, with growing waits. Resolves when a daemon runs, whoever started it, and this
- * watchdog is not needed any more; or when nobody wants one; or when it gives up.
+ * The daemon has ended without a goodbye: starts it again, with growing waits. Resolves when a daemon runs, no matter
+ * which process started it; when `baton down` is on record or the state folder is gone; or when it gives up.
  */
 export async function restartDaemon(options: WatchOptions): Promise<void> {
   const { stateDir, times } = options;
@@ -44,10 +44,10 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Starts a daemon after a wait. Returns why it did not start; undefined if one runs, or nobody wants one. */
-async function start({ stateDir, env }: WatchOptions, delayMs: number): Promise<string | undefined> {
-  for (;;) {
-    await pause(delayMs);
+/** Starts a daemon after a wait. Returns why it did not start; undefined if one runs, or none is wanted. */
+async function start({ stateDir, env, times }: WatchOptions, delayMs: number): Promise<string | undefined> {
+  for (let waitMs = delayMs; ; waitMs = longerDelay(waitMs, times)) {
+    await pause(waitMs);
     if (!existsSync(stateDir) || hasDownIntent(stateDir)) return undefined;
     const connection = await findDaemon(stateDir);
     connection?.close();
@@ -55,7 +55,7 @@ async function start({ stateDir, env }: WatchOptions, delayMs: number): Promise<
     const started = await startDaemon({ stateDir, env: { ...env, BATON_RESTARTED: '1' }, deadlineMs: START_MS });
     if (started.kind === 'listens') return undefined;
     if (started.kind === 'failed') return hasDownIntent(stateDir) ? undefined : started.error.message;
-    // Another process starts one, or one has the lock and is about to listen or to end: the next look tells.
+    // Another process starts one, or one has the lock and is about to listen or to end: the next look tells. Each look costs a process.
   }
 }
 

@@ -3,12 +3,12 @@ import { words } from './words.js';
 
 /** A second click of a double click comes within this time. */
 const DOUBLE_MS = 700;
-/** Nobody aims at a button that has just moved under the pointer. */
+/** A click on a button that has just moved under the pointer was meant for another. */
 const MOVED_MS = 400;
 
 /**
  * How people answer decisions: once each. A click while an answer is under way, the second one of a double click, and a click on a button that has
- * just moved there are ignored. Who comes second, from another tab or terminal, is shown what was chosen first.
+ * just moved there are ignored. If another tab or terminal answered first, its choice is shown.
  */
 export function answersTo(daemon, onChange) {
   const underWay = new Set();
@@ -35,7 +35,7 @@ export function answersTo(daemon, onChange) {
   };
 }
 
-/** Returns whether the decision is settled now, whoever did it. */
+/** Returns whether the decision is settled now, by this page or another client. */
 async function send(daemon, { id, title, options }, option) {
   try {
     await daemon.call('decision_resolve', { id, option });
@@ -48,7 +48,7 @@ async function send(daemon, { id, title, options }, option) {
   }
 }
 
-/** Returns whether somebody else had answered it. */
+/** Returns whether another client had answered it. */
 async function showFirst(daemon, id, title) {
   const { result, options } = await daemon.call('decision_show', { id }).catch(() => ({ result: null }));
   if (result === null) return false;

@@ -2,7 +2,7 @@ import { stagesOf } from './stages.js';
 import { part, words } from './words.js';
 
 /** What was asked of the daemon, put into the page. */
-export function showBoard({ status, work, blocked, next, done, workflows, costs }, answers) {
+export function showBoard({ status, work, blocked, next, done, cancelled, workflows, costs }, answers) {
   const decisions = status.needs_you.map((each) => ({ ...each, isUnderWay: answers.isUnderWay(each.id) }));
   const hadButtons = document.querySelector('#needs button') !== null;
   const hasChanged = fill('needs', [...decisions, ...status.attention], (each) =>
@@ -13,11 +13,20 @@ export function showBoard({ status, work, blocked, next, done, workflows, costs 
   fill('blocked', blocked, (task) => taskItem(task, workflows.get(task.id)), workflows);
   fill('next', next, (task) => taskItem(task));
   fill('done', done, (task) => taskItem(task, workflows.get(task.id)), workflows);
+  fill('cancelled', cancelled, (task) => taskItem(task));
+  showCounts(status.tasks);
   fill('agents', status.agents, ({ name, status: how, task_id: task }) => item([name, how], task ?? ''));
   fill('pipelines', status.pipelines, ({ name, status: how, steps = [] }) =>
     item([name, how], steps.map((step) => `${step.name}: ${step.status}`).join(', ')),
   );
   fill('costs', costs, costItem);
+}
+
+/** The tasks by status, in the words of `baton status`. */
+function showCounts(tasks) {
+  const some = Object.entries(tasks).filter(([, count]) => count > 0);
+  const counts = some.map(([status, count]) => `${count} ${status}`).join(', ');
+  document.getElementById('counts').textContent = counts === '' ? '' : `tasks ${counts}`;
 }
 
 export function showEntries(entries) {

@@ -9,7 +9,7 @@ export class Refused extends Error {
   }
 }
 
-/** There is no answer: nobody knows how things are. */
+/** There is no answer, so the status is unknown. */
 export class NoAnswer extends Error {
   /** @param {'hung' | 'away' | 'unreadable'} how */
   constructor(how) {

@@ -80,10 +80,11 @@ async function look() {
   const list = async (input) => (await daemon.call('task_list', { limit: MOST_TASKS, ...input })).tasks;
   const status = await daemon.call('status_get');
   const total = Object.values(status.tasks).reduce((sum, count) => sum + count, 0);
-  const [blocked, busy, next, newest, costs] = await Promise.all([
+  const [blocked, busy, next, cancelled, newest, costs] = await Promise.all([
     list({ status: 'blocked' }),
     list({ status: 'in_progress' }),
     list({ status: 'todo' }),
+    list({ status: 'cancelled' }),
     list({ after_n: Math.max(0, total - LATELY) }),
     daemon.call('costs_get', { by: 'day' }),
   ]);
@@ -91,7 +92,16 @@ async function look() {
   const shown = [...busy, ...blocked, ...done].slice(0, MOST_WORKFLOWS);
   const workflows = await Promise.all(shown.map(async ({ id }) => daemon.call('workflow_get', { task_id: id })));
   const byTask = new Map(workflows.map((each) => [each.task_id, each]));
-  return { status, work: busy, blocked, next, done, workflows: byTask, costs: costs.rows.slice(-DAYS).toReversed() };
+  return {
+    status,
+    work: busy,
+    blocked,
+    next,
+    done,
+    cancelled: cancelled.toReversed(),
+    workflows: byTask,
+    costs: costs.rows.slice(-DAYS).toReversed(),
+  };
 }
 
 const MOST_ENTRIES = 30;

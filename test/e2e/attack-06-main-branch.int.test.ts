@@ -6,8 +6,8 @@ import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 
 /**
- * Attack 6: a session moves the main branch itself. From its fenced worktree git refuses; with the fence gone around, and in the main
- * checkout with a cleared environment, the moves are recorded, one decision asks about both, and nothing is merged on top of them.
+ * Attack 6: a session moves the main branch itself. From its fenced worktree git refuses; with the fence gone around by git's own path, and in the
+ * main checkout with a cleared environment, the moves are recorded, one decision asks about both, and nothing is merged on top of them.
  */
 let scene: RunScene;
 const git = (...args: string[]): string =>
@@ -15,15 +15,19 @@ const git = (...args: string[]): string =>
     encoding: 'utf8',
   }).trim();
 
+/** `git` itself, not the shim that Baton puts on the PATH of a session. */
+const GIT = execFileSync('/bin/sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+
 const ATTACK = `
 - run: git -c user.name=e -c user.email=e@e commit -q --allow-empty -m evil
 - run: "! git update-ref refs/heads/main HEAD 2>refused.txt"
 - run: "! git -C ../.. -c user.name=e -c user.email=e@e commit -q --allow-empty -m evil 2>>refused.txt"
-- run: git -c core.hooksPath=/dev/null update-ref refs/heads/main HEAD
+- run: "! git -c core.hooksPath=/dev/null update-ref refs/heads/main HEAD 2>>refused.txt"
+- run: GIT -c core.hooksPath=/dev/null update-ref refs/heads/main HEAD
 - run: while ! test -e ../../seen.txt; do sleep 0.05; done
-- run: env -i PATH="$PATH" git -C ../.. -c user.name=eve -c user.email=eve@example.org commit -q --allow-empty -m worse
+- run: env -i GIT -C ../.. -c user.name=eve -c user.email=eve@example.org commit -q --allow-empty -m worse
 - hang
-`;
+`.replaceAll('GIT', GIT);
 
 beforeAll(async () => {
   scene = new RunScene();
@@ -64,7 +68,7 @@ it('sees a session move the main branch, asks once, and merges nothing until a p
   expect(third).toMatchObject({ old: second?.['new'], new: git('rev-parse', 'main'), fast_forward: true });
 
   const refused = readFileSync(join(scene.repository, '.worktrees', 'evil-the-attack', 'refused.txt'), 'utf8');
-  expect(refused.match(/moving refs\/heads\/main refused: it is the main branch/g)).toHaveLength(2);
+  expect(refused.match(/moving refs\/heads\/main refused: it is the main branch/g)).toHaveLength(3);
 
   const { needs_you: asked } = await scene.ask<{ needs_you: Asked[] }>('status_get');
   expect(asked).toMatchObject([{ source: 'integrity', context: expect.stringMatching(/eve@example\.org[^]*thief/) }]);

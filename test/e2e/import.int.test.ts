@@ -112,6 +112,14 @@ describe('an import', () => {
     expect(task('bd-91d0')).toMatchObject({ status: 'blocked', blocked_because: 'deferred in beads' });
   });
 
+  it('takes cancelled tasks over as cancelled, and writes them so', () => {
+    baton(['task', 'import', '-'], '- [-] C1: Not wanted (cancelled: too late)\n');
+    expect(task('C1')).toMatchObject({ status: 'cancelled', blocked_because: 'cancelled: too late' });
+    expect(baton(['task', 'export', '--to', 'markdown']).out).toContain(
+      '- [-] Not wanted (id: C1; cancelled: too late)\n',
+    );
+  });
+
   it('says what it does not know', () => {
     const nothing = write('nothing.txt', 'just words\n');
     expect(baton(['task', 'import', nothing])).toMatchObject({

@@ -28,14 +28,24 @@ it('a workflow that nothing would check is refused without a terminal, and asked
       '  hint: List the checks as [[ci.required]] in baton.toml, or write ci.required = [] there to merge without any.\n',
   });
 
+  // The same goes for a task that is there already, and a task that cannot be taken is refused before anything is asked.
+  const taken = ['run', 'issue', '--task', 'A', '--detach'];
+  expect(world.baton(taken)).toMatchObject({ code: 1, err: expect.stringContaining('there is no task A') });
+  world.baton(['task', 'add', 'A', '--title', 'Write it down']);
+  expect(world.baton(taken)).toMatchObject({ code: 2, err: expect.stringContaining('nothing would be checked') });
+
   const { repository: cwd, env } = world;
   await using screen = new Terminal([process.execPath, BATON, ...run], { cwd, env, columns: 120 });
   await screen.shows('Merge without checks from now on? [y/N]');
   screen.type('y\r');
-  await screen.shows('Started W-00001.');
+  await screen.shows('Started W-00002.');
   expect(await screen.exit()).toBe(0);
 
-  expect(world.baton(run)).toMatchObject({ code: 0, out: expect.stringContaining('Started W-00002.') });
+  expect(world.baton(run)).toMatchObject({ code: 0, out: expect.stringContaining('Started W-00003.') });
+  expect(world.baton([...taken, '--plan'])).toMatchObject({ code: 0, out: expect.stringContaining('with task = A\n') });
+  expect(world.baton(taken)).toMatchObject({ code: 0, out: 'Started A. See it: baton task show A\n' });
+  expect(world.baton(taken)).toMatchObject({ code: 1, err: expect.stringContaining('A is a workflow already') });
+  expect(world.baton(['run', 'issue', 'A title', ...taken.slice(2)]).err).toContain('a title does not go with --task');
   expect(world.baton(['run', 'issue', 'Add a thing', '--plan']).out).toContain('an operator chose that');
   const declined = (await readLedger(world)).filter(({ type }) => type === 'ChecksDeclined');
   expect(declined.map(({ data }) => data['by'])).toEqual([expect.stringMatching(/^operator:/)]);

@@ -62,7 +62,14 @@ describe('the page, in a browser', () => {
   it('does not show what is blocked as being at work', { timeout: 60_000 }, async () => {
     await scene.ask('task_create', { task_id: 'A', title: 'do it' });
     await scene.ask('task_update', { task_id: 'A', status: 'blocked', notes: 'no disk' });
+    await scene.ask('task_create', { task_id: 'B', title: 'not wanted' });
+    await scene.ask('task_cancel', { task_id: 'B', reason: 'too late' });
     await page.goto(await address());
+    const cancelled = page.locator('#cancelled [data-task="B"]');
+    await cancelled.waitFor();
+    expect(await cancelled.textContent()).toContain('cancelled: too late');
+    expect(await page.locator('#counts').textContent()).toBe('tasks 1 blocked, 1 cancelled');
+    expect(await page.locator('#blocked [data-task]').count()).toBe(1);
     const line = page.locator('#blocked [data-task="A"]');
     await line.waitFor();
     expect(await line.textContent()).toContain('no disk');

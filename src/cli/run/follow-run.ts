@@ -5,6 +5,7 @@ import { lookingOn } from '../ask.ts';
 import { EXIT, type Given, type Io } from '../command.ts';
 import { showDecision } from '../decisions/show-decision.ts';
 import { reportError } from '../operation-command.ts';
+import { sayCopying } from '../say-copying.ts';
 import { sayWhenAway } from '../say-when-away.ts';
 import { followEntries } from './follow-entries.ts';
 import { untilInterrupted } from './interrupt.ts';
@@ -26,6 +27,7 @@ export async function followRun(run: Run, given: Given, io: Io): Promise<number>
   using interrupt = untilInterrupted();
   const client = lookingOn(given, io);
   using _away = sayWhenAway(io, client);
+  using _copying = sayCopying(io, client);
   const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
   try {
     const outputs = new StepOutputs(run.id, findStateDir(io.env));

@@ -25,6 +25,7 @@ export const run: Command = {
   summary: 'Run a command or a pipeline of the runbook',
   examples: [
     'baton run issue "Add a login page"',
+    'baton run issue --task T-12',
     'baton run ship --plan',
     'baton run ship v1.2 --detach',
     'baton run ship -- --json',

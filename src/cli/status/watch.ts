@@ -99,7 +99,7 @@ async function watchOnScreen(
   const paint = (): void => {
     if (status === undefined && away === undefined) return;
     const { columns, rows } = screen;
-    // Also if this process, or the machine, slept: nobody noticed yet that there was no answer.
+    // Also after this process or the machine was suspended, when no timer has fired yet.
     away ??= Date.now() - askedAt > STALE_MS ? { since: new Date(askedAt), why: STALE } : undefined;
     const common = { columns, rows, now: new Date(), colors: wantsColors(io) };
     screen.paint(renderTree(status ?? NOTHING, away === undefined ? common : { ...common, away }));

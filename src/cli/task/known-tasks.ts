@@ -36,7 +36,7 @@ interface View {
   readonly id: string;
   readonly n: number;
   readonly title: string;
-  readonly status: TaskStatus | 'cancelled';
+  readonly status: TaskStatus;
   readonly after: readonly string[];
   readonly priority: number;
   readonly blocked_because?: string | null;
@@ -50,7 +50,7 @@ function isView(value: unknown): value is View {
 }
 
 function knownTask({ id, title, status, after, priority, blocked_because: reason }: View): KnownTask {
-  // Other tools know no cancelled task that may come back: it is blocked there, and the reason says that it was cancelled.
-  const known = status === 'cancelled' ? 'blocked' : status;
-  return { id, title, status: known, after, priority, reason: reason ?? null };
+  // Where the status says it, the reason need not.
+  const why = status === 'cancelled' ? reason?.replace(/^cancelled: /, '') : reason;
+  return { id, title, status, after, priority, reason: why ?? null };
 }

@@ -38,7 +38,7 @@ function counted(count: number): string {
 }
 
 function statuses(added: ImportReport['added']): string {
-  const counts = (['done', 'in_progress', 'blocked', 'todo'] as const).flatMap((status) => {
+  const counts = (['done', 'in_progress', 'blocked', 'cancelled', 'todo'] as const).flatMap((status) => {
     const count = added.filter((task) => task.status === status).length;
     return count === 0 ? [] : [`${count} ${status}`];
   });

@@ -3,7 +3,7 @@ import type { RenderOptions } from '../format.ts';
 import { fromTaskId, toTaskId } from '../foreign-id.ts';
 import { isRaw, parseRaw, rawList, rawText, type Raw } from '../json.ts';
 import { isSameSet, wordFor } from '../same.ts';
-import type { ExchangedTask, Notice, Rendering } from '../task.ts';
+import type { ExchangedTask, Notice, Rendering, TaskStatus } from '../task.ts';
 import { readBeads } from './read.ts';
 import { linesOf } from './records.ts';
 import { BLOCKING, beadsPriority, priorityOf, STATUSES } from './words.ts';
@@ -25,10 +25,20 @@ export function renderBeads(tasks: readonly ExchangedTask[], { existing = '', at
   return accepted({ text, notices: tasks.flatMap(noticesOf) });
 }
 
-/** Beads refuses longer ones when it imports. */
-function noticesOf({ id, title }: ExchangedTask): Notice[] {
+function noticesOf({ id, title, status }: ExchangedTask): Notice[] {
   const bytes = new TextEncoder().encode(title).length;
-  return bytes > 500 ? [{ message: `${id}: beads takes no title of more than 500 bytes`, line: null }] : [];
+  return [
+    // Beads refuses longer ones when it imports.
+    ...(bytes > 500 ? [{ message: `${id}: beads takes no title of more than 500 bytes`, line: null }] : []),
+    ...(status === 'cancelled'
+      ? [{ message: `${id} is cancelled; beads has no such status: blocked`, line: null }]
+      : []),
+  ];
+}
+
+/** Beads has no word for a task that was given up: closed would count as done for those that wait for it. */
+function statusOf({ status }: ExchangedTask): TaskStatus {
+  return status === 'cancelled' ? 'blocked' : status;
 }
 
 /** A list, as `bd list --json` prints it, becomes lines. */
@@ -53,7 +63,7 @@ function newRecord(task: ExchangedTask, at: string): Raw {
 function update(raw: Raw, task: ExchangedTask, before: ExchangedTask | undefined, at: string): boolean {
   const said = JSON.stringify(raw);
   if (before !== undefined && before.title !== task.title) raw['title'] = task.title;
-  if (STATUSES.get(rawText(raw, 'status') ?? 'open') !== task.status) setStatus(raw, task, at);
+  if (STATUSES.get(rawText(raw, 'status') ?? 'open') !== statusOf(task)) setStatus(raw, task, at);
   const priority = beadsPriority(task.priority);
   if (before === undefined || before.priority !== priorityOf(priority)) raw['priority'] = priority;
   if (before === undefined || !isSameSet(before.after, task.after)) setDependencies(raw, task, before, at);
@@ -63,7 +73,8 @@ function update(raw: Raw, task: ExchangedTask, before: ExchangedTask | undefined
 }
 
 /** `closed_at` is there exactly where the issue is closed, or beads refuses it. */
-function setStatus(raw: Raw, { status }: ExchangedTask, at: string): void {
+function setStatus(raw: Raw, task: ExchangedTask, at: string): void {
+  const status = statusOf(task);
   raw['status'] = wordFor(STATUSES, status);
   if (status === 'done') raw['closed_at'] = at;
   else delete raw['closed_at'];

@@ -40,7 +40,7 @@ function readIssue(node: ObjectNode, findings: Findings): FoundTask | undefined 
     id,
     title: textOf(node, 'title') ?? '',
     description: body.replaceAll('\r\n', '\n').trim(),
-    status: isDropped ? 'blocked' : isClosed ? 'done' : open,
+    status: isDropped ? 'cancelled' : isClosed ? 'done' : open,
     reason: isDropped ? 'closed as not planned on GitHub' : 'blocked on GitHub',
     priority,
     after: referencesIn(body).map((number) => ({ id: number, at: node.at, isLoose: true })),

@@ -1,7 +1,7 @@
 import { accepted, type Parsed } from '../../protocol/problem.ts';
 import type { RenderOptions } from '../format.ts';
 import { isRaw, parseRaw, rawList, type Raw } from '../json.ts';
-import type { ExchangedTask, Notice, Rendering } from '../task.ts';
+import type { ExchangedTask, Notice, Rendering, TaskStatus } from '../task.ts';
 import { isBegunLabel, isBlockedLabel } from './labels.ts';
 import { readGithub } from './read.ts';
 import { referencesIn } from './references.ts';
@@ -36,14 +36,18 @@ function isNumber(id: string): boolean {
   return /^[1-9]\d{0,14}$/.test(id);
 }
 
+const CLOSED: ReadonlyMap<TaskStatus, { readonly state: string; readonly reason: string }> = new Map([
+  ['done', { state: 'CLOSED', reason: 'COMPLETED' }],
+  ['cancelled', { state: 'CLOSED', reason: 'NOT_PLANNED' }],
+]);
+
 function write(issue: Raw, task: ExchangedTask): Notice[] {
   issue['title'] = task.title;
-  const wasDropped = issue['state'] === 'CLOSED' && issue['stateReason'] === 'NOT_PLANNED' && task.status === 'blocked';
-  if (!wasDropped) {
-    issue['state'] = task.status === 'done' ? 'CLOSED' : 'OPEN';
-    if ('stateReason' in issue) issue['stateReason'] = task.status === 'done' ? 'COMPLETED' : '';
-  }
-  issue['labels'] = labels(issue['labels'], task, wasDropped);
+  const { state, reason } = CLOSED.get(task.status) ?? { state: 'OPEN', reason: '' };
+  issue['state'] = state;
+  // Without it a closed issue counts as done.
+  if ('stateReason' in issue || task.status === 'cancelled') issue['stateReason'] = reason;
+  issue['labels'] = labels(issue['labels'], task);
   const body = typeof issue['body'] === 'string' ? issue['body'] : '';
   const said = new Set(referencesIn(body));
   const missing = task.after.filter((id) => isNumber(id) && !said.has(id));
@@ -56,9 +60,8 @@ function write(issue: Raw, task: ExchangedTask): Notice[] {
 }
 
 /** The label of its status, and every other that is there. */
-function labels(before: unknown, { status }: ExchangedTask, wasDropped: boolean): unknown[] {
+function labels(before: unknown, { status: wants }: ExchangedTask): unknown[] {
   const all: unknown[] = Array.isArray(before) ? before : [];
-  const wants = wasDropped ? '' : status;
   const named = (fits: (name: string) => boolean) => (label: unknown) => isRaw(label) && fits(String(label['name']));
   const kept = all.filter(
     (label) =>

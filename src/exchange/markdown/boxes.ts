@@ -9,7 +9,7 @@ export const BOXES: ReadonlyMap<string, TaskStatus> = new Map([
   ['/', 'in_progress'],
   ['~', 'in_progress'],
   ['!', 'blocked'],
-  ['-', 'blocked'],
+  ['-', 'cancelled'],
 ]);
 
 export function boxOf(status: TaskStatus): string {

@@ -1,4 +1,5 @@
 import { isTaskId } from '../foreign-id.ts';
+import type { TaskStatus } from '../task.ts';
 
 /** What the first line of an item says. */
 export interface Head {
@@ -34,7 +35,7 @@ function parseDetails(text: string): Details | undefined {
   for (let rest = text; rest.trim() !== '';) {
     const [all = '', name = ''] = NAME.exec(rest) ?? [];
     if (all === '') return undefined;
-    const end = name === 'blocked' ? -1 : rest.indexOf(';');
+    const end = REASONS.has(name.toLowerCase()) ? -1 : rest.indexOf(';');
     const value = rest.slice(all.length, end < 0 ? undefined : end).trim();
     rest = end < 0 ? '' : rest.slice(end + 1);
     if (!take(details, name.toLowerCase(), value)) return undefined;
@@ -42,24 +43,34 @@ function parseDetails(text: string): Details | undefined {
   return Object.keys(details).length === 0 ? undefined : details;
 }
 
-const NAME = /^\s*(id|after|depends on|blocked by|priority|blocked)\s*:/i;
+const NAME = /^\s*(id|after|depends on|blocked by|priority|blocked|cancelled)\s*:/i;
+
+/** A reason reaches to the closing bracket. */
+const REASONS: ReadonlySet<string> = new Set(['blocked', 'cancelled']);
 
 function take(details: Details, name: string, value: string): boolean {
   if (name === 'id') details.id = value;
   else if (name === 'priority') details.priority = Number(value);
-  else if (name === 'blocked') details.reason = value;
+  else if (REASONS.has(name)) details.reason = value;
   else details.after = value.split(',').map((id) => id.trim().replace(/^#/, ''));
   if (name === 'id') return isTaskId(value);
-  return name === 'priority' ? /^-?\d{1,15}$/.test(value) : name === 'blocked' || (details.after ?? []).every(isTaskId);
+  return name === 'priority' ? /^-?\d{1,15}$/.test(value) : REASONS.has(name) || (details.after ?? []).every(isTaskId);
 }
 
-export function renderHead({ id, title, after, priority, reason }: Head): string {
+export function renderHead({
+  id,
+  title,
+  after,
+  priority,
+  reason,
+  status,
+}: Head & { readonly status?: TaskStatus }): string {
+  const word = status === 'cancelled' ? 'cancelled' : 'blocked';
   const details = [
     ...(id === undefined ? [] : [`id: ${id}`]),
     ...(after.length === 0 ? [] : [`after: ${after.join(', ')}`]),
     ...(priority === 0 ? [] : [`priority: ${priority}`]),
-    // It reaches to the closing bracket.
-    ...(reason === null ? [] : [`blocked: ${oneLine(reason).replaceAll('(', '[').replaceAll(')', ']')}`]),
+    ...(reason === null ? [] : [`${word}: ${oneLine(reason).replaceAll('(', '[').replaceAll(')', ']')}`]),
   ];
   return details.length === 0 ? oneLine(title) : `${oneLine(title)} (${details.join('; ')})`;
 }

@@ -67,7 +67,7 @@ function foundTask({ item, head, id, parent }: NamedItem): FoundTask {
     title: head.title,
     description: descriptionOf(item),
     status,
-    reason: head.reason ?? (item.box === '-' ? 'cancelled in the list' : 'blocked in the list'),
+    reason: head.reason ?? `${status} in the list`,
     priority: head.priority,
     after: head.after.map((before) => ({ id: before, at: item.at })),
     ...(parent === undefined ? {} : { parent }),

@@ -59,7 +59,7 @@ function renderLine(
     before.title === task.title &&
     before.priority === task.priority &&
     isSameSet(before.after, task.after) &&
-    (task.status !== 'blocked' || before.reason === task.reason);
+    (task.reason === null || (before.status === task.status && before.reason === task.reason));
   const meant = item.box === undefined ? 'todo' : BOXES.get(item.box);
   if (isSame && isBoxed && meant === task.status) return line;
   const box = meant === task.status ? (item.box ?? ' ') : boxOf(task.status);

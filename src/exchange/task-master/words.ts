@@ -9,7 +9,7 @@ export const STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['completed', 'done'],
   ['blocked', 'blocked'],
   ['deferred', 'blocked'],
-  ['cancelled', 'blocked'],
+  ['cancelled', 'cancelled'],
 ]);
 
 export const PRIORITIES: ReadonlyMap<string, number> = new Map([

@@ -1,5 +1,5 @@
 import { findSha } from '../repository.ts';
-import { committerOf, readOperatorConfig, signingOf } from '../operator-config.ts';
+import { identityOf, readOperatorConfig, signingOf, type Identity } from '../operator-config.ts';
 import { failed, git, gitText, type GitResult, type Place } from '../run-git.ts';
 import { findMergeBase } from '../commits.ts';
 
@@ -46,7 +46,7 @@ async function join(repository: Place, request: CombineRequest): Promise<GitResu
   if (method === 'squash' && tree.value.tree === (await treeOf(repository, onto))) {
     return { ok: true, value: { kind: 'nothing', sha: onto } };
   }
-  return commitTree(repository, { tree: tree.value.tree, parents, message, like: head });
+  return commitTree(repository, { tree: tree.value.tree, parents, message });
 }
 
 /** One commit after the other on top of the main branch; merges inside the branch are left out, as `git rebase` does. */
@@ -63,11 +63,13 @@ async function replay(repository: Place, { head, onto }: CombineRequest, base: s
     if (tree.value.tree === (await treeOf(repository, tip))) continue;
     const message = await gitText(['log', '-1', '--format=%B', commit, '--'], { cwd: repository });
     if (!message.ok) return message;
+    const author = await readAuthor(repository, commit);
+    if (!author.ok) return author;
     const made = await commitTree(repository, {
       tree: tree.value.tree,
       parents: [tip],
       message: message.value,
-      like: commit,
+      author: author.value,
     });
     if (!made.ok) return made;
     tip = made.value.sha;
@@ -80,7 +82,7 @@ type Trees = { readonly kind: 'merged'; readonly tree: string } | Extract<Combin
 /** What one commit did, done to the tip: a merge of the two that have the commit's own parent in common. */
 async function applyTo(repository: Place, tip: string, commit: string, parent: string): Promise<GitResult<Trees>> {
   const tree = await treeOf(repository, tip);
-  const stand = await commitTree(repository, { tree: tree ?? tip, parents: [parent], message: 'tip', like: tip });
+  const stand = await commitTree(repository, { tree: tree ?? tip, parents: [parent], message: 'tip' });
   return stand.ok ? mergeTrees(repository, stand.value.sha, commit) : stand;
 }
 
@@ -104,20 +106,30 @@ interface NewCommit {
   readonly tree: string;
   readonly parents: readonly string[];
   readonly message: string;
-  /** Whose author and date it keeps. */
-  readonly like: string;
+  /** Of the commit that it is a copy of; left out: the operator, now. */
+  readonly author?: Author;
+}
+
+interface Author extends Identity {
+  readonly date: string;
+}
+
+/** A rebase copies commits, and a copy keeps its author, as `git rebase` does. */
+async function readAuthor(repository: Place, commit: string): Promise<GitResult<Author>> {
+  const asked = await gitText(['log', '-1', '--format=%an%x00%ae%x00%aI', commit, '--'], { cwd: repository });
+  if (!asked.ok) return asked;
+  const [name = '', email = '', date = ''] = asked.value.split('\0');
+  return { ok: true, value: { name, email, date } };
 }
 
 /**
- * The author is who did the work. Who commits, and whether and how the commit is signed, comes from the operator's own configuration:
- * agents can write in that of a repository.
+ * Author and committer of a commit that Baton makes, and whether and how it is signed, come from the operator's own configuration: agents
+ * write the commits of the branch and the configuration of the repository. The message names the task and the head that was merged.
  */
 async function commitTree(repository: Place, commit: NewCommit): Promise<GitResult<{ kind: 'combined'; sha: string }>> {
-  const author = await gitText(['log', '-1', '--format=%an%x00%ae%x00%aI', commit.like, '--'], { cwd: repository });
-  if (!author.ok) return author;
-  const [name = '', email = '', date = ''] = author.value.split('\0');
   const config = await readOperatorConfig();
-  const committer = committerOf(config);
+  const { name, email } = commit.author ?? identityOf('author', config);
+  const committer = identityOf('committer', config);
   const signing = signingOf(config);
   const parents = commit.parents.flatMap((parent) => ['-p', parent]);
   const sign = signing === undefined ? [] : ['-S'];
@@ -127,7 +139,7 @@ async function commitTree(repository: Place, commit: NewCommit): Promise<GitResu
     env: {
       GIT_AUTHOR_NAME: name,
       GIT_AUTHOR_EMAIL: email,
-      GIT_AUTHOR_DATE: date,
+      ...(commit.author === undefined ? {} : { GIT_AUTHOR_DATE: commit.author.date }),
       GIT_COMMITTER_NAME: committer.name,
       GIT_COMMITTER_EMAIL: committer.email,
       // The keys of the operator are in their home folder.

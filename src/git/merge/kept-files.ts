@@ -1,6 +1,6 @@
 import { link, lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { copyFile, constants } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** One path that a move of a checkout touches. */
 export interface Touched {
@@ -21,7 +21,7 @@ interface Kept {
  */
 export class KeptFiles {
   readonly #worktree: string;
-  readonly #folder: string;
+  #folder: string;
   readonly #kept: Kept[] = [];
   readonly #added: string[] = [];
   /** Folders that the move makes, the outermost first. */
@@ -38,6 +38,7 @@ export class KeptFiles {
     await removeOld(gitDir);
     // Names can only be given within one file system; the git folder may be on another.
     const isOneDisk = (await lstat(gitDir)).dev === (await lstat(top)).dev;
+    if (!isOneDisk) await removeOld(top);
     const kept = new KeptFiles(top, await mkdtemp(join(isOneDisk ? gitDir : top, PREFIX)));
     try {
       for (const { path, isNew } of touched) await (isNew ? kept.#noteNew(path) : kept.#keep(path, join(top, path)));
@@ -49,7 +50,7 @@ export class KeptFiles {
     }
   }
 
-  /** Puts everything back. Returns the paths that could not be put back; none, unless somebody is in the way. */
+  /** Puts everything back. Returns the paths that could not be put back; none, unless something is in the way. */
   async restore(index: string): Promise<readonly string[]> {
     const failed: string[] = [];
     for (const path of this.#added) await this.#remove(path).catch(() => failed.push(path));
@@ -59,8 +60,8 @@ export class KeptFiles {
       const place = path === '' ? index : join(this.#worktree, path);
       await putBack(copy, place).catch(() => failed.push(path === '' ? index : path));
     }
-    // What could not be put back is left where it can be found.
     if (failed.length === 0) await this.discard();
+    else await this.#leave();
     return failed;
   }
 
@@ -70,6 +71,15 @@ export class KeptFiles {
 
   async discard(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Renames the folder, so that the next move does not remove what could not be put back. */
+  async #leave(): Promise<void> {
+    const left = join(dirname(this.#folder), basename(this.#folder).replace(PREFIX, LEFT_PREFIX));
+    await rename(this.#folder, left).then(
+      () => (this.#folder = left),
+      () => undefined,
+    );
   }
 
   async #keep(path: string | undefined, file: string): Promise<void> {
@@ -109,6 +119,7 @@ export class KeptFiles {
 }
 
 const PREFIX = 'baton-undo-';
+const LEFT_PREFIX = 'baton-left-';
 
 async function putBack(copy: string, place: string): Promise<void> {
   await mkdir(dirname(place), { recursive: true });
@@ -120,9 +131,12 @@ async function putBack(copy: string, place: string): Promise<void> {
   await rename(copy, place);
 }
 
-/** Of a daemon that was killed in the middle of a move. */
-async function removeOld(gitDir: string): Promise<void> {
-  for (const name of await readdir(gitDir)) {
-    if (name.startsWith(PREFIX)) await rm(join(gitDir, name), { recursive: true, force: true });
+/** Removes what a daemon left that was killed in the middle of a move. */
+async function removeOld(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (OLD.test(name)) await rm(join(folder, name), { recursive: true, force: true });
   }
 }
+
+/** Exactly the names that `mkdtemp` makes: in a work tree a longer one may be the user's. */
+const OLD = new RegExp(`^${PREFIX}[A-Za-z0-9]{6}$`);

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importCommits } from '../own/import-commits.ts';
 import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
+import { identityOf, readOperatorConfig } from '../operator-config.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { advanceBranch } from './advance-branch.ts';
 import { moveCheckout } from './move-checkout.ts';
@@ -44,13 +45,18 @@ describe('a merge, made beside everything', () => {
     expect(scratch.git(repo, 'status', '--porcelain')).toBe('');
   });
 
-  it('leaves one commit, a merge, or one commit each, with whoever did the work as their author', async () => {
+  it('leaves one commit or a merge by the operator, or one commit each by whoever made it', async () => {
     const { repo, main, head } = parted('shapes');
+    // Agents can write in the configuration of the repository.
+    scratch.git(repo, 'config', 'author.name', 'Eve');
+    scratch.git(repo, 'config', 'user.name', 'Eve');
+    const operator = identityOf('author', await readOperatorConfig()).name;
+    expect(operator).not.toBe('Eve');
     const log = (sha: string): string => scratch.git(repo, 'log', '--format=%an %s %p', `${main}..${sha}`);
     const short = (sha: string): string => scratch.git(repo, 'rev-parse', '--short', sha);
-    expect(log(await combined(repo, head, main, 'squash'))).toBe(`Grace task: T1 — do it ${short(main)}`);
+    expect(log(await combined(repo, head, main, 'squash'))).toBe(`${operator} task: T1 — do it ${short(main)}`);
     expect(log(await combined(repo, head, main, 'merge'))).toContain(
-      `Grace task: T1 — do it ${short(main)} ${short(head)}`,
+      `${operator} task: T1 — do it ${short(main)} ${short(head)}`,
     );
     expect(log(await combined(repo, head, main, 'rebase'))).toMatch(/^Grace two \w+\nAda one \w+$/);
   });

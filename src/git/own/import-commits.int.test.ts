@@ -165,6 +165,15 @@ describe('importing commits', () => {
     };
     expect(await refused('shallow', '--depth=1')).toBe('git/shallow-repository');
     expect(await refused('partial', '--filter=blob:none')).toBe('git/partial-repository');
+    // Before any work is begun there, too; whether a whole one can be copied is not asked then.
+    const findRefusal = async (name: string): Promise<string | undefined> => {
+      const path = join(scratch.folder, name);
+      const copy = new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: `start-${name}`, path });
+      return (await copy.findRefusal(scratch.git(path, 'rev-parse', 'HEAD'), 20_000))?.code;
+    };
+    expect(await findRefusal('shallow')).toBe('git/shallow-repository');
+    expect(await findRefusal('partial')).toBe('git/partial-repository');
+    expect(await findRefusal('source')).toBeUndefined();
   });
 
   it('refuses what is not there, what is no commit, and what is no full name', async () => {

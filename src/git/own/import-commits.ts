@@ -1,6 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { failed, type GitFailure, type GitResult } from '../run-git.ts';
+import { kindOfClone } from './kind-of-clone.ts';
 import { ownGit } from './own-git.ts';
 import { hasWhole, openOwnRepository, pinCommits, type OwnRepository } from './own-repository.ts';
 import { DAMAGED, transferPack } from './transfer-pack.ts';
@@ -64,6 +66,21 @@ export class OwnCopy {
     return done.ok ? own : done;
   }
 
+  /**
+   * Why a commit cannot be copied; undefined if it can, or if that is not known after `waitMs`. Only a clone that may lack objects is tried:
+   * the copy of any other is made when it is needed.
+   */
+  async findRefusal(sha: string, waitMs: number): Promise<GitFailure['problem'] | undefined> {
+    const own = await this.#openOnce();
+    if (!own.ok) return own.problem;
+    if (kindOfClone(own.value.source) === 'whole') return undefined;
+    const late = new AbortController();
+    const waited = sleep(waitMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined);
+    const copied = await Promise.race([this.with(sha), waited]);
+    late.abort();
+    return copied === undefined || copied.ok ? undefined : copied.problem;
+  }
+
   /** Only the first import takes long enough to be watched. */
   async #import(own: OwnRepository, wants: readonly string[]): Promise<GitResult<null>> {
     if (own.recent.length > 0) return importCommits(own, wants);
@@ -98,14 +115,14 @@ function notPinned({ problem }: GitFailure, wants: readonly string[]): GitFailur
 /** A clone that never had all objects cannot give them: that is not damage, and has a remedy of its own. */
 function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure {
   if (failure.problem.code !== 'git/damaged-object') return failure;
-  const { path, commonDir, objects } = source;
+  const { path } = source;
+  const kind = kindOfClone(source);
   const object = /\b[0-9a-f]{40,64}\b/.exec(failure.problem.message)?.[0] ?? 'a part of it';
-  if (existsSync(join(commonDir, 'shallow'))) {
+  if (kind === 'shallow') {
     const message = `'${path}' is a shallow clone, and Baton needs its whole history: ${object} is missing`;
     return failed('git/shallow-repository', message, 'Fetch its whole history: git fetch --unshallow');
   }
-  const packs = existsSync(join(objects, 'pack')) ? readdirSync(join(objects, 'pack')) : [];
-  if (packs.some((name) => name.endsWith('.promisor'))) {
+  if (kind === 'partial') {
     const message = `'${path}' is a partial clone, and Baton needs all of its objects: ${object} is missing`;
     const hint =
       'Fetch what it left out: git fetch --refetch --no-filter; then git config --unset remote.origin.promisor';

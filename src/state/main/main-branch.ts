@@ -44,7 +44,7 @@ export function setMain({ main }: { readonly main: MainBranches }, position: Mai
   main.set(KEY, position);
 }
 
-/** Where the main branch is as far as somebody has accepted it. Without `sha`: wherever the branch is now. */
+/** The last accepted position of the main branch. Without `sha`: the current one. */
 export interface AcceptedMain {
   readonly branch: string;
   readonly sha?: string;

@@ -57,7 +57,7 @@ export function budgetOf(runs: Budgeted, { kind, id }: BudgetScope, rules: Rules
   }
 }
 
-/** By the measure that is furthest used. Undefined where nothing is limited. */
+/** The measure with the largest share used. Undefined if nothing is limited. */
 export function useOf(runs: Budgeted, scope: BudgetScope, rules: Rules, at: string): BudgetUse | undefined {
   const share = ({ used, reserved, limit }: BudgetUse): number => (used + reserved) / limit;
   return usesOf(runs, scope, rules, at).toSorted((a, b) => share(b) - share(a))[0];
@@ -82,10 +82,11 @@ export function isSpent(use: BudgetUse | undefined): boolean {
   return use !== undefined && use.used + use.reserved >= use.limit;
 }
 
+/** Only a running process has requests under way: the last report of one that crashed may name some. */
 function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
   if (measure === 'time') return 0;
   const field = measure === 'tokens' ? 'reserved_tokens' : 'reserved_millicents';
-  const working = agentsIn(runs, scope).filter(({ outcome }) => outcome === null);
+  const working = agentsIn(runs, scope).filter(({ outcome, process }) => outcome === null && process === 'running');
   return working.reduce((sum, { usage }) => sum + (usage?.[field] ?? 0), 0);
 }
 

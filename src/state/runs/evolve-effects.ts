@@ -175,7 +175,7 @@ function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event):
     case 'PullRequestClosed':
       return [keyOf.close(data.pull_id)];
     case 'PlaceCleared':
-    // Whoever takes the task up again works there.
+    // The next session of the task works there.
     case 'TaskReinstated':
       return [keyOf.clear(data.task_id)];
     case 'LedgerSealed':

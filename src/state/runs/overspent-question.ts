@@ -1,4 +1,5 @@
 import { pipelinesAround } from './accounts.ts';
+import type { BudgetScope } from './budget-scope.ts';
 import type { Decision } from './decision.ts';
 import type { Runs } from './runs.ts';
 
@@ -10,10 +11,14 @@ export function findOverspentQuestion(runs: Runs, pipelineId: string): Decision 
 }
 
 /** A question about the budget of a run that is done already. */
-export function isAboutOverspent({ agents, pipelines }: Runs, { source, result, scope }: Decision): boolean {
-  if (source !== 'budget' || result !== null || scope === null) return false;
-  if (scope.kind === 'agent') return agents.get(scope.id)?.outcome === 'done';
-  return scope.kind === 'pipeline' && pipelines.get(scope.id)?.outcome === 'done';
+export function isAboutOverspent(runs: Runs, { source, result, scope }: Decision): boolean {
+  return source === 'budget' && result === null && isOfDoneRun(runs, scope);
+}
+
+/** Whether a budget is that of a run that is done. */
+export function isOfDoneRun({ agents, pipelines }: Runs, scope: BudgetScope | null): boolean {
+  if (scope?.kind === 'agent') return agents.get(scope.id)?.outcome === 'done';
+  return scope?.kind === 'pipeline' && pipelines.get(scope.id)?.outcome === 'done';
 }
 
 /** Whether a pipeline is this one or runs inside it, however deep. */

@@ -21,8 +21,8 @@ export interface Priced {
 }
 
 /**
- * What it costs: as the client says, else by the prices of the runbook, else by those that Baton ships. What is added now is priced by the model that works now; what no
- * price is known for is counted apart.
+ * What it costs: the client's own price, else the runbook's, else the one that Baton ships. Usage that is added now is priced by the
+ * current model; tokens without a known price are counted apart.
  */
 export function priceUsage(before: AgentRun['usage'], counted: Counted, prices: readonly Price[]): Priced {
   const price = priceOf(prices, counted.model);

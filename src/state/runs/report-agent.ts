@@ -11,6 +11,7 @@ import { priceRequests, priceUsage, type Counted } from './price-usage.ts';
 import { findSpeaker, requireAgent } from './find-run.ts';
 import { lastOf } from './last-of.ts';
 import type { SilenceKind } from './run-event.ts';
+import { findSilenceQuestion } from './silence-question.ts';
 import { isStep } from './usage-step.ts';
 
 /** What is seen of an agent from outside: mostly by its supervisor. */
@@ -127,9 +128,8 @@ function seenBlocked({ id: agent_id, blocks }: AgentRun, report: SeenBlocked): E
 type SeenHeard = Extract<AgentSeen, { kind: 'heard' }>;
 
 /** Only a decision about its silence waits for it; otherwise, and after its process has gone, to be heard is no news. */
-function seenHeard({ decisions }: State, agent: AgentRun, report: SeenHeard): Event[] {
-  const asked = decisions.get(agent.parked ?? '');
-  const isAwaited = asked?.untilHeard === true && asked.result === null && agent.outcome === null;
+function seenHeard(state: State, agent: AgentRun, report: SeenHeard): Event[] {
+  const isAwaited = findSilenceQuestion(state, agent) !== undefined;
   const isThere = agent.process === 'running' && agent.start === report.start;
   return isAwaited && isThere ? [event('AgentHeard', { agent_id: agent.id })] : [];
 }

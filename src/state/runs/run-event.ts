@@ -140,7 +140,7 @@ export interface RunEvents {
   };
   /** A person was called: it keeps its claim, and nothing is done to it until they answer. */
   AgentParked: { readonly agent_id: string; readonly decision_id: string; readonly reason: string };
-  /** `keeps_counts`: nobody decided anything, so attempts and resumes are counted on. */
+  /** `keeps_counts`: no person decided, so the counts of attempts and resumes are not reset. */
   AgentUnparked: { readonly agent_id: string; readonly keeps_counts?: true };
   /** The end of the run, as far as others are concerned; its process may still have to leave. */
   AgentEnded: { readonly agent_id: string; readonly outcome: RunOutcome; readonly reason: string | null };
@@ -252,6 +252,8 @@ export interface RunEvents {
     readonly notification_id: string;
     readonly sent: readonly string[];
     readonly failed: readonly { readonly channel: string; readonly reason: string }[];
+    /** Why it was not sent at all: its decision was no longer open. */
+    readonly called_off?: string;
   };
 }
 

@@ -86,12 +86,19 @@ export interface SendNotification {
   readonly notificationId: string;
   readonly sent: readonly string[];
   readonly failed: readonly { readonly channel: string; readonly reason: string }[];
+  /** Why it was not sent at all. */
+  readonly calledOff?: string;
 }
 
 export function decideSendNotification(state: State, command: SendNotification): Outcome<null> {
-  const { notificationId: notification_id, sent, failed } = command;
+  const { notificationId: notification_id, sent, failed, calledOff } = command;
   return ifOwed(state, keyOf.notification(notification_id), () =>
-    event('NotificationSent', { notification_id, sent, failed }),
+    event('NotificationSent', {
+      notification_id,
+      sent,
+      failed,
+      ...(calledOff === undefined ? {} : { called_off: calledOff }),
+    }),
   );
 }
 

@@ -11,6 +11,7 @@ import { decideUpdateTask } from '../update-task.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { RunOutcome } from './run-event.ts';
 import { findSpeaker } from './find-run.ts';
+import { findSilenceQuestion } from './silence-question.ts';
 
 export interface SignalAgent {
   /** Left out: the caller's own. */
@@ -88,7 +89,10 @@ function escalate(
   session: Session | undefined,
   rules: Rules,
 ): Signalled {
-  if (agent !== undefined) return agent.parked === null ? signalled(agent, 'escalate', command) : said('escalate');
+  if (agent !== undefined) {
+    const isAsked = agent.parked !== null && findSilenceQuestion(state, agent) === undefined;
+    return isAsked ? said('escalate') : signalled(agent, 'escalate', command);
+  }
   if (session === undefined) return NOBODY;
   const held = requireSession(state, session);
   if (!held.ok) return held;

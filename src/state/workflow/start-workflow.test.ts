@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide, type Command } from '../decide.ts';
 import { create, claim, operate, operator, release, system, worker } from '../say.cases.ts';
+import { statusOf } from '../task.ts';
 import { emptyState, evolve, type State } from '../state.ts';
 import { nameBranch, prepare, startWorkflow } from './say.cases.ts';
 
@@ -31,6 +32,49 @@ describe('a workflow', () => {
   it('is begun by people, and refused where the task cannot be made', () => {
     expect(decide(emptyState(), startWorkflow('One'), worker, RULES).ok).toBe(false);
     expect(decide(emptyState(), startWorkflow(''), operator, RULES).ok).toBe(false);
+  });
+});
+
+describe('a workflow of a task that is there already', () => {
+  const take = (task: string): Command => ({ kind: 'start-workflow', command: { task, mode: 'semi' } });
+  const refused = (state: State, id: string): string => {
+    const outcome = decide(state, take(id), operator, RULES);
+    return outcome.ok ? 'taken' : outcome.refusal.code;
+  };
+
+  it('begins in DRAFT with the issue manager, and keeps title, priority and dependencies', () => {
+    const given = after(create('B'), create('A', { title: 'As it is', priority: 5, after: ['B'] }));
+    const task = say(given, take('A')).tasks.get('A');
+    expect(task).toMatchObject({
+      title: 'As it is',
+      priority: 5,
+      after: ['B'],
+      phase: 'DRAFT',
+      nextRole: 'issue-manager',
+      flow: { mode: 'semi' },
+    });
+    expect(task && statusOf(task)).toBe('todo');
+    expect(given.tasks.size).toBe(2);
+  });
+
+  it('takes one in DRAFT, and one that somebody worked on: who did does not review it', () => {
+    const draft = after(create('A', { phase: 'DRAFT', nextRole: 'prep' }), take('A'));
+    expect(draft.tasks.get('A')).toMatchObject({ phase: 'DRAFT', nextRole: 'issue-manager' });
+    const begun = after(create('A'), claim('A', 'a1'), nameBranch('A', 1, 'feature/a'), release('A', { epoch: 1 }));
+    const before = begun.tasks.get('A')?.flow;
+    expect(say(begun, take('A')).tasks.get('A')?.flow).toMatchObject({ authors: before?.authors, branch: 'feature/a' });
+  });
+
+  it('is refused if there is no such task, somebody holds it, or it has gone on', () => {
+    expect(refused(emptyState(), 'A')).toBe('no-such-task');
+    expect(refused(after(create('A'), claim('A', 'a1')), 'A')).toBe('already-claimed');
+    expect(refused(after(create('A'), take('A')), 'A')).toBe('workflow-started');
+    expect(refused(after(startWorkflow('One')), 'W-00001')).toBe('workflow-started');
+    expect(refused(after(create('A', { phase: 'CI_PENDING' })), 'A')).toBe('not-workable');
+    expect(refused(after(create('A'), operate('waive')), 'A')).toBe('completed');
+    expect(refused(after(create('A'), operate('cancel')), 'A')).toBe('cancelled');
+    expect(refused(after(create('A'), operate('cancel'), operate('reinstate')), 'A')).toBe('taken');
+    expect(decide(after(create('A')), take('A'), worker, RULES).ok).toBe(false);
   });
 });
 

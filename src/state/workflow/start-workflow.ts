@@ -1,12 +1,24 @@
 import { adoptionInForce } from '../adoption.ts';
 import type { Caller } from '../caller.ts';
 import { decideCreateTask, type CreateTask } from '../create-task.ts';
-import { event } from '../event.ts';
+import { moveTo } from '../end-claim.ts';
+import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
+import { requireTakable } from './take-task.ts';
 import type { WorkflowMode } from './workflow-event.ts';
 
-export interface StartWorkflow extends Omit<CreateTask, 'id' | 'phase' | 'nextRole'> {
+/** A new task, or with `task` one that is there already. */
+export type StartWorkflow = NewWorkflow | TakenWorkflow;
+
+interface TakenWorkflow {
+  readonly task: string;
+  readonly mode: WorkflowMode;
+  /** Left out: the one in force. */
+  readonly runbook?: string;
+}
+
+interface NewWorkflow extends Omit<CreateTask, 'id' | 'phase' | 'nextRole'> {
   /** Left out: the next free one, W-00001 and so on. */
   readonly id?: string;
   readonly mode: WorkflowMode;
@@ -14,18 +26,31 @@ export interface StartWorkflow extends Omit<CreateTask, 'id' | 'phase' | 'nextRo
   readonly runbook?: string;
 }
 
+type Started = Outcome<{ readonly id: string; readonly n: number }>;
+
 /** A task in DRAFT, which the roles of the workflow take from there. */
-export function decideStartWorkflow(
-  state: State,
-  { mode, runbook, ...task }: StartWorkflow,
-  caller: Caller,
-): Outcome<{ readonly id: string; readonly n: number }> {
+export function decideStartWorkflow(state: State, command: StartWorkflow, caller: Caller): Started {
+  return 'task' in command ? takeTask(state, command) : createWorkflow(state, command, caller);
+}
+
+/** The whole way, whatever was done before: the issue is written with what earlier sessions left, and their commits stay on the branch. */
+function takeTask(state: State, { task: id, mode, runbook }: TakenWorkflow): Started {
+  const takable = requireTakable(state, id);
+  if (!takable.ok) return takable;
+  const task = takable.answer;
+  const why = { cause: 'workflow-started', reason: 'it became a workflow' } as const;
+  return decided([started(state, id, mode, runbook), moveTo(task, 'DRAFT', why, FIRST_ROLE)], { id, n: task.n });
+}
+
+function createWorkflow(state: State, { mode, runbook, ...task }: NewWorkflow, caller: Caller): Started {
   const id = task.id ?? freeId(state);
   const created = decideCreateTask(state, { ...task, id, phase: 'DRAFT', nextRole: FIRST_ROLE }, caller);
   if (!created.ok) return created;
-  const pinned = runbook ?? adoptionInForce(state)?.sha256;
-  const started = event('WorkflowStarted', { task_id: id, mode, ...(pinned === undefined ? {} : { runbook: pinned }) });
-  return decided([...created.events, started], { id, n: created.answer.n });
+  return decided([...created.events, started(state, id, mode, runbook)], { id, n: created.answer.n });
+}
+
+function started(state: State, id: string, mode: WorkflowMode, runbook = adoptionInForce(state)?.sha256): Event {
+  return event('WorkflowStarted', { task_id: id, mode, ...(runbook === undefined ? {} : { runbook }) });
 }
 
 const FIRST_ROLE = 'issue-manager';

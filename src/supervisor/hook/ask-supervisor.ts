@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 export type HookKind = 'stop' | 'pre-tool-use';
 
 /**
- * What the supervisor answers, as the client wants to read it: empty where the agent may go on. Undefined where it does not answer.
+ * What the supervisor answers, as the client wants to read it: empty if the agent may go on. Undefined if the supervisor does not answer.
  * As much HTTP as this one exchange needs.
  */
 export async function askSupervisor(

@@ -5,8 +5,9 @@ import { askSupervisor } from './ask-supervisor.ts';
 const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
 /**
- * `baton agent hook stop AGENT_ID`, and the hook before a tool (`--before-tool AGENT_ID`), for clients that can only run commands at their hooks. The supervisor decides; where it does not
- * answer, this decides by itself. Nothing is loaded that the usual way does not need: clients wait for this at every stop.
+ * `baton agent hook stop AGENT_ID`, and the hook before a tool (`--before-tool AGENT_ID`), for clients that can only run commands at their
+ * hooks. The supervisor decides; if it does not answer, this decides by itself. Only the modules of the usual case are loaded: clients wait
+ * for this at every stop.
  */
 const agentId = process.argv.at(-1) ?? '';
 const kind = process.argv.includes('--before-tool') ? 'pre-tool-use' : 'stop';

@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { record } from '../../test/processes/messages.ts';
+import { hasEnded, nameProcess } from '../api/process-identity.ts';
+import { RunScene } from './runs.cases.ts';
+import { until } from './running.cases.ts';
+
+let scene: RunScene;
+beforeEach(() => {
+  scene = new RunScene();
+});
+afterEach(async () => scene.end());
+
+it('a check that runs for a task ends when the task is cancelled', async () => {
+  const pidFile = join(scene.stateDir, 'check.pid');
+  scene.write(`exit_protocol = true\n[[ci.required]]\nname = "test"\nrun = "echo $$ > '${pidFile}'; exec sleep 300"\n`);
+  await scene.start();
+  const sha = execFileSync('git', ['-C', scene.repository, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+  await scene.ask('task_create', { task_id: 'A', title: 'do it', phase: 'IMPLEMENTATION' });
+  const { epoch } = await scene.ask<{ epoch: number }>('task_claim', { task_id: 'A', as: 'ada', role: 'implementer' });
+  await scene.ask('thought_record', { ...record('A', sha, { branch: 'main' }), epoch });
+  await scene.ask('handoff_send', { handoff: handoff(sha), task_id: 'A' });
+  await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'), 'the check runs', 30_000);
+  const check = nameProcess(Number(readFileSync(pidFile, 'utf8')));
+  await scene.ask('task_cancel', { task_id: 'A', reason: 'not wanted' });
+  await until(() => hasEnded(check), 'the check has ended', 20_000);
+  const finished = (await scene.entries()).filter(({ type }) => type === 'ChecksFinished' || type === 'CheckFinished');
+  expect(finished.map(({ type, data }) => [type, data['outcome']])).toEqual([['ChecksFinished', 'cancelled']]);
+});
+
+function handoff(sha: string): string {
+  return `<handoff><from>implementer-agent</from><to>reviewer-agent</to><issue_url>https://example.org/1</issue_url><issue_number>1</issue_number><pr_url>https://example.org/2</pr_url><pr_number>2</pr_number><branch>main</branch><summary>x</summary><files_changed>0</files_changed><tests_added>0</tests_added><coverage>0%</coverage><commits><commit sha="${sha}">x</commit></commits></handoff>`;
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { Play } from '../engine/play.cases.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import * as say from '../state/say.cases.ts';
+import { findMoot } from './find-moot.ts';
+
+function asking(): Play {
+  const worker = { name: 'builders', concurrency: 1, plan: { kind: 'agent', agent: runs.agentPlan() } } as const;
+  const play = new Play().order(runs.configure([worker])).order(say.create('A'));
+  const { id } = play.agent();
+  return play.say(runs.started(id)).say(runs.signal('escalate', id, 'which way?'), say.session(id));
+}
+
+const moot = (play: Play): string | undefined => findMoot(play.the('notify'), play.state);
+
+it('sends a notification while its decision is open', () => {
+  expect(moot(asking())).toBeUndefined();
+});
+
+it('calls it off once the task is cancelled, or the decision answered', () => {
+  expect(moot(asking().order(say.operate('cancel', 'not wanted')))).toBe('its decision was withdrawn');
+  const play = asking();
+  expect(moot(play.order(runs.resolve(play.decision().id, 1)))).toBe('its decision was answered');
+});
+
+it('sends one that belongs to no decision', () => {
+  const play = new Play().order(runs.startAgent());
+  play.say(runs.started('a1')).say(runs.signal('complete', 'a1', 'built'), say.session('a1'));
+  expect(moot(play)).toBeUndefined();
+});
+
+it('records that it was called off, once', () => {
+  const play = asking().order(say.operate('cancel', 'not wanted'));
+  const { notificationId } = play.the('notify');
+  const command = { notificationId, sent: [], failed: [], calledOff: 'its decision was withdrawn' };
+  play.say({ kind: 'notification-sent', command });
+  expect([play.owed('notify'), play.entries.at(-1)]).toMatchObject([
+    [],
+    { type: 'NotificationSent', data: { sent: [], called_off: 'its decision was withdrawn' } },
+  ]);
+});
