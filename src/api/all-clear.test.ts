@@ -55,7 +55,7 @@ it('gives the all-clear if every proof is good', () => {
     needs: 0,
     reasons: [],
   });
-  expect(judgeAllClear(GOOD, 2).summary).toBe('Nothing needs you, 2 at work.');
+  expect(judgeAllClear(GOOD, 2).summary).toBe('Nothing needs you, 2 running.');
 });
 
 /** Every reason that the all-clear may be false, each alone. */
@@ -95,7 +95,7 @@ const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: Reason
 describe('there is no all-clear if', () => {
   it.each(CASES)('%s', (_, bad, kind, summary) => {
     const judged = judgeAllClear({ ...GOOD, ...bad }, 5);
-    expect(judged).toMatchObject({ all_clear: false, needs: 1, summary: `${summary}, 5 at work.` });
+    expect(judged).toMatchObject({ all_clear: false, needs: 1, summary: `${summary}, 5 running.` });
     expect(judged.reasons.map((reason) => reason.kind)).toEqual([kind]);
     const [reason] = judged.reasons;
     expect(reason?.title).not.toBe('');
@@ -191,7 +191,7 @@ it('sums many up after the first few, and loses none', () => {
   expect(proveAgents(many(6), () => undefined).reasons.map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
-it('counts the runs at work: those by themselves that wait for nobody', () => {
+it('counts what runs: runs by themselves that wait for nobody', () => {
   const run = (status: string, within: string | null = null) => ({ status, within });
   expect(countAtWork([run('running'), run('starting'), run('waiting'), run('escalated'), run('running', 'p1')])).toBe(
     2,

@@ -38,7 +38,7 @@ export function judgeAllClear(proofs: Proofs, running: number): AllClear {
     ...reasonsOf(phases, 'phases'),
   ];
   const needs = reasons.reduce((sum, { count }) => sum + count, 0);
-  const runs = running === 0 ? 'nothing runs' : `${running} at work`;
+  const runs = running === 0 ? 'nothing runs' : `${running} running`;
   const all_clear = reasons.length === 0;
   return {
     all_clear,

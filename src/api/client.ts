@@ -4,7 +4,7 @@ import { clearDownIntent, recordDownIntent } from './down-intent.ts';
 import { pause, type HttpRequest } from './http-connection.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from './outbox.ts';
 import { makePass, needsPass, PASS_HEADER } from './operator-pass.ts';
-import { notAnswering } from './not-answering.ts';
+import { notAnswering, notEnding } from './not-answering.ts';
 import { notHeard, parseAnswer } from './parse-answer.ts';
 import { findDaemon, reachDaemon, type Reached } from './reach.ts';
 import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
@@ -98,6 +98,7 @@ export class Client {
     if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
     const request = { method: 'POST', path: '/v1/stop', headers: this.#headers(options), body: '{}' } as const;
     const received = await connection.send(request, { timeoutMs: options.timeoutMs ?? 60_000 });
+    if (!received.ok && received.lost === 'timeout') return { ok: false, error: notEnding(stateDir) };
     if (!received.ok && received.lost !== 'closed') return { ok: false, error: notHeard(received.lost) };
     const answer = received.ok ? parseAnswer(received.body) : undefined;
     if (answer?.ok === false) {

@@ -91,6 +91,25 @@ describe('a client', () => {
     await client.stop();
   });
 
+  it('names the process that does not stop, and how to end it', async () => {
+    const client = await connect({ env: scene.env });
+    const pid = readDaemonRecord(scene.stateDir)?.pid ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      expect(await client.stop({ timeoutMs: 300 })).toEqual({
+        ok: false,
+        error: {
+          code: 'no-answer',
+          message: `the daemon does not answer (pid ${pid})`,
+          hint: `End it: kill -KILL ${pid}. Agents go on, and it stays down.`,
+        },
+      });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await client.stop();
+  });
+
   it('never uses the token of the operator where there is one in the environment', async () => {
     const operator = await connect({ env: scene.env, projectPath: repository });
     const session = createClient({ env: { ...scene.env, BATON_TOKEN: 's.e30.x' }, projectPath: repository });

@@ -26,8 +26,7 @@ export const decisionShow = operation({
 
 export const decisionResolve = operation({
   name: 'decision_resolve',
-  about:
-    'Choose an option. It is done then, once: a second choice is refused, the same one again gets the first answer.',
+  about: 'Answer a decision, once: another answer is refused, the same answer again returns the first result.',
   access: PEOPLE,
   kind: 'write',
   tool: false,
@@ -36,7 +35,7 @@ export const decisionResolve = operation({
     fields: {
       id,
       option: { kind: 'number', min: 1, whole: true, about: 'The number of the option, from 1.' },
-      message: { kind: 'text', optional: true, about: 'Why, or what the agent is told.' },
+      message: { kind: 'text', optional: true, about: 'The reason, recorded and sent to the agent if it continues.' },
     },
   },
 });

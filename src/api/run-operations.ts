@@ -129,7 +129,7 @@ export const agentShow = operation({
 
 export const agentSend = operation({
   name: 'agent_send',
-  about: 'Say something to an agent, in the conversation it is in.',
+  about: 'Send a message to an agent, in its conversation.',
   access: PEOPLE,
   kind: 'write',
   tool: false,
@@ -160,7 +160,7 @@ export const agentAttach = operation({
 
 export const agentKill = operation({
   name: 'agent_kill',
-  about: 'Stop an agent with everything that it has started.',
+  about: 'Stop an agent and every process that it started.',
   access: PEOPLE,
   kind: 'write',
   tool: false,

@@ -17,7 +17,7 @@ export const hookStop: Command = {
 
 export const agentPlay: Command = {
   name: 'agent play',
-  summary: 'Play the script of a scripted agent',
+  summary: 'Run the script of a scripted agent',
   examples: ['baton agent play script.yaml', 'baton agent play --check script.yaml'],
   args: [{ name: 'SCRIPT', about: 'Steps, in YAML or JSON: see docs/agents.md' }],
   options: [

@@ -21,17 +21,17 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...RUN_COMMANDS,
   {
     name: 'costs',
-    summary: 'Show what was used: tokens, money and time, and how far each budget is used',
+    summary: 'Show the tokens, money and time used, and how much of each budget',
     load: async () => (await import('./costs/costs.ts')).costs,
   },
   {
     name: 'worktree list',
-    summary: 'List the worktrees, who works there, and what each holds',
+    summary: 'List the worktrees, their agents and their uncommitted or unmerged work',
     load: async () => (await import('./worktree/worktrees.ts')).worktreeList,
   },
   {
     name: 'worktree prune',
-    summary: 'Remove the worktrees of tasks that are done; whatever holds work is kept',
+    summary: 'Remove the worktrees of completed tasks; those with unmerged work are kept',
     load: async () => (await import('./worktree/worktrees.ts')).worktreePrune,
   },
   {
@@ -56,17 +56,17 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'hooks uninstall',
-    summary: 'Take them out again; your files are what they were',
+    summary: 'Remove the hooks and restore your files',
     load: async () => (await import('./hooks.ts')).hooksUninstall,
   },
   {
     name: 'hooks status',
-    summary: 'Show which clients are here, which versions are known, and what is installed where',
+    summary: 'Show the clients found, their versions, and where hooks are installed',
     load: async () => (await import('./hooks-status.ts')).hooksStatus,
   },
   {
     name: 'hooks run',
-    summary: 'What a client runs at its hooks; JSON on standard input',
+    summary: 'Handle a hook of a client; reads JSON from standard input',
     load: async () => (await import('./hooks.ts')).hooksRun,
   },
   {
@@ -87,7 +87,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'completion',
-    summary: 'Print what makes a shell complete the words of baton',
+    summary: 'Print a shell completion script',
     load: async () => (await import('./completion/completion.ts')).completionOf(COMMANDS),
   },
 ];

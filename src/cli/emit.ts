@@ -33,7 +33,7 @@ const agentOption = {
 
 export const emitAgentSignal = operationCommand({
   name: 'emit agent:signal',
-  summary: 'Say how your run stands: complete, escalate or continue',
+  summary: 'Signal that your run is complete, escalates or continues',
   examples: [
     `baton emit agent:signal --agent 5d0e7b41 '{"kind":"complete","message":"All tests pass"}'`,
     'baton emit agent:signal - < signal.json',
@@ -53,7 +53,7 @@ export const emitAgentSignal = operationCommand({
 
 export const emitAgentIdle = operationCommand({
   name: 'emit agent:idle',
-  summary: 'Say that an agent waits for input',
+  summary: 'Report that an agent waits for input',
   examples: ['baton emit agent:idle --agent 5d0e7b41'],
   options: [agentOption],
   operation: 'agent_idle',
@@ -63,7 +63,7 @@ export const emitAgentIdle = operationCommand({
 
 export const emitAgentStop = operationCommand({
   name: 'emit agent:stop',
-  summary: 'Say that an agent tried to stop without a signal',
+  summary: 'Report that an agent tried to stop without a signal',
   examples: ['baton emit agent:stop --agent 5d0e7b41'],
   options: [agentOption],
   operation: 'agent_stop',

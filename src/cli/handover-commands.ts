@@ -4,7 +4,7 @@ import type { ListedCommand } from './command.ts';
 export const HANDOVER_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'thought record',
-    summary: 'Record what was done: no task is done without it',
+    summary: 'Record what was done; no task is completed without a record',
     load: async () => (await import('./thought.ts')).thoughtRecord,
   },
   {
@@ -19,12 +19,12 @@ export const HANDOVER_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'result submit',
-    summary: 'Hand in the result of your mission; the newest counts',
+    summary: 'Submit the result of your mission; the newest counts',
     load: async () => (await import('./session.ts')).resultSubmit,
   },
   {
     name: 'handoff send',
-    summary: 'Hand your task on; it takes effect when your session ends',
+    summary: 'Send a handoff; it takes effect when your session ends',
     load: async () => (await import('./session.ts')).handoffSend,
   },
   {
@@ -34,17 +34,17 @@ export const HANDOVER_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'emit agent:signal',
-    summary: 'Say how your run stands: complete, escalate or continue',
+    summary: 'Signal that your run is complete, escalates or continues',
     load: async () => (await import('./emit.ts')).emitAgentSignal,
   },
   {
     name: 'emit agent:idle',
-    summary: 'Say that an agent waits for input',
+    summary: 'Report that an agent waits for input',
     load: async () => (await import('./emit.ts')).emitAgentIdle,
   },
   {
     name: 'emit agent:stop',
-    summary: 'Say that an agent tried to stop without a signal',
+    summary: 'Report that an agent tried to stop without a signal',
     load: async () => (await import('./emit.ts')).emitAgentStop,
   },
   {
@@ -59,7 +59,7 @@ export const HANDOVER_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'merge',
-    summary: 'Have Baton merge a task that is ready for it',
+    summary: 'Merge a task that is ready',
     load: async () => (await import('./merge.ts')).merge,
   },
 ];

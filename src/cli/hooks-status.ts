@@ -10,7 +10,7 @@ import { printable } from './printable.ts';
 
 export const hooksStatus: Command = {
   name: 'hooks status',
-  summary: 'Show which clients are here, which versions are known, and what is installed where',
+  summary: 'Show the clients found, their versions, and where hooks are installed',
   examples: ['baton hooks status', 'baton hooks status claude --json'],
   args: [{ name: 'CLIENT', about: CLIENTS.join(', '), optional: true }],
   options: [{ name: 'json', about: 'Print the result as JSON' }],

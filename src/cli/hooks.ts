@@ -72,7 +72,7 @@ export const hooksInstall: Command = {
 
 export const hooksUninstall: Command = {
   name: 'hooks uninstall',
-  summary: 'Take them out again; your files are what they were',
+  summary: 'Remove the hooks and restore your files',
   examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --project'],
   args: [client],
   options: [...scopes],
@@ -93,7 +93,7 @@ export const hooksUninstall: Command = {
 
 export const hooksRun: Command = {
   name: 'hooks run',
-  summary: 'What a client runs at its hooks; JSON on standard input',
+  summary: 'Handle a hook of a client; reads JSON from standard input',
   examples: ['baton hooks run claude stop'],
   args: [client, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
   options: [

@@ -5,7 +5,7 @@ import { fieldsIn, textIn } from './run/read-fields.ts';
 
 export const merge = operationCommand({
   name: 'merge',
-  summary: 'Have Baton merge a task that is ready for it',
+  summary: 'Merge a task that is ready',
   examples: ['baton merge W-00001'],
   options: [SELF_APPROVE],
   before: (given) => selfApproval(given.args[0], given),

@@ -35,7 +35,7 @@ function describeWorking(value: unknown, isFirst: boolean): string {
 
 export const runbookAdopt: Command = {
   name: 'runbook adopt',
-  summary: 'Put the working runbook in force for whatever begins from now on',
+  summary: 'Put the working runbook in force for everything that starts from now on',
   examples: ['baton runbook adopt'],
   args: [],
   options: [ACCEPT_RULES, ...COMMON],

@@ -16,7 +16,7 @@ import { printable } from './printable.ts';
 
 export const runbookCheck: Command = {
   name: 'runbook check',
-  summary: 'Check the runbook, and show everything that is wrong with it',
+  summary: 'Check the runbook and list its errors',
   examples: ['baton runbook check', 'baton runbook check review.yaml --json'],
   args: [],
   rest: { name: 'FILE', about: 'Files to check as one runbook; left out: those of the project' },
@@ -44,7 +44,7 @@ export const runbookCheck: Command = {
 
 export const runbookList: Command = {
   name: 'runbook list',
-  summary: 'List what the runbook has to offer',
+  summary: 'List the commands, pipelines, agents and workers of the runbook',
   examples: ['baton runbook list'],
   args: [],
   options: [PROJECT_OPTION, JSON_OPTION],

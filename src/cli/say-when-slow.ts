@@ -1,7 +1,8 @@
+import { isStopped } from '../api/not-answering.ts';
 import { findStateDir, readDaemonRecord } from '../api/state-folder.ts';
 import type { Io } from './command.ts';
 
-/** A daemon that is busy, or stopped with a signal, says nothing: after a few seconds people hear whom they are waiting for. */
+/** Names the daemon that a command waits for, after a few seconds without an answer. */
 export function sayWhenSlow(io: Io, afterMs = SLOW_MS): Disposable {
   const timer = setTimeout(() => io.err(waitingFor(io)), afterMs);
   timer.unref();
@@ -10,6 +11,8 @@ export function sayWhenSlow(io: Io, afterMs = SLOW_MS): Disposable {
 
 export function waitingFor({ env }: Pick<Io, 'env'>): string {
   const pid = readDaemonRecord(findStateDir(env))?.pid;
+  if (pid !== undefined && isStopped(pid))
+    return `Waiting for the daemon (process ${pid}), which is stopped. Let it continue: kill -CONT ${pid}\n`;
   const who = pid === undefined ? 'the daemon' : `the daemon (process ${pid})`;
   return `Waiting for ${who}, which has not answered yet. Ctrl-C gives up; daemon.log in the state folder may say more.\n`;
 }

@@ -8,7 +8,7 @@ import { SELF_APPROVE, selfApproval } from './self-approve.ts';
 /** What a session sends before it ends, from a file. The daemon reads it, strictly, as its own dialect. */
 export const resultSubmit = operationCommand({
   name: 'result submit',
-  summary: 'Hand in the result of your mission; the newest counts',
+  summary: 'Submit the result of your mission; the newest counts',
   examples: ['baton result submit .baton/session/result.yaml', 'cat result.yaml | baton result submit -'],
   args: [{ name: 'FILE|-', about: 'The result, YAML or JSON' }],
   operation: 'result_submit',
@@ -18,7 +18,7 @@ export const resultSubmit = operationCommand({
 
 export const handoffSend = operationCommand({
   name: 'handoff send',
-  summary: 'Hand your task on; it takes effect when your session ends',
+  summary: 'Send a handoff; it takes effect when your session ends',
   examples: ['baton handoff send .baton/session/handoff-to-reviewer-agent.xml'],
   args: [{ name: 'FILE|-', about: 'The handoff, XML' }],
   options: [{ name: 'task', value: 'ID', about: 'Operators: the task it is about' }, SELF_APPROVE],

@@ -6,7 +6,7 @@ import { type Fields, fieldsIn, listIn, textIn } from './run/read-fields.ts';
 
 export const thoughtRecord = operationCommand({
   name: 'thought record',
-  summary: 'Record what was done: no task is done without it',
+  summary: 'Record what was done; no task is completed without a record',
   examples: ['baton thought record record.json', 'cat record.yaml | baton thought record -'],
   args: [{ name: 'FILE|-', about: 'The thought record, JSON or YAML' }],
   options: [{ name: 'epoch', value: 'N', about: 'Operators only: record for the holder of this claim' }],

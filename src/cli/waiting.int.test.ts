@@ -34,7 +34,7 @@ async function baton(...args: string[]): Promise<void> {
   expect({ code: await code, err: said.err }).toEqual({ code: 0, err: '' });
 }
 
-const AWAY = /Waiting for the daemon \(process \d+\), which has not answered yet\./g;
+const AWAY = /Waiting for the daemon \(process \d+\), which (has not answered yet|is stopped)\./g;
 
 /** The daemon is frozen until somebody has heard that it is waited for. */
 async function freeze(said: { readonly err: string }): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projectId } from '../git/project-id.ts';
@@ -209,5 +209,35 @@ describe('a commit on the main branch', () => {
     commit({ 'baton.toml': STRICTER });
     await until(async () => (await adoptions()).length === 2, 'it is adopted', 20_000);
     expect((await adoptions())[1]?.data).toMatchObject({ by: 'system:daemon', commit: expect.any(String) });
+  });
+});
+
+describe('a workflow that is started right after an edit and a commit', () => {
+  const edited = (run: string): string =>
+    `ci.required = []\n[agents.issue-manager]\nrun = "${run}"\n[notify]\ndesktop = false\n`;
+  const seenAt = (): string => {
+    const folder = join(world.stateDir, 'main-seen');
+    const [file] = existsSync(folder) ? readdirSync(folder) : [];
+    return file === undefined ? '' : JSON.parse(readFileSync(join(folder, file), 'utf8')).at;
+  };
+  const types = async (type: string) => (await world.entries()).filter((entry) => entry.type === type);
+
+  it('runs the agents of the edited runbook, and the commit is not taken for one of its session', async () => {
+    commit({ 'baton.toml': edited('true') });
+    await world.start();
+    await world.run('issue', 'One');
+    await until(async () => (await types('AgentExited')).length === 1, 'the first session has ended');
+    const ended = (await types('AgentExited'))[0]?.at ?? '';
+    await until(() => seenAt() > ended, 'main was looked at after the first session');
+    commit({ 'a.txt': 'a' });
+    world.write(edited('sleep 302'));
+    await world.run('issue', 'Two');
+    const requested = await types('AgentRequested');
+    expect(requested.map(({ data }) => data)).toMatchObject([
+      { plan: { run: 'true' } },
+      { plan: { run: 'sleep 302' } },
+    ]);
+    expect((await types('MainMoved')).at(-1)?.data).toMatchObject({ commits: 1, sessions: [] });
+    await world.ask('task_cancel', { task_id: 'W-00002', reason: 'enough' });
   });
 });

@@ -49,6 +49,7 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
     const { project, services } = found.open;
     const { identity, body, key, signal } = said;
     noteReport(said, found.open);
+    if (operation.kind === 'write' && MAY_BEGIN.has(identity.caller.kind)) await project.mainWatch.lookBeforeSession();
     const answer = await perform(operation, {
       project,
       services,
@@ -69,6 +70,9 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
     return { ok: false, error: INTERNAL };
   }
 }
+
+/** Callers whose calls can begin a session. The other callers are sessions, or speak for one. */
+const MAY_BEGIN: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
 
 /** A call that waited in the outbox says nothing about how its agent is now. */
 function noteReport({ identity: { caller }, keptAt }: Said, { project, services }: OpenProject): void {

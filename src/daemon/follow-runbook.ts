@@ -1,7 +1,10 @@
 import { canonicalJson } from '../ledger/canonical-json.ts';
 import type { WorkerPlan } from '../protocol/run-plan.ts';
 import { withLibrary } from '../runbook/library.ts';
+import { adoptionInForce } from '../state/adoption.ts';
 import { decide } from '../state/decide.ts';
+import { decided, type Outcome } from '../state/outcome.ts';
+import type { Rules } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
 import type { Log } from './log.ts';
 import type { PinnedRunbook } from './pinned-runbook.ts';
@@ -21,16 +24,32 @@ export async function configureWorkers(
   }
   const settled = await keeper.submit<unknown>({
     actor: 'system:daemon',
-    decide: ({ state, rules }) => {
-      const workers = hasWorkflows(state) ? all : own;
-      return isSame([...state.workers.values()], workers)
-        ? { ok: true, events: [], answer: null }
-        : decide(state, { kind: 'configure-workers', command: { workers } }, SYSTEM, rules);
-    },
+    decide: ({ state, rules }) => configure(state, hasWorkflows(state) ? all : own, rules),
   });
   if (settled.ok) return;
   const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
   log.error('the workers of the runbook cannot be recorded', { project: id, cause });
+}
+
+/**
+ * The start of a workflow after the workers of its runbook, in one commit: workers on record from an earlier runbook would claim the new
+ * task first.
+ */
+export function withWorkers<A>(
+  started: Outcome<A>,
+  { sha256, runbook }: Pick<PinnedRunbook, 'sha256' | 'runbook'>,
+  state: State,
+  rules: Rules,
+): Outcome<A> {
+  // The workflow brings its own workers if another runbook was adopted meanwhile.
+  if (!started.ok || adoptionInForce(state)?.sha256 !== sha256) return started;
+  const configured = configure(state, sortedWorkers(withLibrary(runbook)), rules);
+  return configured.ok ? { ...started, events: [...configured.events, ...started.events] } : configured;
+}
+
+function configure(state: State, workers: readonly WorkerPlan[], rules: Rules): Outcome<unknown> {
+  if (isSame([...state.workers.values()], workers)) return decided([], null);
+  return decide(state, { kind: 'configure-workers', command: { workers } }, SYSTEM, rules);
 }
 
 /** Those of the built-in workflow work from the first workflow on; a project without any has only its own. */

@@ -73,6 +73,19 @@ export class MainWatch {
     return this.#next;
   }
 
+  /**
+   * Before a call that may begin a session: a commit made before the call is not taken for one of that session. If a session was alive
+   * since the last look, every commit since then is suspect anyway.
+   */
+  async lookBeforeSession(): Promise<void> {
+    if (!this.#isBegun) return;
+    const read = await this.#options.keeper.read(({ state }) => {
+      const main = findMain(state);
+      return main !== undefined && isQuietSince(state, this.#since(main));
+    });
+    if (read.ok && read.answer) await this.look();
+  }
+
   async close(): Promise<void> {
     this.#isBegun = false;
     await (this.#next ?? this.#running);

@@ -13,7 +13,7 @@ import type { Runbook } from '../runbook/runbook.ts';
 import type { Call } from './call.ts';
 import { describeAdopted } from './describe-rules.ts';
 import { findHindrance } from './find-hindrance.ts';
-import { configureWorkers } from './follow-runbook.ts';
+import { withWorkers } from './follow-runbook.ts';
 import { answerOf, errorOf, handle, type Handler } from './handler.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { previewRun } from './preview-run.ts';
@@ -67,13 +67,14 @@ async function startIssue(call: Call<Wanted>, runbook: Runbook): Promise<Answer>
   if (takable?.ok === false) return takable;
   const unanswered = await requireChecksAnswer(call, runbook);
   if (unanswered !== undefined) return unanswered;
-  const { project, services, caller, input } = call;
+  const { project, caller, input } = call;
   const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
   if (adopted?.ok === false) return adopted;
   const pin = adopted === undefined ? {} : { runbook: adopted.pinned.sha256 };
   const command = { ...wanted, ...pin };
-  const settled = await order<{ id: string }>(call, { kind: 'start-workflow', command });
-  if (settled.ok && adopted !== undefined) await configureWorkers(project, adopted.pinned, services.log);
+  const settled = await order<{ id: string }>(call, { kind: 'start-workflow', command }, (started, { state, rules }) =>
+    adopted === undefined ? started : withWorkers(started, adopted.pinned, state, rules),
+  );
   const rules = adopted === undefined || adopted.differences.length === 0 ? {} : { rules: describeAdopted(adopted) };
   return answerOf(settled, ({ id }) => ({ kind: 'workflow', id, ...rules }));
 }

@@ -138,12 +138,12 @@ it('gives no all-clear while a running agent has not reported within limits.sile
   const { pid } = await world.untilRunning(await world.run('a'));
   const supervisor = readProcStat(pid ?? 0)?.parent ?? 0;
   const { id } = (await world.ask<{ agents: { id: string }[] }>('agent_list')).agents[0] ?? { id: '' };
-  await until(async () => (await verdict()).summary === 'Nothing needs you, 1 at work.', 'it reports', 10_000);
+  await until(async () => (await verdict()).summary === 'Nothing needs you, 1 running.', 'it reports', 10_000);
   process.kill(supervisor, 'SIGSTOP');
   try {
     await until(async () => (await verdict()).attention[0]?.kind === 'silent', 'its silence is noticed', 10_000);
     expect(await verdict()).toMatchObject({
-      summary: '1 silent agent needs you, 1 at work.',
+      summary: '1 silent agent needs you, 1 running.',
       attention: [{ title: expect.stringContaining('Agent a '), next: `baton agent show ${id}` }],
     });
   } finally {

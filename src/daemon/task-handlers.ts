@@ -178,13 +178,17 @@ const MAY_PASS: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-
 
 const NO_WORK = refusal('no-work', 'there is nothing to claim', 'Wait for work with wait_ms, or see: baton task list');
 
-/** Sends a command of the kernel on behalf of the caller. */
-export async function order<A>(call: Call, command: Command) {
+/** Sends a command of the kernel on behalf of the caller; `complete` may add what belongs into the same commit. */
+export async function order<A>(
+  call: Call,
+  command: Command,
+  complete: (outcome: Outcome<A>, view: Pick<View, 'state' | 'rules'>) => Outcome<A> = (outcome) => outcome,
+) {
   return call.project.keeper.submit<A>({
     actor: actorOf(call.caller),
     ...keyOf(call),
     // The kernel answers each kind of command with its own kind of answer; the caller names it.
-    decide: ({ state, rules }) => decide(state, command, call.caller, rules) as Outcome<A>, // oxlint-disable-line typescript/no-unsafe-type-assertion
+    decide: ({ state, rules }) => complete(decide(state, command, call.caller, rules) as Outcome<A>, { state, rules }), // oxlint-disable-line typescript/no-unsafe-type-assertion
   });
 }
 

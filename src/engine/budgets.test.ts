@@ -42,9 +42,9 @@ describe('a budget of tokens', () => {
     expect(play.seen()).toMatchObject({ agent: 'escalated', asked: 'budget: budget: 120 of 100 tokens' });
     expect(play.decision()).toMatchObject({ source: 'budget', title: 'Budget is used up: agent coder', agentId: 'a1' });
     expect(play.decision().options.map(({ label, action }) => [action, label])).toEqual([
-      ['approve', 'Raise it to 200 tokens and go on'],
-      ['done', 'Take what there is as done'],
-      ['cancel', 'Cancel what waits for it'],
+      ['approve', 'Raise the budget to 200 tokens'],
+      ['done', 'Mark as done'],
+      ['cancel', 'Cancel the waiting work'],
     ]);
     // The turn in flight ends.
     use(play, 5);
@@ -61,7 +61,7 @@ describe('a budget of tokens', () => {
 
   it('that was overspent by far is raised as often as it takes', () => {
     const play = use(working({ tokens: 10 }), 75);
-    expect(play.decision().options[0]?.label).toBe('Raise it to 80 tokens and go on');
+    expect(play.decision().options[0]?.label).toBe('Raise the budget to 80 tokens');
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent().parked).toBeNull();
   });

@@ -10,8 +10,8 @@ export function checkpoint(world: World, task: Task): Event[] {
   if (mode === null || mode === 'autonomous' || stage === null) return [];
   if (mode === 'semi' && !stage.isForSemi) return [];
   const options = [
-    { label: 'Go on', action: 'approve' },
-    { label: 'Do not go on: block the task', action: 'deny' },
+    { label: 'Continue', action: 'approve' },
+    { label: 'Block the task', action: 'deny' },
   ] as const;
   const context = `${task.title}\n${task.id} is ${task.phase}; next is ${task.nextRole ?? 'nobody in particular'}.`;
   return holdTask(world, task, { source: 'review', stage: stage.name, context, options });

@@ -2,6 +2,7 @@ import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
 import { firstOf } from '../state/runs/last-of.ts';
+import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import { findSilenceQuestion } from '../state/runs/silence-question.ts';
 import { notifyAttention } from './notify.ts';
 import { callOff, handlerOf, pendingOf, timersOf } from './pending.ts';
@@ -81,18 +82,6 @@ function mayPark({ state }: World, { id, owner, outcome, parked }: AgentRun): bo
   return step?.agentId === id && step.status !== 'waiting';
 }
 
-const LABELS: Readonly<Record<DecisionAction, string>> = {
-  nudge: 'Tell it to go on',
-  done: 'Take it as done',
-  retry: 'Start it anew',
-  resume: 'Let it go on where it was',
-  skip: 'Go on without it',
-  cancel: 'Cancel it',
-  approve: 'Approve',
-  deny: 'Deny',
-  dismiss: 'Do nothing',
-};
-
 /** The first one is recommended. */
 const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]>>> = {
   stop: ['nudge', 'done', 'retry', 'cancel'],
@@ -105,7 +94,7 @@ const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]
 
 function optionsOf(source: DecisionSource): DecisionOption[] {
   const actions = ACTIONS[source] ?? ['dismiss'];
-  return recommendFirst(actions.map((action) => ({ label: LABELS[action], action })));
+  return recommendFirst(actions.map((action) => ({ label: OPTION_LABELS[action], action })));
 }
 
 function recommendFirst(options: readonly Omit<DecisionOption, 'recommended'>[]): DecisionOption[] {

@@ -123,6 +123,17 @@ const OPTIONS = {
 } as const;
 type Source = keyof typeof OPTIONS;
 
+const LABELS: Readonly<Record<(typeof OPTIONS)[Source][number], string>> = {
+  nudge: 'Tell the agent to continue',
+  done: 'Mark as done',
+  retry: 'Restart',
+  resume: 'Resume',
+  skip: 'Skip',
+  cancel: 'Cancel',
+  approve: 'Approve',
+  deny: 'Deny',
+};
+
 const ASK: Readonly<Record<Source, (play: Play, id: string) => void>> = {
   stop: (play) => void stop(play),
   idle: (play, id) => void play.say(runs.report({ kind: 'idle', why: 'waiting' }, id)),
@@ -161,6 +172,7 @@ describe('a decision', () => {
     const first = play.agent();
     const { id, options } = play.decision();
     expect(options.map((each) => each.action)).toEqual(OPTIONS[source]);
+    expect(options.map((each) => each.label)).toEqual(OPTIONS[source].map((each) => LABELS[each]));
     expect(options.map((each) => each.recommended)).toEqual(options.map((_, i) => i === 0));
     play.order(runs.resolve(id, option, 'because'));
     expect(play.decision(id).result).toMatchObject({
@@ -230,7 +242,7 @@ describe('a decision', () => {
     expect(play.answer).toEqual(answer);
     expect(play.refuse(runs.resolve(id, 2))).toMatchObject({
       code: 'decision-resolved',
-      message: `decision ${id} was resolved by operator:ann at 2026-01-01T00:00:00.000Z: 1 (Tell it to go on)`,
+      message: `decision ${id} was resolved by operator:ann at 2026-01-01T00:00:00.000Z: 1 (Tell the agent to continue)`,
     });
     expect(play.refuse(runs.resolve(id, 9)).code).toBe('no-such-option');
     expect(play.refuse(runs.resolve('nope', 1)).code).toBe('no-such-decision');

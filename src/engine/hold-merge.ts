@@ -24,8 +24,8 @@ export function askAboutProtected(world: World, task: Task): Event[] {
     `See the change: ${diffCommand(measured?.base ?? '', heldMerge.head)}`,
   ].join('\n');
   const options = [
-    { label: 'Send it back to the fixer', action: 'deny' },
-    { label: 'Merge it', action: 'approve' },
+    { label: 'Send back to the fixer', action: 'deny' },
+    { label: 'Merge', action: 'approve' },
     { label: 'Cancel the task', action: 'cancel' },
   ] as const;
   return holdTask(world, task, { source: 'merge', stage: 'merge of protected paths', context, options });

@@ -23,8 +23,8 @@ export function onBlocked(world: World, task: Task, recorded: Recorded & EventOf
     title,
     context: firstOf(context),
     options: [
-      { label: `Try again from ${task.blocked?.from ?? data.from}`, action: 'retry', recommended: true },
-      { label: 'Leave it blocked', action: 'dismiss', recommended: false },
+      { label: `Retry from ${task.blocked?.from ?? data.from}`, action: 'retry', recommended: true },
+      { label: 'Leave the task blocked', action: 'dismiss', recommended: false },
     ],
     agent_id: null,
     pipeline_id: null,

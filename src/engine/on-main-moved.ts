@@ -31,7 +31,7 @@ export function onMainMoved(world: World, moved: MainMoved): Event[] {
       action: 'deny',
       recommended: true,
     },
-    { label: 'Keep the commits, and go on', action: 'approve', recommended: false },
+    { label: 'Keep the commits', action: 'approve', recommended: false },
   ];
   const about = { agent_id: null, pipeline_id: null, task_id: null, branch: trusted.branch };
   return [

@@ -1,5 +1,6 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
 import { firstOf } from '../state/runs/last-of.ts';
+import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import type { Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
 import type { World } from './world.ts';
@@ -20,7 +21,7 @@ export function onMerged(world: World, task: Task, data: EventOf<'MergeFinished'
       source: 'merge',
       title,
       context: firstOf(context),
-      options: [{ label: 'I have seen to it', action: 'dismiss', recommended: true }],
+      options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss', recommended: true }],
       agent_id: null,
       pipeline_id: null,
       task_id: task.id,

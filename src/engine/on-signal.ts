@@ -33,7 +33,7 @@ function askAboutTask(world: World, sessionId: string, message: string): Event[]
   const title = `Task needs attention: ${task_id}`;
   const options = [
     { label: 'Unblock the task', action: 'retry', recommended: true },
-    { label: 'Leave it blocked', action: 'dismiss', recommended: false },
+    { label: 'Leave the task blocked', action: 'dismiss', recommended: false },
   ] as const;
   const about = { agent_id: null, pipeline_id: null, task_id };
   const opened = event('DecisionOpened', {

@@ -1,6 +1,7 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionOption } from '../state/runs/decision.ts';
+import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import { findSilenceQuestion } from '../state/runs/silence-question.ts';
 import { escalate } from './escalate.ts';
 import { handlerOf, pendingOf } from './pending.ts';
@@ -26,7 +27,7 @@ export function onSilent(world: World, agent: AgentRun, data: EventOf<'AgentSile
     source: 'idle',
     reason: isTool ? 'limits.tool' : 'limits.silence',
     message,
-    options: isTool ? [WAIT, ...OTHERS] : [RESTART, WAIT, ...OTHERS.filter((each) => each !== RESTART)],
+    options: isTool ? [WAIT, ...OTHERS] : [RESUME, WAIT, ...OTHERS.filter((each) => each !== RESUME)],
     untilHeard: true,
   });
 }
@@ -53,12 +54,12 @@ export const RESTARTED =
 type Option = Omit<DecisionOption, 'recommended'>;
 
 const WAIT: Option = { label: 'Wait longer', action: 'dismiss' };
-const RESTART: Option = { label: 'Restart its process and continue the conversation', action: 'resume' };
+const RESUME: Option = { label: 'Resume in a new process', action: 'resume' };
 const OTHERS: readonly Option[] = [
-  { label: 'Send it a message', action: 'nudge' },
-  RESTART,
-  { label: 'Start over with a new agent', action: 'retry' },
-  { label: 'Cancel it', action: 'cancel' },
+  { label: OPTION_LABELS.nudge, action: 'nudge' },
+  RESUME,
+  { label: OPTION_LABELS.retry, action: 'retry' },
+  { label: OPTION_LABELS.cancel, action: 'cancel' },
 ];
 
 function minutesOf(ms: number): string {

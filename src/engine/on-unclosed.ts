@@ -8,8 +8,8 @@ export function onUnclosed(world: World, task: Task, reason: string | null): Eve
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
   const context = `${task.title}\n${task.id} is merged, and could not be closed: ${reason ?? 'no reason was given'}`;
   const options = [
-    { label: 'Try again', action: 'retry' },
-    { label: 'Leave it as it is', action: 'cancel' },
+    { label: 'Retry', action: 'retry' },
+    { label: 'Leave the task unclosed', action: 'cancel' },
   ] as const;
   return holdTask(world, task, { source: 'error', stage: 'closing failed', context, options });
 }

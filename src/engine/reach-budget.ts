@@ -3,6 +3,7 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import type { BudgetUse } from '../state/runs/budget.ts';
 import type { Decision, DecisionOption } from '../state/runs/decision.ts';
+import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import { nextDayMs } from '../state/runs/spent.ts';
 import { amount, describeUse, nameOfScope } from './budget-words.ts';
 import { parkAgent } from './escalate.ts';
@@ -60,10 +61,10 @@ export function findAsked({ state }: World, { kind, id }: BudgetScope): readonly
 function optionsFor({ kind }: BudgetScope, use: BudgetUse): DecisionOption[] {
   const raised = amount(use.measure, use.base * (1 + raisesFor(use)));
   return [
-    { label: `Raise it to ${raised} and go on`, action: 'approve', recommended: true },
+    { label: `Raise the budget to ${raised}`, action: 'approve', recommended: true },
     // Of a day nobody says that all its work is done.
-    ...(kind === 'day' ? [] : [{ label: 'Take what there is as done', action: 'done', recommended: false } as const]),
-    { label: 'Cancel what waits for it', action: 'cancel', recommended: false },
+    ...(kind === 'day' ? [] : [{ label: OPTION_LABELS.done, action: 'done', recommended: false } as const]),
+    { label: 'Cancel the waiting work', action: 'cancel', recommended: false },
   ];
 }
 

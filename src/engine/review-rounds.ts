@@ -20,7 +20,7 @@ export function reviewRounds(world: World, task: Task): Event[] {
       ? `The same finding came back unchanged: ${stubborn.map(([finding]) => finding).join('; ')}`
       : `The work went back to the fixer ${rounds} times; ${most} are allowed.`;
   const options = [
-    { label: 'Try one more round', action: 'retry' },
+    { label: 'Allow one more round', action: 'retry' },
     { label: 'Cancel the task', action: 'cancel' },
   ] as const;
   return holdTask(world, task, { source: 'review', stage: 'too many rounds', context, options });

@@ -1,5 +1,6 @@
 import { event, type Event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
+import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import { isCancelled, type Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
 import { callOff, setTimer } from './pending.ts';
@@ -33,7 +34,7 @@ export function onStall(world: World, task: Task | undefined, phase: Task['phase
       source: 'review',
       title,
       context,
-      options: [{ label: 'Do nothing', action: 'dismiss', recommended: true }],
+      options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss', recommended: true }],
       agent_id: null,
       pipeline_id: null,
       task_id: task.id,

@@ -67,7 +67,7 @@ describe('a report of usage at a tool', () => {
     expect(play.agent().parked).toBeNull();
     at(play, 9000, underWay);
     expect(play.decision().context).toMatch(/^9,000 of 10,000 tokens; a request under way counts as 1,000\n/);
-    expect(play.decision().options[0]?.label).toBe('Raise it to 20,000 tokens and go on');
+    expect(play.decision().options[0]?.label).toBe('Raise the budget to 20,000 tokens');
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent().parked).toBeNull();
     play.checkReplay();

@@ -17,11 +17,12 @@ it.skipIf(probe === undefined)(
     using disk = SmallDisk.find(16, world.stateDir);
     await world.startDaemon();
     await world.order('task_create', { task_id: 'T1', title: 'x' });
-    disk?.fill();
+    // Room for a small write, which must not pass for room for what was refused.
+    disk?.fill(16_384);
     const client = world.client();
     let n = 1;
     const refused = await until('nothing can be recorded', async () => {
-      const answer = await client.call('task_create', { task_id: `T${(n += 1)}`, title: 'y'.repeat(4000) });
+      const answer = await client.call('task_create', { task_id: `T${(n += 1)}`, title: 'y'.repeat(20_000) });
       return !answer.ok && answer;
     });
     expect(refused).toMatchObject({

@@ -125,7 +125,7 @@ describe('baton run', () => {
   it('shows the end of what a lost agent said, and how to see the rest', () => {
     const { code, out } = baton('run', 'lost');
     expect(code).toBe(1);
-    const agent = /lost ([0-9a-f]{8}): wanted/.exec(out)?.[1] ?? '';
+    const agent = /lost ([0-9a-f]{8}): queued/.exec(out)?.[1] ?? '';
     expect(out).toContain(`  only: failed: on_dead: fail\n    I am lost\n    all of it: baton agent logs ${agent}\n`);
   });
 
@@ -286,7 +286,7 @@ describe('what needs a person', () => {
     const cancel = options.at(-1)?.[1] ?? '';
     shell.type(`9\r`);
     shell.type(`${cancel}\r`);
-    await shell.shows('Why, or what it is told');
+    await shell.shows('Reason, also sent to the agent');
     shell.type('not today\r');
     expect(await shell.exit()).toBe(0);
     expect(baton('pipeline', 'wait', pipeline).code).toBe(1);

@@ -18,7 +18,7 @@ const SHOWN_LINES = 20;
 
 export const agentAttach: Command = {
   name: 'agent attach',
-  summary: 'Take the conversation of an agent into your terminal; leave, and Baton goes on with it',
+  summary: 'Take the conversation of an agent into your terminal; Baton continues it when you leave',
   examples: ['baton agent attach 5d0e7b41', 'baton agent attach --lines 5d0e7b41'],
   args: [agentArgument],
   options: [

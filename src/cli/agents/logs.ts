@@ -10,7 +10,7 @@ import { agentArgument } from './read-agents.ts';
 
 export const agentLogs: Command = {
   name: 'agent logs',
-  summary: 'Show what an agent has printed',
+  summary: 'Show the output of an agent',
   examples: ['baton agent logs 5d0e7b41', 'baton agent logs 5d0e7b41 -f -n 20'],
   args: [agentArgument],
   options: [

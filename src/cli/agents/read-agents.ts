@@ -9,7 +9,7 @@ export const agentArgument = { name: 'ID', about: 'The agent, or the beginning o
 
 export const agentList = operationCommand({
   name: 'agent list',
-  summary: 'List the agents that are at work, oldest first',
+  summary: 'List the running agents, oldest first',
   examples: ['baton agent list', 'baton agent list --all'],
   options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
   operation: 'agent_list',

@@ -7,7 +7,7 @@ import { agentArgument, showAgent } from './read-agents.ts';
 
 export const agentSend = operationCommand({
   name: 'agent send',
-  summary: 'Say something to an agent, in the conversation it is in',
+  summary: 'Send a message to an agent, in its conversation',
   examples: ['baton agent send 5d0e7b41 "Use the helper in src/time.ts"', 'baton agent send 5d0e7b41 - < message.txt'],
   args: [agentArgument, { name: 'TEXT|-', about: 'What it is told; - is standard input' }],
   operation: 'agent_send',
@@ -34,7 +34,7 @@ export const agentWait = operationCommand({
 
 export const agentKill = operationCommand({
   name: 'agent kill',
-  summary: 'Stop an agent with everything that it has started',
+  summary: 'Stop an agent and every process that it started',
   examples: ['baton agent kill 5d0e7b41 -m "it loops"'],
   args: [agentArgument],
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],

@@ -9,7 +9,7 @@ const SHELLS = Object.keys(SCRIPTS);
 export function completionOf(commands: readonly ListedCommand[]): Command {
   return {
     name: 'completion',
-    summary: 'Print what makes a shell complete the words of baton',
+    summary: 'Print a shell completion script',
     examples: [
       'baton completion bash >> ~/.bashrc',
       'baton completion zsh >> ~/.zshrc',

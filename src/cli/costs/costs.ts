@@ -4,7 +4,7 @@ import { renderCosts } from './render-costs.ts';
 
 export const costs = operationCommand({
   name: 'costs',
-  summary: 'Show what was used: tokens, money and time, and how far each budget is used',
+  summary: 'Show the tokens, money and time used, and how much of each budget',
   examples: ['baton costs', 'baton costs --by day', 'baton costs --by task --json'],
   options: [
     { name: 'by', value: 'WHAT', about: `How it is added up: ${COST_KINDS.join(', ')}; agent where it is left out` },

@@ -6,10 +6,12 @@ import { decisionArgument } from './read-decisions.ts';
 
 export const decisionResolve = operationCommand({
   name: 'decision resolve',
-  summary: 'Choose an option of a decision; it is done then, once',
+  summary: 'Answer a decision',
   examples: ['baton decision resolve 9b2d4c10 1', 'baton decision resolve 9b2d4c10 1 -m "Use the staging database"'],
   args: [decisionArgument, { name: 'N', about: 'The number of the option' }],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why, or what the agent is told' }],
+  options: [
+    { name: 'message', short: 'm', value: 'TEXT', about: 'The reason, recorded and sent to the agent if it continues' },
+  ],
   operation: 'decision_resolve',
   input: (given) => {
     const [id, n = ''] = given.args;

@@ -12,11 +12,11 @@ import { showDecision } from './show-decision.ts';
 
 export const decisionReview: Command = {
   name: 'decision review',
-  summary: 'Go through everything that waits for you, one by one',
+  summary: 'Answer the open decisions one by one',
   examples: ['baton decision review'],
   args: [],
   options: COMMON.filter(({ name }) => name !== 'json'),
-  exitCodes: { 0: 'nothing waits for you any more', 3: 'something still does' },
+  exitCodes: { 0: 'no decision is open', 3: 'a decision is still open' },
   run: async (given, io) =>
     withClient(given, io, async (client) => {
       const answer = await client.call('decision_list', {});
@@ -73,7 +73,7 @@ async function choose({ options }: DecisionView, ask: (q: string) => Promise<str
     if (typed === 's') return 'skip';
     const option = typed === '' ? recommended : Number(typed);
     if (Number.isInteger(option) && option >= 1 && option <= options.length) {
-      const message = await ask('Why, or what it is told (Enter for nothing): ');
+      const message = await ask('Reason, also sent to the agent if it continues (Enter for none): ');
       if (message === undefined) return 'quit';
       return message.trim() === '' ? { option } : { option, message };
     }

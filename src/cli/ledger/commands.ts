@@ -4,7 +4,7 @@ import type { ListedCommand } from '../command.ts';
 export const LEDGER_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'ledger log',
-    summary: 'Show what was recorded',
+    summary: 'Show the ledger',
     load: async () => (await import('./log.ts')).log,
   },
   {
@@ -14,27 +14,27 @@ export const LEDGER_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'ledger verify',
-    summary: 'Check the whole record: chain, hashes, signatures, tree, outside checkpoint, snapshot',
+    summary: 'Check the ledger: chain, hashes, signatures, tree, outside checkpoint, snapshot',
     load: async () => (await import('./verify.ts')).verify,
   },
   {
     name: 'ledger seal',
-    summary: 'Record a signed root over everything so far',
+    summary: 'Seal the ledger: record a signed root over all entries',
     load: async () => (await import('./seal.ts')).seal,
   },
   {
     name: 'ledger root',
-    summary: 'Show the last seal: its root, and how much of the record it covers',
+    summary: 'Show the last seal: its root, and how many entries it covers',
     load: async () => (await import('./root.ts')).root,
   },
   {
     name: 'ledger prove',
-    summary: 'Write everything about a task into one file that anybody can check',
+    summary: 'Write a proof of one task that anybody can check',
     load: async () => (await import('./prove.ts')).prove,
   },
   {
     name: 'ledger export',
-    summary: 'Print the whole record as NDJSON that others can check',
+    summary: 'Print the ledger as NDJSON that others can check',
     load: async () => (await import('./export.ts')).exportCommand,
   },
 ];

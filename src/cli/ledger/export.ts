@@ -9,7 +9,7 @@ import { fail, withStore } from './with-store.ts';
 
 export const exportCommand: Command = {
   name: 'ledger export',
-  summary: 'Print the whole record as NDJSON that others can check',
+  summary: 'Print the ledger as NDJSON that others can check',
   examples: ['baton ledger export -o ledger.ndjson', 'baton ledger export | gzip > ledger.ndjson.gz'],
   args: [],
   options: [

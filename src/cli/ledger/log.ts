@@ -12,7 +12,7 @@ const SHOWN = 120;
 
 export const log: Command = {
   name: 'ledger log',
-  summary: 'Show what was recorded',
+  summary: 'Show the ledger',
   examples: ['baton ledger log', 'baton ledger log -f', 'baton ledger log --limit 0 --json'],
   args: [],
   options: [

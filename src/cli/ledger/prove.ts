@@ -10,7 +10,7 @@ import { fail, withStore } from './with-store.ts';
 
 export const prove: Command = {
   name: 'ledger prove',
-  summary: 'Write everything about a task into one file that anybody can check',
+  summary: 'Write a proof of one task that anybody can check',
   examples: ['baton ledger prove T001 -o T001.proof.json', 'baton verify T001.proof.json'],
   args: [{ name: 'TASK', about: 'The id of the task' }],
   options: [

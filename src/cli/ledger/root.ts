@@ -6,7 +6,7 @@ import { fail, withStore } from './with-store.ts';
 
 export const root: Command = {
   name: 'ledger root',
-  summary: 'Show the last seal: its root, and how much of the record it covers',
+  summary: 'Show the last seal: its root, and how many entries it covers',
   examples: ['baton ledger root', 'baton ledger root --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],

@@ -11,7 +11,7 @@ import { exitCodeOf, fail } from './with-store.ts';
 
 export const seal: Command = {
   name: 'ledger seal',
-  summary: 'Record a signed root over everything so far',
+  summary: 'Seal the ledger: record a signed root over all entries',
   examples: ['baton ledger seal', 'baton ledger seal --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],

@@ -17,7 +17,7 @@ import { fail, withStore } from './with-store.ts';
 
 export const verify: Command = {
   name: 'ledger verify',
-  summary: 'Check the whole record: chain, hashes, signatures, tree, outside checkpoint, snapshot',
+  summary: 'Check the ledger: chain, hashes, signatures, tree, outside checkpoint, snapshot',
   examples: ['baton ledger verify', 'baton ledger verify --all-signatures --json'],
   args: [],
   options: [

@@ -12,7 +12,7 @@ export const pipelineArgument = { name: 'ID', about: 'The pipeline, or the begin
 
 export const pipelineList = operationCommand({
   name: 'pipeline list',
-  summary: 'List the pipelines that are under way, oldest first',
+  summary: 'List the running pipelines, oldest first',
   examples: ['baton pipeline list', 'baton pipeline list --all'],
   options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
   operation: 'pipeline_list',

@@ -6,7 +6,7 @@ import { pipelineArgument, showPipeline } from './read-pipelines.ts';
 
 export const pipelineWait = operationCommand({
   name: 'pipeline wait',
-  summary: 'Wait until a pipeline is over or needs a person',
+  summary: 'Wait until a pipeline has ended or needs a person',
   examples: ['baton pipeline wait 3f1c9a2e', 'baton pipeline wait 3f1c9a2e --timeout 600'],
   args: [pipelineArgument],
   options: WAIT_OPTIONS,
@@ -19,7 +19,7 @@ export const pipelineWait = operationCommand({
 
 export const pipelineCancel = operationCommand({
   name: 'pipeline cancel',
-  summary: 'End a pipeline, and everything that runs in it',
+  summary: 'Cancel a pipeline and everything that runs in it',
   examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
   args: [pipelineArgument],
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
@@ -30,7 +30,7 @@ export const pipelineCancel = operationCommand({
 
 export const pipelineResume = operationCommand({
   name: 'pipeline resume',
-  summary: 'Go on with a pipeline that waits, in the same conversation',
+  summary: 'Resume a waiting pipeline in the same conversation',
   examples: ['baton pipeline resume 3f1c9a2e -m "The tests are in test/unit"'],
   args: [pipelineArgument],
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'What the agent is told' }],
@@ -41,7 +41,7 @@ export const pipelineResume = operationCommand({
 
 export const pipelineRetry = operationCommand({
   name: 'pipeline retry',
-  summary: 'Try the step again at which a pipeline waits, or run one anew that failed',
+  summary: 'Restart the step at which a pipeline waits, or a pipeline that failed',
   examples: ['baton pipeline retry 3f1c9a2e'],
   args: [pipelineArgument],
   operation: 'pipeline_retry',

@@ -14,7 +14,7 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'pipeline list',
-    summary: 'List the pipelines that are under way, oldest first',
+    summary: 'List the running pipelines, oldest first',
     load: async () => (await import('../pipelines/read-pipelines.ts')).pipelineList,
   },
   {
@@ -24,22 +24,22 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'pipeline wait',
-    summary: 'Wait until a pipeline is over or needs a person',
+    summary: 'Wait until a pipeline has ended or needs a person',
     load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineWait,
   },
   {
     name: 'pipeline cancel',
-    summary: 'End a pipeline, and everything that runs in it',
+    summary: 'Cancel a pipeline and everything that runs in it',
     load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineCancel,
   },
   {
     name: 'pipeline resume',
-    summary: 'Go on with a pipeline that waits, in the same conversation',
+    summary: 'Resume a waiting pipeline in the same conversation',
     load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineResume,
   },
   {
     name: 'pipeline retry',
-    summary: 'Try the step again at which a pipeline waits, or run one anew that failed',
+    summary: 'Restart the step at which a pipeline waits, or a pipeline that failed',
     load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineRetry,
   },
   {
@@ -49,7 +49,7 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'agent list',
-    summary: 'List the agents that are at work, oldest first',
+    summary: 'List the running agents, oldest first',
     load: async () => (await import('../agents/read-agents.ts')).agentList,
   },
   {
@@ -59,17 +59,17 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'agent logs',
-    summary: 'Show what an agent has printed',
+    summary: 'Show the output of an agent',
     load: async () => (await import('../agents/logs.ts')).agentLogs,
   },
   {
     name: 'agent send',
-    summary: 'Say something to an agent, in the conversation it is in',
+    summary: 'Send a message to an agent, in its conversation',
     load: async () => (await import('../agents/steer-agents.ts')).agentSend,
   },
   {
     name: 'agent attach',
-    summary: 'Take the conversation of an agent into your terminal; leave, and Baton goes on with it',
+    summary: 'Take the conversation of an agent into your terminal; Baton continues it when you leave',
     load: async () => (await import('../agents/attach.ts')).agentAttach,
   },
   {
@@ -79,7 +79,7 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'agent kill',
-    summary: 'Stop an agent with everything that it has started',
+    summary: 'Stop an agent and every process that it started',
     load: async () => (await import('../agents/steer-agents.ts')).agentKill,
   },
   {
@@ -94,17 +94,17 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'decision resolve',
-    summary: 'Choose an option of a decision; it is done then, once',
+    summary: 'Answer a decision',
     load: async () => (await import('../decisions/resolve.ts')).decisionResolve,
   },
   {
     name: 'decision review',
-    summary: 'Go through everything that waits for you, one by one',
+    summary: 'Answer the open decisions one by one',
     load: async () => (await import('../decisions/review.ts')).decisionReview,
   },
   {
     name: 'runbook adopt',
-    summary: 'Put the working runbook in force for whatever begins from now on',
+    summary: 'Put the working runbook in force for everything that starts from now on',
     load: async () => (await import('../runbook-rules.ts')).runbookAdopt,
   },
   {
@@ -114,12 +114,12 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'runbook check',
-    summary: 'Check the runbook, and show everything that is wrong with it',
+    summary: 'Check the runbook and list its errors',
     load: async () => (await import('../runbook.ts')).runbookCheck,
   },
   {
     name: 'runbook list',
-    summary: 'List what the runbook has to offer',
+    summary: 'List the commands, pipelines, agents and workers of the runbook',
     load: async () => (await import('../runbook.ts')).runbookList,
   },
   {
@@ -129,7 +129,7 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'agent play',
-    summary: 'Play the script of a scripted agent',
+    summary: 'Run the script of a scripted agent',
     load: async () => (await import('../agent-programs.ts')).agentPlay,
   },
 ];

@@ -29,9 +29,9 @@ describe('the story of a run', () => {
     expect(lines).toEqual([
       'ship p1 started',
       '  build: started',
-      '    fixer a1: wanted',
+      '    fixer a1: queued',
       '    fixer: started',
-      '    fixer: says complete: all green',
+      '    fixer: signalled complete: all green',
       '  build: done',
       '    checks p2 started',
       '    checks failed: lint failed',
@@ -66,13 +66,13 @@ describe('the story of a run', () => {
     expect(tell('a1', [requested, parked]).standing).toEqual({ kind: 'waiting', decisionId: 'd1' });
     const ended = ['AgentEnded', { agent_id: 'a1', outcome: 'done', reason: null }] as const;
     expect(tell('a1', [requested, ended])).toEqual({
-      lines: ['fixer a1: wanted', 'fixer: done'],
+      lines: ['fixer a1: queued', 'fixer: done'],
       standing: { kind: 'over', outcome: 'done' },
     });
   });
 
   it('obeys nothing that agents write', () => {
     const signalled = ['AgentSignalled', { agent_id: 'a1', kind: 'escalate', message: 'a\u001B[2J\nb' }] as const;
-    expect(tell('a1', [signalled]).lines).toEqual(['a1: says escalate: a\\u001b[2J · b']);
+    expect(tell('a1', [signalled]).lines).toEqual(['a1: signalled escalate: a\\u001b[2J · b']);
   });
 });

@@ -75,14 +75,14 @@ const TELL: Readonly<Record<string, Teller>> = {
   PipelineCancelRequested: ({ reason }, name) => `${name} is being cancelled${because(reason)}`,
   StepStarted: ({ step, visit }) => `${textIn(step)}: started${Number(visit) > 1 ? ` (try ${textIn(visit)})` : ''}`,
   StepWaiting: ({ step, reason }) => `${textIn(step)}: waiting for a person${because(reason)}`,
-  StepResumed: ({ step }) => `${textIn(step)}: goes on`,
+  StepResumed: ({ step }) => `${textIn(step)}: resumed`,
   StepFinished: ({ step, outcome, reason }) => `${textIn(step)}: ${textIn(outcome)}${because(reason)}`,
   WorkspacePrepared: ({ branch }) => `a worktree on ${textIn(branch)} is ready`,
   WorkspaceFailed: ({ step, reason }) => `${textIn(step)}: no worktree${because(reason)}`,
-  AgentRequested: ({ agent_id }, name) => `${name} ${shortId(textIn(agent_id))}: wanted`,
-  AgentStarted: ({ start }, name) => `${name}: ${Number(start) > 1 ? 'started anew' : 'started'}`,
+  AgentRequested: ({ agent_id }, name) => `${name} ${shortId(textIn(agent_id))}: queued`,
+  AgentStarted: ({ start }, name) => `${name}: ${Number(start) > 1 ? 'started again' : 'started'}`,
   AgentStartFailed: ({ reason }, name) => `${name}: cannot be started${because(reason)}`,
-  AgentSignalled: ({ kind, message }, name) => `${name}: says ${textIn(kind)}${because(message)}`,
+  AgentSignalled: ({ kind, message }, name) => `${name}: signalled ${textIn(kind)}${because(message)}`,
   AgentIdle: (_, name) => `${name}: idle`,
   AgentStop: (_, name) => `${name}: tried to stop without signaling completion`,
   AgentSilent: ({ what, tool }, name) =>
@@ -93,7 +93,7 @@ const TELL: Readonly<Record<string, Teller>> = {
   AgentErrored: ({ error, message }, name) => `${name}: ${textIn(error)}${because(message)}`,
   AgentExited: (data, name) => `${name}: ${exitOf(data)}`,
   AgentParked: ({ reason }, name) => `${name}: waits for a person${because(reason)}`,
-  AgentUnparked: (_, name) => `${name}: goes on`,
+  AgentUnparked: (_, name) => `${name}: resumed`,
   AgentAttached: ({ by }, name) => `${name}: is in the terminal of ${textIn(by)}`,
   AgentDetached: ({ by, how }, name) => `${name}: ${textIn(by)} ${LEFT[textIn(how)] ?? 'has left'}`,
   AgentEnded: ({ outcome, reason }, name) => `${name}: ${textIn(outcome)}${because(reason)}`,
@@ -118,5 +118,7 @@ const MAX_REASON = 300;
 
 function exitOf({ code, signal, timed_out }: Fields): string {
   if (timed_out === true) return 'ended by its timeout';
-  return signal === null || signal === undefined ? `left with code ${textIn(code)}` : `ended by ${textIn(signal)}`;
+  return signal === null || signal === undefined
+    ? `exited with code ${textIn(code)}`
+    : `ended by signal ${textIn(signal)}`;
 }

@@ -31,6 +31,8 @@ export class WorkflowStory {
   #follow(type: string, data: Fields): void {
     if (type === 'PhaseMoved' && data['to'] === 'COMPLETED' && data['next_role'] === null)
       this.#standing = { kind: 'over', outcome: 'done' };
+    else if (type === 'PhaseMoved' && data['cause'] === 'cancelled')
+      this.#standing = { kind: 'over', outcome: 'cancelled' };
     else if (type === 'DecisionOpened' && data['task_id'] === this.#taskId)
       this.#standing = { kind: 'waiting', decisionId: textIn(data['decision_id']) };
     else if (type === 'DecisionResolved' || type === 'DecisionWithdrawn' || type === 'TaskFreed')
@@ -45,7 +47,7 @@ const TELL: Readonly<Record<string, Teller>> = {
   TaskClaimed: ({ role, holder }) => `  ${role === null ? '' : `${textIn(role)}: `}${textIn(holder)} has it`,
   AgentStop: (_, agent) => `    ${agent}: tried to stop without signaling completion`,
   AgentEnded: ({ outcome, reason }, agent) =>
-    outcome === 'done' ? undefined : `    ${agent}: ${textIn(outcome)}${because(reason)}`,
+    outcome === 'done' ? undefined : `    ${agent}: ${endOf(textIn(outcome), findText(reason))}`,
   SessionMeasured: ({ commits, file_count }) =>
     Number(commits) === 0 ? undefined : `    measured: ${counted(commits, 'commit')}, ${counted(file_count, 'file')}`,
   ThoughtRecorded: ({ record }) => `    record${because(fieldsIn(record)['summary'])}`,
@@ -60,6 +62,11 @@ const TELL: Readonly<Record<string, Teller>> = {
     `  merge: ${textIn(outcome)}${merge_sha === null ? because(reason) : ` as ${textIn(merge_sha).slice(0, 12)}`}`,
   DecisionOpened: ({ title }) => `waits for a person${because(title)}`,
 };
+
+/** Some reasons begin with the outcome: `cancelled: not now`. */
+function endOf(outcome: string, reason: string | null): string {
+  return reason?.startsWith(`${outcome}: `) === true ? because(reason).slice(2) : `${outcome}${because(reason)}`;
+}
 
 function counted(count: unknown, noun: string): string {
   return `${textIn(count)} ${noun}${Number(count) === 1 ? '' : 's'}`;

@@ -17,7 +17,12 @@ export interface StatusListener {
  * How things stand, whenever that changes, until it is called off. The daemon's events say that there is something new; a burst of
  * them is one question. A daemon that is there but silent is asked now and then: no news must not pass for good news.
  */
-export async function followStatus(client: Client, signal: AbortSignal, listener: StatusListener): Promise<void> {
+export async function followStatus(
+  client: Client,
+  { unreached, signal }: { readonly unreached: ApiError | undefined; readonly signal: AbortSignal },
+  listener: StatusListener,
+): Promise<void> {
+  if (unreached !== undefined) listener.onAway(unreached);
   // Of the newest entry that was told; a daemon that comes back may have recorded more before it is found again.
   let seq: number | undefined;
   const onEntry = (entry: Followed): void => {

@@ -8,7 +8,7 @@ import {
   type StatusView,
   type StepView,
 } from '../run/views.ts';
-import { renderTree, type TreeOptions } from './render-tree.ts';
+import { describeFault, renderTree, type TreeOptions } from './render-tree.ts';
 import { widthOf } from './text-width.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -143,6 +143,13 @@ it('shows how far the first copy of the repository is', () => {
   expect(lines.slice(0, 2)).toEqual(['the verdict of the daemon', `Copying the repository: ${importing}`]);
 });
 
+it('names a daemon that does not answer once, and the cause of anything else', () => {
+  const hung = { code: 'no-answer', message: 'the daemon does not answer (pid 7)', hint: 'kill -CONT 7' };
+  const away = { code: 'daemon-away', message: 'nobody answers', hint: 'baton up' };
+  expect(describeFault(hung)).toBe('The daemon does not answer (pid 7)');
+  expect(describeFault(away)).toBe('The daemon is away: nobody answers');
+});
+
 describe('renderTree', () => {
   it('shows what needs a person, what runs, and the tasks', () => {
     expect(renderTree(busy, options)).toEqual([
@@ -150,6 +157,7 @@ describe('renderTree', () => {
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
       '             Agent tried to stop without signaling completion',
+      '             baton decision show d1d1d1d1',
       'pipelines (1 waiting)',
       '  ! ship p1p1p1p1 waiting 2h task P0.1',
       '    ├ ✓ build',

@@ -29,6 +29,13 @@ export function describeAway({ code, message }: ApiError): string {
   return isHung ? 'The daemon does not answer' : AWAY.has(code) ? 'The daemon is away' : 'There is no status';
 }
 
+/** The same with its cause, in one sentence without a full stop. */
+export function describeFault(error: ApiError): string {
+  const { message } = error;
+  const title = describeAway(error);
+  return message.startsWith(NOT_ANSWERING) ? `${title}${message.slice(NOT_ANSWERING.length)}` : `${title}: ${message}`;
+}
+
 /** No daemon runs, or the connection to it was lost. */
 const AWAY: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
@@ -100,8 +107,12 @@ function decisionItem({ id, title, context, openedAt }: DecisionView, nowMs: num
     [`${title} `],
     [ago(openedAt, nowMs), 'dim'],
   ];
-  return { brief: [brief], full: context === '' ? [brief] : [brief, [['             '], [context, 'dim']] as Line] };
+  const why: Line[] = context === '' ? [] : [[[UNDER_ID], [context, 'dim']]];
+  const next: Line = [[UNDER_ID], [`baton decision show ${shortId(id)}`, 'bold']];
+  return { brief: [brief], full: [brief, ...why, next] };
 }
+
+const UNDER_ID = ' '.repeat(13);
 
 function attentionItem({ title, context, next }: AttentionView): Item {
   const head: Line = [['  '], signOf('waiting'), [` ${title}`]];

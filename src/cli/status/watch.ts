@@ -12,49 +12,54 @@ import { projectDir } from '../runbook.ts';
 import { answerMs } from './ask-status.ts';
 import { wantsColors } from './colors.ts';
 import { followStatus } from './follow-status.ts';
-import { describeAway, renderTree, type Away } from './render-tree.ts';
+import { describeFault, renderTree, type Away } from './render-tree.ts';
 import { Screen } from './screen.ts';
 
 /** `status --watch`: a live tree on a terminal, lines elsewhere, NDJSON with --json. It starts a daemon once, and then only looks on. */
 export async function watchStatus(given: Given, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
-  await startOnce(given, io);
+  const unreached = await startOnce(given, io);
   const client = lookingOn(given, io, { answerMs: answerMs(io) });
   try {
-    if (given.options.has('json')) await printJson(client, interrupt.signal, io);
-    else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, interrupt.signal, given, io);
-    else await printLines(client, interrupt.signal, io);
+    if (given.options.has('json')) await printJson(client, unreached, interrupt.signal, io);
+    else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, unreached, interrupt.signal, given, io);
+    else await printLines(client, unreached, interrupt.signal, io);
     return EXIT.interrupted;
   } finally {
     client.close();
   }
 }
 
-/** A daemon that is stopped later was stopped on purpose. One that does not answer is reported by the first question. */
-async function startOnce(given: Given, io: Io): Promise<void> {
+/** A daemon that is stopped later was stopped on purpose. Returns why there is none, or why it does not answer. */
+async function startOnce(given: Given, io: Io): Promise<ApiError | undefined> {
   const client = createClient({ ...clientOptions(given, io), answerMs: answerMs(io) });
-  await client.reach();
+  const unreached = await client.reach();
   client.close();
+  return unreached;
 }
 
 type Client = ReturnType<typeof lookingOn>;
 
-async function printJson(client: Client, signal: AbortSignal, io: Io): Promise<void> {
+async function printJson(client: Client, unreached: ApiError | undefined, signal: AbortSignal, io: Io): Promise<void> {
   let last = '';
   const print = (value: unknown): void => {
     const line = JSON.stringify(value);
     if (line !== last) io.out(`${line}\n`);
     last = line;
   };
-  await followStatus(client, signal, {
-    onStatus: (_, result) => print(result),
-    onAway: ({ code, message, hint }) => print({ away: message, code, hint }),
-    onEntry: () => undefined,
-  });
+  await followStatus(
+    client,
+    { unreached, signal },
+    {
+      onStatus: (_, result) => print(result),
+      onAway: ({ code, message, hint }) => print({ away: message, code, hint }),
+      onEntry: () => undefined,
+    },
+  );
 }
 
 /** The tree, whenever something has happened. Ages grow by themselves: they are shown, and make no new picture. */
-async function printLines(client: Client, signal: AbortSignal, io: Io): Promise<void> {
+async function printLines(client: Client, unreached: ApiError | undefined, signal: AbortSignal, io: Io): Promise<void> {
   let last = '';
   const print = (picture: string, text = picture): void => {
     if (picture !== last) io.out(`${text}\n`);
@@ -62,11 +67,15 @@ async function printLines(client: Client, signal: AbortSignal, io: Io): Promise<
   };
   const tree = (status: StatusView, now: Date): string =>
     renderTree(status, { columns: Infinity, now, colors: false }).join('\n');
-  await followStatus(client, signal, {
-    onStatus: (status) => print(tree(status, new Date(0)), `${tree(status, new Date())}\n`),
-    onAway: (why) => print(`${describeAway(why)}: ${why.message}. ${why.hint}\n`),
-    onEntry: () => undefined,
-  });
+  await followStatus(
+    client,
+    { unreached, signal },
+    {
+      onStatus: (status) => print(tree(status, new Date(0)), `${tree(status, new Date())}\n`),
+      onAway: (why) => print(`${describeFault(why)}. ${why.hint}\n`),
+      onEntry: () => undefined,
+    },
+  );
 }
 
 const CTRL_C = '\u0003';
@@ -74,7 +83,13 @@ const CTRL_D = '\u0004';
 /** Before the first answer. */
 const NOTHING = statusView({});
 
-async function watchOnScreen(client: Client, interrupted: AbortSignal, given: Given, io: Io): Promise<number> {
+async function watchOnScreen(
+  client: Client,
+  unreached: ApiError | undefined,
+  interrupted: AbortSignal,
+  given: Given,
+  io: Io,
+): Promise<number> {
   const left = new AbortController();
   using screen = new Screen(process.stdin, process.stdout, (text) => io.out(text));
   let status: StatusView | undefined;
@@ -103,19 +118,23 @@ async function watchOnScreen(client: Client, interrupted: AbortSignal, given: Gi
   // Ages grow.
   const clock = setInterval(paint, 1000);
   try {
-    await followStatus(client, AbortSignal.any([interrupted, left.signal]), {
-      onStatus: (now, _, at) => {
-        [status, askedAt, away] = [now, at, undefined];
-        paint();
+    await followStatus(
+      client,
+      { unreached, signal: AbortSignal.any([interrupted, left.signal]) },
+      {
+        onStatus: (now, _, at) => {
+          [status, askedAt, away] = [now, at, undefined];
+          paint();
+        },
+        onAway: (why) => {
+          away = { since: new Date(askedAt), why };
+          paint();
+        },
+        onEntry: (entry) => {
+          void bellFor(entry, given, io).then((text) => screen.send(text));
+        },
       },
-      onAway: (why) => {
-        away = { since: new Date(askedAt), why };
-        paint();
-      },
-      onEntry: (entry) => {
-        void bellFor(entry, given, io).then((text) => screen.send(text));
-      },
-    });
+    );
   } finally {
     clearInterval(clock);
     for (const name of ['SIGTERM', 'SIGHUP'] as const) process.off(name, end);

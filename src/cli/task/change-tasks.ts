@@ -47,7 +47,7 @@ export const taskAdd = operationCommand({
 
 export const taskUpdate = operationCommand({
   name: 'task update',
-  summary: 'Say how a task is getting on',
+  summary: 'Update the progress or the status of a task',
   examples: ['baton task update P0.1.1 --status in_progress --progress 40', 'baton task update P0.1.1 --status done'],
   args: [{ name: 'ID', about: 'The task' }],
   options: [
@@ -76,7 +76,7 @@ export const taskUpdate = operationCommand({
 
 export const taskComplete = operationCommand({
   name: 'task complete',
-  summary: 'Record what was done and complete the task, in one go',
+  summary: 'Record what was done and complete the task',
   examples: [
     'baton task complete P0.1.1 record.json',
     'baton task complete P0.1.1 --waive "done by hand, nothing to record"',
@@ -129,7 +129,7 @@ export const taskUnblock = operationCommand({
 export const taskCancel = operationCommand({
   ...withReason,
   name: 'task cancel',
-  summary: 'Cancel a task, with its sessions and its open decisions; only reinstating ends it',
+  summary: 'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',
   examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
   operation: 'task_cancel',
   show: (result) => `Cancelled ${fieldsOf(result)['task_id']}.\n`,
@@ -138,7 +138,7 @@ export const taskCancel = operationCommand({
 export const taskReinstate = operationCommand({
   ...withReason,
   name: 'task reinstate',
-  summary: 'Begin a completed or cancelled task again, from IMPLEMENTATION',
+  summary: 'Reinstate a completed or cancelled task, from IMPLEMENTATION',
   examples: ['baton task reinstate P0.1.1 --reason "it is wanted after all"'],
   operation: 'task_reinstate',
   show: (result) => `Reinstated ${fieldsOf(result)['task_id']}.\n`,

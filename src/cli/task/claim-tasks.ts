@@ -69,7 +69,7 @@ export const taskHeartbeat = operationCommand({
 
 export const taskRelease = operationCommand({
   name: 'task release',
-  summary: 'Give a task back; an operator revokes the claim of whoever has it',
+  summary: 'Release your claim; an operator can revoke any claim',
   examples: ['baton task release P0.1.1 --reason "needs somebody who knows the parser"'],
   args: [{ name: 'ID', about: 'The task' }],
   options: [{ name: 'reason', value: 'TEXT', about: 'Why, for whoever comes next' }],

@@ -39,17 +39,17 @@ export const TASK_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'task release',
-    summary: 'Give a task back; an operator revokes the claim of whoever has it',
+    summary: 'Release your claim; an operator can revoke any claim',
     load: async () => (await import('./claim-tasks.ts')).taskRelease,
   },
   {
     name: 'task update',
-    summary: 'Say how a task is getting on',
+    summary: 'Update the progress or the status of a task',
     load: async () => (await import('./change-tasks.ts')).taskUpdate,
   },
   {
     name: 'task complete',
-    summary: 'Record what was done and complete the task, in one go',
+    summary: 'Record what was done and complete the task',
     load: async () => (await import('./change-tasks.ts')).taskComplete,
   },
   {
@@ -59,22 +59,22 @@ export const TASK_COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'task cancel',
-    summary: 'Cancel a task, with its sessions and its open decisions; only reinstating ends it',
+    summary: 'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',
     load: async () => (await import('./change-tasks.ts')).taskCancel,
   },
   {
     name: 'task reinstate',
-    summary: 'Begin a completed or cancelled task again, from IMPLEMENTATION',
+    summary: 'Reinstate a completed or cancelled task, from IMPLEMENTATION',
     load: async () => (await import('./change-tasks.ts')).taskReinstate,
   },
   {
     name: 'task import',
-    summary: 'Take tasks over from another tool, with their dependencies',
+    summary: 'Import tasks from another tool, with their dependencies',
     load: async () => (await import('./import.ts')).taskImport,
   },
   {
     name: 'task export',
-    summary: 'Write all tasks in the form of another tool',
+    summary: 'Export all tasks in the format of another tool',
     load: async () => (await import('./export.ts')).taskExport,
   },
 ];

@@ -19,7 +19,7 @@ import { readKnownTasks } from './known-tasks.ts';
 
 export const taskExport: Command = {
   name: 'task export',
-  summary: 'Write all tasks in the form of another tool',
+  summary: 'Export all tasks in the format of another tool',
   examples: ['baton task export --to markdown', 'baton task export -o .taskmaster/tasks/tasks.json'],
   args: [],
   options: [

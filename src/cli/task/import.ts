@@ -20,7 +20,7 @@ import { showImport, type ImportReport } from './show-import.ts';
 
 export const taskImport: Command = {
   name: 'task import',
-  summary: 'Take tasks over from another tool, with their dependencies',
+  summary: 'Import tasks from another tool, with their dependencies',
   examples: [
     'baton task import TODO.md',
     'baton task import .taskmaster/tasks/tasks.json --dry-run',

@@ -3,7 +3,7 @@ import { printable } from '../printable.ts';
 
 export const worktreeList = operationCommand({
   name: 'worktree list',
-  summary: 'List the worktrees, who works there, and what each holds',
+  summary: 'List the worktrees, their agents and their uncommitted or unmerged work',
   examples: ['baton worktree list'],
   operation: 'worktree_list',
   input: () => ({ value: {} }),
@@ -12,7 +12,7 @@ export const worktreeList = operationCommand({
 
 export const worktreePrune = operationCommand({
   name: 'worktree prune',
-  summary: 'Remove the worktrees of tasks that are done; whatever holds work is kept',
+  summary: 'Remove the worktrees of completed tasks; those with unmerged work are kept',
   examples: ['baton worktree prune --dry-run', 'baton worktree prune'],
   options: [{ name: 'dry-run', about: 'Say what would be removed, and remove nothing' }],
   operation: 'worktree_prune',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/problem.ts';
@@ -163,8 +163,8 @@ export class SqliteStore implements Store {
     const appender = this.#appender;
     if (!appender) throw new Error('this store was opened for reading');
     const appended = await this.#writes.run(() => appender.append(commit)).catch(problemOf);
-    if ('problem' in appended) this.#log.failed(appended.problem);
-    else this.#log.succeeded();
+    if ('problem' in appended) this.#log.failed(appended.problem, 0, lackedBy(commit, appended.problem));
+    else this.#log.succeeded(() => Math.max(sizeOf(commit), freeBytes(this.path)));
     if (appended.ok) {
       this.#watch.announce(appended.head);
       this.#waitForIdle();
@@ -264,7 +264,7 @@ export class SqliteStore implements Store {
   async #write<T>(work: () => T, waitMs?: number): Promise<T> {
     try {
       const value = await this.#writes.run(work, waitMs);
-      this.#log.succeeded();
+      this.#log.succeeded(() => freeBytes(this.path));
       return value;
     } catch (error) {
       const problem = isStoreFault(error) ? writeProblem(this.path, error) : undefined;
@@ -291,6 +291,24 @@ export class SqliteStore implements Store {
 
 /** How long a probe waits for a lock. */
 const PROBE_MS = 500;
+
+function lackedBy(commit: Commit, { code }: Problem): number {
+  return code === 'ledger/disk-full' ? sizeOf(commit) : 0;
+}
+
+function sizeOf({ entries }: Commit): number {
+  return entries.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+/** A file system that does not tell, or a quota that it does not know of, leaves the proof to the write itself. */
+function freeBytes(path: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return Infinity;
+  }
+}
 
 function problemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
   if (error instanceof StoreProblem) return { ok: false, problem: error.problem };

@@ -6,6 +6,7 @@ import type { Task } from '../task.ts';
 import { finish } from '../update-task.ts';
 import type { Decision, DecisionOption } from './decision.ts';
 import { firstOf } from './last-of.ts';
+import { OPTION_LABELS } from './option-labels.ts';
 
 /** Something about a task that does not fit what is in git, and that only a person can settle. */
 export interface RaisedFinding {
@@ -64,15 +65,15 @@ function isAsItWas({ epoch, claim, flow }: Task, finding: RaisedFinding): boolea
 
 /** Only what can happen is offered. */
 function optionsFor(task: Task, { remedy }: RaisedFinding, rules: Rules): DecisionOption[] {
-  const leave = { label: 'Leave it as it is', action: 'dismiss' } as const;
+  const leave = { label: OPTION_LABELS.dismiss, action: 'dismiss' } as const;
   if (remedy === 'reinstate')
     return [
-      { label: 'Have it done again', action: 'retry', recommended: true },
+      { label: 'Reinstate the task', action: 'retry', recommended: true },
       { ...leave, recommended: false },
     ];
   if (remedy === 'complete' && finish(task, null, rules, []).ok)
     return [
-      { label: 'Take it as done', action: 'done', recommended: true },
+      { label: OPTION_LABELS.done, action: 'done', recommended: true },
       { ...leave, recommended: false },
     ];
   return [{ ...leave, recommended: true }];

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { Fields } from './read-fields.ts';
+import { WorkflowStory } from './workflow-story.ts';
+
+function tell(entries: readonly (readonly [string, Fields])[]) {
+  const story = new WorkflowStory('W-00001');
+  const lines = entries.map(([type, data]) => story.tell(type, data)).filter((line) => line !== undefined);
+  return { lines, standing: story.standing };
+}
+
+const moved = (to: string, cause: string, reason: string) =>
+  ['PhaseMoved', { task_id: 'W-00001', from: 'IMPLEMENTATION', to, next_role: null, cause, reason }] as const;
+
+describe('the story of a workflow', () => {
+  it('is over when the workflow is cancelled', () => {
+    expect(tell([moved('BLOCKED', 'cancelled', 'cancelled: not now')])).toEqual({
+      lines: ['BLOCKED: cancelled: not now'],
+      standing: { kind: 'over', outcome: 'cancelled' },
+    });
+  });
+
+  it('goes on while the task is blocked for another reason', () => {
+    expect(tell([moved('BLOCKED', 'error', 'no disk')]).standing).toEqual({ kind: 'running' });
+  });
+
+  it('is over when the task is completed and nobody has to close it', () => {
+    expect(tell([moved('COMPLETED', 'handoff', 'merged')]).standing).toEqual({ kind: 'over', outcome: 'done' });
+  });
+
+  it('names an outcome once', () => {
+    const requested = [
+      'AgentRequested',
+      { agent_id: 'a1', plan: { name: 'fixer' }, task: { task_id: 'W-00001' } },
+    ] as const;
+    const ended = (reason: string) => ['AgentEnded', { agent_id: 'a1', outcome: 'cancelled', reason }] as const;
+    expect(tell([requested, ended('cancelled: not now')]).lines).toEqual(['    fixer: cancelled: not now']);
+    expect(tell([requested, ended('not now')]).lines).toEqual(['    fixer: cancelled: not now']);
+  });
+});
