@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { recordDownIntent } from '../../../src/api/down-intent.ts';
@@ -19,6 +19,8 @@ export interface StormOptions {
   readonly seed: number;
   readonly minutes: number;
   readonly faults?: readonly Fault[];
+  /** A folder for what is left of a run with findings: state folder, notes, times of the faults. */
+  readonly evidence?: string;
 }
 
 export interface StormReport {
@@ -90,7 +92,8 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
         daemons.add(readDaemonRecord(world.stateDir)?.pid ?? 0);
         const fault = wanted[Math.floor(random() * wanted.length)] ?? 'kill';
         const fromMs = performance.now();
-        if (!isOver) await happen(fault, scene);
+        if (isOver) break;
+        await happen(fault, scene);
         windows.push({ fault, fromMs, toMs: performance.now() });
       }
     })();
@@ -103,7 +106,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const fault = await findLedgerFault(world);
     const count = (what: string): number => notes.filter((line) => line.startsWith(`${what} `)).length;
     const ended = (how: (end: string) => boolean): number => [...ends.values()].filter(how).length;
-    return {
+    const report: StormReport = {
       seed,
       workflows,
       done: ended((end) => end === 'done'),
@@ -125,6 +128,12 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
         ...(fault === undefined ? [] : [`the ledger does not verify: ${fault}`]),
       ],
     };
+    if (options.evidence !== undefined && report.faults.length > 0) {
+      const times = windows.map((one) => ({ ...one, from: isoOf(one.fromMs), to: isoOf(one.toMs) }));
+      writeFileSync(join(folder, 'faults.json'), JSON.stringify(times, null, 1));
+      execFileSync('cp', ['-r', folder, world.stateDir, options.evidence]);
+    }
+    return report;
   } finally {
     recordDownIntent(world.stateDir);
     for (let left = findProcesses(world.stateDir); left.length > 0; left = findProcesses(world.stateDir)) {
@@ -156,6 +165,10 @@ function mountDisk(stateDir: string): boolean {
   } catch {
     return false;
   }
+}
+
+function isoOf(atMs: number): string {
+  return new Date(performance.timeOrigin + atMs).toISOString();
 }
 
 function end(pid: number): void {
