@@ -36,7 +36,13 @@ export interface StormReport {
   readonly acknowledged: number;
   /** Of those, in the outbox. */
   readonly kept: number;
+  /** Answers of `status_get`, and how many of them were all-clears. */
+  readonly answers: number;
   readonly allClears: number;
+  readonly lost: number;
+  readonly startedTwice: number;
+  readonly falseDeaths: number;
+  readonly falseAllClears: number;
   readonly faults: readonly string[];
 }
 
@@ -104,6 +110,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const notes = linesOf(folder);
     const found = checkStorm({ entries: await readLedger(world), notes });
     const fault = await findLedgerFault(world);
+    const unproven = falseAllClears(status.answers, windows, GRACE_MS);
     const count = (what: string): number => notes.filter((line) => line.startsWith(`${what} `)).length;
     const ended = (how: (end: string) => boolean): number => [...ends.values()].filter(how).length;
     const report: StormReport = {
@@ -118,12 +125,18 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       daemons: daemons.size,
       acknowledged: count('acknowledged') + count('kept'),
       kept: count('kept'),
+      answers: status.answers.length,
       allClears: status.answers.filter(({ isAllClear }) => isAllClear).length,
+      lost: found.lost.length,
+      startedTwice: found.startedTwice.length,
+      falseDeaths: found.falseDead.length,
+      falseAllClears: unproven.length,
       faults: [
         ...found.lost.map((each) => `an acknowledged signal is lost: ${each}`),
         ...found.startedTwice.map((each) => `a session was started twice: ${each}`),
         ...found.falseDead.map((each) => `a false death: ${each}`),
-        ...falseAllClears(status.answers, windows, GRACE_MS),
+        ...unproven,
+        ...notes.filter((line) => line.startsWith('gave-up ')).map((line) => `an agent could not signal: ${line}`),
         ...[...ends].filter(([, end]) => end !== 'done').map(([id, end]) => `workflow ${id}: ${end}`),
         ...(fault === undefined ? [] : [`the ledger does not verify: ${fault}`]),
       ],
