@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFault, isShortage } from '../protocol/shortage.ts';
+import { sleep } from './sleep.ts';
 
 export interface AwaitRoomOptions {
   /** Asked before each further attempt. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { renderExitSignal } from '../protocol/exit-signal.ts';
 import type { Launch } from './contract.ts';
 import { UNHEARD, type Saying } from './daemon-line.ts';
 import type { Reporter } from './reporter.ts';
+import { sleep } from './sleep.ts';
 import type { Speech } from './speech.ts';
 
 /** Exit signals that the agent printed instead of sending them. One is held until the turn or the process ends, then sent in the agent's name. */

@@ -13,6 +13,7 @@ import type { Door } from './door.ts';
 import { getReady, giveBack, reportWait } from './get-ready.ts';
 import type { OutputLog } from './output-log.ts';
 import { endProcesses } from './process-tree.ts';
+import { sleep } from './sleep.ts';
 import { TokenFilter } from './token-filter.ts';
 
 /**
@@ -59,7 +60,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   await agent.rest();
   // Whatever it has left behind goes with it; then its last words are out.
   await endProcesses(tree, launch.kill_after_ms);
-  await Promise.race([ended.silence, pause(SILENCE_MS)]);
+  await Promise.race([ended.silence, sleep(SILENCE_MS)]);
   kept.words.end();
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
@@ -121,13 +122,7 @@ async function finish(
   const write = (): void => writeWhole(exitFile, JSON.stringify(exit));
   if (!(await awaitRoom(write, { isWanted, onWait: reportWait }))) return 1;
   await agent.report({ kind: 'exited', ...exit });
-  await Promise.race([agent.farewell(), pause(FAREWELL_MS)]);
+  await Promise.race([agent.farewell(), sleep(FAREWELL_MS)]);
   await door.close(FAREWELL_MS);
   return 0;
-}
-
-async function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }
