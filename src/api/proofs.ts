@@ -45,8 +45,9 @@ export function reasonsOf<K extends string>(proof: Proof<K>, what: K): readonly 
 
 export function proveStore(health: StoreHealth): Proof<'store'> {
   if (health.writable) return proof('store', []);
-  const { since, reason, hint } = health;
-  const title = since === '' ? 'The ledger cannot be written' : `The ledger cannot be written since ${since}`;
+  const { since, reason, hint, what } = health;
+  const cannot = `The ${what === 'folder' ? 'state folder' : 'ledger'} cannot be written`;
+  const title = since === '' ? cannot : `${cannot} since ${since}`;
   return proof('store', [{ ...ONE, kind: 'store', title, context: reason, next: hint }]);
 }
 

@@ -43,6 +43,8 @@ export interface DaemonOptions {
   readonly echo?: (line: string) => void;
   /** The watchdog starts it because the daemon before it crashed. It stops again if `baton down` is on record. */
   readonly isRestart?: boolean;
+  /** Called before anybody can find the daemon: whoever finds it relies on it being started again after a crash. */
+  readonly beforeListening?: (stateDir: string, log: Log) => void;
 }
 
 export interface Daemon {
@@ -81,7 +83,15 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
     return {
       ok: true,
       daemon: await open(
-        { stateDir, settings: settings.settings, log, env, say: options.echo, isRestart },
+        {
+          stateDir,
+          settings: settings.settings,
+          log,
+          env,
+          say: options.echo,
+          isRestart,
+          beforeListening: options.beforeListening,
+        },
         lock.release,
       ),
     };
@@ -100,10 +110,11 @@ interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly say: ((line: string) => void) | undefined;
   readonly isRestart: boolean;
+  readonly beforeListening: DaemonOptions['beforeListening'];
 }
 
 async function open(
-  { stateDir, settings, log, env, say, isRestart }: Surroundings,
+  { stateDir, settings, log, env, say, isRestart, beforeListening }: Surroundings,
   release: () => void,
 ): Promise<Daemon> {
   const files = stateFiles(stateDir);
@@ -171,6 +182,7 @@ async function open(
 
   // What was kept comes before anything that is said from now on.
   await delivery.deliver();
+  beforeListening?.(stateDir, log);
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeWhole(files.record, `${JSON.stringify(record)}\n`);
   // `baton down` leaves this file if it finds no daemon. From here on it finds this one.

@@ -6,8 +6,8 @@ import { findStateDir, stateFiles } from '../api/state-folder.ts';
 import { restartsItself } from '../watchdog/settings.ts';
 import { startWatchdog, type Watchdog } from '../watchdog/start-watchdog.ts';
 import { guardProcess } from './guard-process.ts';
-import { runDaemon, type Daemon } from './lifecycle.ts';
-import { openLog } from './log.ts';
+import { runDaemon } from './lifecycle.ts';
+import { openLog, type Log } from './log.ts';
 
 /** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
 async function main(): Promise<void> {
@@ -15,14 +15,23 @@ async function main(): Promise<void> {
   guardProcess(openLog(stateFiles(findStateDir(process.env)).log));
   // Whoever starts it in a terminal reads along.
   const echo = (line: string): void => void process.stderr.write(line);
-  const isInTerminal = process.env['BATON_READY_FD'] === undefined;
+  const report = takeReport();
+  const { isInTerminal } = report;
   const isRestart = process.env['BATON_RESTARTED'] === '1';
   delete process.env['BATON_RESTARTED'];
-  const started = await runDaemon({ ...(isInTerminal ? { echo } : {}), isRestart });
+  // Who runs it in a terminal, or a service manager, sees its end.
+  const isWatched = !isInTerminal && restartsItself(process.env);
+  let watchdog: Watchdog | undefined;
+  const beforeListening = (stateDir: string, log: Log): void => {
+    if (isWatched) watchdog = watch(stateDir, log);
+  };
+  const leave = async (): Promise<void> => watchdog?.dismiss();
+  const started = await runDaemon({ ...(isInTerminal ? { echo } : {}), isRestart, beforeListening });
   if (!started.ok) {
+    await leave();
     const { message, hint } = started.error;
     // Whoever started it has a hint of their own; a terminal has nobody else to say what to do, and knows only the codes of commands.
-    report(isInTerminal ? `Error: ${message}\n  hint: ${hint}\n` : `${message}\n`);
+    report.send(isInTerminal ? `Error: ${message}\n  hint: ${hint}\n` : `${message}\n`);
     process.exit(started.isTaken && !isInTerminal ? EXIT_TAKEN : 1);
   }
   const { daemon } = started;
@@ -37,32 +46,32 @@ async function main(): Promise<void> {
   process.on('SIGINT', onSignal);
   // The terminal in which it was started may close.
   process.on('SIGHUP', () => undefined);
-  report('ready\n');
-  // Who runs it in a terminal, or a service manager, sees its end.
-  const watchdog = isInTerminal || !restartsItself(process.env) ? undefined : watch(daemon);
-  const leave = async (): Promise<void> => watchdog?.dismiss();
+  report.send('ready\n');
   flushCompileCache();
   await daemon.stopped;
   await leave();
   process.exit(0);
 }
 
-function watch({ stateDir, log }: Daemon): Watchdog {
+function watch(stateDir: string, log: Log): Watchdog {
   const onLost = (reason: string): void => log.error('the watchdog ended, and another one is started', { reason });
   return startWatchdog({ stateDir, env: process.env, onLost });
 }
 
-function report(line: string): void {
+/** The pipe of the process that started this one, which is not for those that this one starts. In a terminal there is none. */
+function takeReport(): { readonly isInTerminal: boolean; readonly send: (line: string) => void } {
   const { BATON_READY_FD: fd } = process.env;
-  // Meant for this process, not for those that it will start.
   delete process.env['BATON_READY_FD'];
   delete process.env['NODE_COMPILE_CACHE'];
-  try {
-    writeSync(fd === undefined ? 2 : Number(fd), line);
-    if (fd !== undefined) closeSync(Number(fd));
-  } catch {
-    // Whoever started it did not wait.
-  }
+  const send = (line: string): void => {
+    try {
+      writeSync(fd === undefined ? 2 : Number(fd), line);
+      if (fd !== undefined) closeSync(Number(fd));
+    } catch {
+      // Whoever started it did not wait.
+    }
+  };
+  return { isInTerminal: fd === undefined, send };
 }
 
 void main();

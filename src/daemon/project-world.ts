@@ -50,7 +50,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
       return settled.ok ? settled.answer : undefined;
     },
     tell: async (command) => tell(keeper, command),
-    isStoreWritable: () => project.ledger.health.writable,
+    isStoreWritable: () => project.isWritable,
     keepLog: async (text) => {
       const kept = await keepText(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
       return kept.ok ? kept.value : null;

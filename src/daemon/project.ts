@@ -17,6 +17,7 @@ import type { State } from '../state/state.ts';
 import type { Adoptions } from './adoptions.ts';
 import { CommitClock } from './commit-clock.ts';
 import { Fences } from './fences.ts';
+import { FolderProbe } from './folder-probe.ts';
 import { Keeper } from './keeper.ts';
 import { NO_MESSAGES, type KeptMessages } from './kept-messages.ts';
 import { foldState } from './fold-state.ts';
@@ -77,6 +78,7 @@ export class Project {
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
   readonly #onTick: (nowMs: number) => void;
+  readonly #folderProbe: FolderProbe;
   readonly #storeWatch: StoreWatch;
   readonly #messages: KeptMessages;
   #effects: Effects | undefined;
@@ -105,6 +107,7 @@ export class Project {
       onMistake: options.onMistake ?? ((): void => undefined),
     });
     this.#messages = options.messages ?? NO_MESSAGES;
+    this.#folderProbe = new FolderProbe(options);
     this.#storeWatch = new StoreWatch(parts.ledger, options.onStoreHealth);
     this.#state = parts.state;
     this.#monotonicMs = options.monotonicMs;
@@ -127,7 +130,13 @@ export class Project {
 
   /** Whether anything can be recorded: since when not, why, and what to do. Tries it if the last success is a while ago. */
   async storeHealth(): Promise<StoreHealth> {
-    return this.ledger.probe(FRESH_MS);
+    const health = await this.ledger.probe(FRESH_MS);
+    return health.writable ? this.#folderProbe.probe(FRESH_MS) : health;
+  }
+
+  /** The same as far as it is known at once. */
+  get isWritable(): boolean {
+    return this.ledger.health.writable && this.#folderProbe.probe(FRESH_MS).writable;
   }
 
   /** From now on what the project owes to the outside is done. */

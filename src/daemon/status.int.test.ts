@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -130,6 +130,20 @@ it('gives no all-clear while another process holds the ledger', async () => {
     other.close();
   }
   await until(async () => (await verdict()).all_clear, 'the lock is gone', 10_000);
+});
+
+it('gives no all-clear while no file can be written into the state folder, although the ledger can', async () => {
+  await world.start();
+  expect((await verdict()).all_clear).toBe(true);
+  const probe = join(world.stateDir, `probe-${process.pid}`);
+  mkdirSync(probe);
+  await until(async () => !(await verdict()).all_clear, 'it is noticed', 10_000);
+  expect(await verdict()).toMatchObject({
+    summary: '1 unwritable store needs you, nothing runs.',
+    attention: [{ title: expect.stringContaining('The state folder cannot be written since') }],
+  });
+  rmdirSync(probe);
+  expect((await verdict()).all_clear).toBe(true);
 });
 
 it('gives no all-clear while a running agent has not reported within limits.silence', async () => {

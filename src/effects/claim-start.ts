@@ -1,14 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { takeStart } from '../supervisor/take-start.ts';
 import type { SupervisedFiles } from './supervised.ts';
 
-/** Takes a start for ourselves, so that no supervisor runs it any more. False where one has it. */
+/** Takes a start for ourselves, so that no supervisor runs it any more. Returns false if one has it. */
 export function claimStart(files: SupervisedFiles, start: number): boolean {
-  try {
-    mkdirSync(files.folder, { recursive: true, mode: 0o700 });
-    writeFileSync(files.taken(start), 'nobody\n', { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
-  }
+  mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+  return takeStart(files.taken(start), 'nobody\n');
 }

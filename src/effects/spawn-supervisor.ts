@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../api/write-whole.ts';
 import { allowedEnvironment } from '../protocol/environment.ts';
-import type { Launch } from '../supervisor/contract.ts';
+import { EXIT_NO_ROOM, type Launch } from '../supervisor/contract.ts';
 import { supervisorArgs, type Programs } from '../supervisor/programs.ts';
 import type { SupervisedFiles } from './supervised.ts';
 
@@ -51,11 +51,17 @@ function namesOf(dropped: readonly string[], { env }: Launch): readonly string[]
 function followChild(child: ChildProcess, files: SupervisedFiles): Spawned {
   const ended = new Promise<string>((resolve) => {
     child.once('error', ({ message }) => resolve(message));
-    child.once('exit', (code, signal) => resolve(lastWords(files) || `it ended with ${signal ?? `exit code ${code}`}`));
+    child.once('exit', (code, signal) => {
+      if (code === EXIT_NO_ROOM) resolve(NO_ROOM);
+      else resolve(lastWords(files) || `it ended with ${signal ?? `exit code ${code}`}`);
+    });
   });
   child.unref();
   return { ended };
 }
+
+/** The log of a supervisor without room may lack its words, or end with those of another one. */
+const NO_ROOM = 'ENOSPC: no space left on device for the files of a supervisor, or the machine is short of processes';
 
 /** Where a supervisor that fails says why. */
 function wordsOf({ folder }: SupervisedFiles): string {

@@ -13,7 +13,7 @@ import { launchAgent, type StartedAgent } from './launch-agent.ts';
 import { ownerFile } from './owner-file.ts';
 import { prepareSession, type PreparedSession } from './prepare-session.ts';
 import { markOfAgent, settleLost } from './settle-lost.ts';
-import { startSupervisor } from './start-supervisor.ts';
+import { refuseWithoutRoom, startSupervisor } from './start-supervisor.ts';
 import { findSupervised } from './supervised.ts';
 import { contextOfAgent } from './template-context.ts';
 import { workplaceOf } from './workplace.ts';
@@ -40,7 +40,9 @@ export async function startAgent(
   const lose = async (): Promise<Exit> => settleLost({ files, start, mark: markOfAgent(agentId) });
   if (findSupervised(files, start).kind !== 'untaken') {
     const settling = await untilStarted({ files, start, spawned: undefined, signal }, world.times.startMs);
-    return settling === undefined ? [] : outcomesOf(settling, lose);
+    if (settling === undefined) return [];
+    refuseWithoutRoom(settling);
+    return outcomesOf(settling, lose);
   }
   const run = await world.read((state) => state.agents.get(agentId));
   if (run === undefined || run.start !== start) return [];

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Launch } from '../supervisor/contract.ts';
+import { EXIT_NO_ROOM, type Launch } from '../supervisor/contract.ts';
 import { launchIn, Scene } from '../supervisor/scene.cases.ts';
 import { findPrograms, type Programs } from '../supervisor/programs.ts';
 import { untilEnded } from './follow-start.ts';
+import { mayPass } from './may-pass.ts';
 import { startSupervisor, type StartedSupervisor } from './start-supervisor.ts';
 
 /** The supervisor, which is killed as soon as it begins, so many times. */
@@ -46,6 +47,16 @@ describe('a supervisor that is killed before it has taken what it was to run', (
     expect(settling).toMatchObject({ found: { kind: 'untaken' }, words: 'it ended with SIGKILL' });
     expect(readFileSync(join(scene.folder, 'tries'), 'utf8')).toBe('xxx');
   });
+});
+
+it('a supervisor that had no room is no outcome: the effect is tried again', async () => {
+  await using scene = new Scene();
+  const supervisor = join(scene.folder, 'supervisor.cjs');
+  writeFileSync(supervisor, `process.exitCode = ${EXIT_NO_ROOM};`);
+  const programs = { ...(await findPrograms(scene.stateDir)), supervisor };
+  const options = { programs, env: process.env, signal, startMs: 30_000 };
+  const started = startSupervisor(scene.files(), launchIn(scene), options);
+  await expect(started).rejects.toSatisfy((error) => mayPass(error, 0));
 });
 
 describe('the environment of what is started', () => {

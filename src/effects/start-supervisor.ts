@@ -1,4 +1,4 @@
-import { saysShortage } from '../protocol/shortage.ts';
+import { saysDiskFault, saysShortage } from '../protocol/shortage.ts';
 import type { Launch } from '../supervisor/contract.ts';
 import { untilStarted, type Settling } from './follow-start.ts';
 import { spawnSupervisor, type Spawned, type SpawnOptions } from './spawn-supervisor.ts';
@@ -30,10 +30,19 @@ export async function startSupervisor(
     onSpawned?.(spawned);
     const settling = await untilStarted({ files, start: launch.start, spawned, signal }, startMs);
     if (settling?.found.kind !== 'untaken') return { spawned, settling };
-    // Nothing was run, and nothing is wrong with what was to be run: the effect is tried again later.
-    if (saysShortage(settling.words ?? '')) throw Object.assign(new Error(settling.words), { code: 'EAGAIN' });
+    refuseWithoutRoom(settling);
     if (left === 0) return { spawned, settling };
   }
 }
 
+/**
+ * Throws if a supervisor gave the start back for want of room: nothing was run, and nothing is wrong with what was to be run, so that the effect is
+ * tried again later. A supervisor of an earlier daemon, whose words nobody heard, gives a start back for no other reason.
+ */
+export function refuseWithoutRoom({ found, words = GIVEN_BACK }: Settling): void {
+  const isRoom = saysShortage(words) || saysDiskFault(words);
+  if (found.kind === 'untaken' && isRoom) throw Object.assign(new Error(words), { code: 'EAGAIN' });
+}
+
+const GIVEN_BACK = 'EAGAIN: a supervisor had no room for its files, and gave the start back';
 const TRIES = 3;

@@ -7,7 +7,7 @@ import { untilEnded } from './follow-start.ts';
 import { ownerFile } from './owner-file.ts';
 import { markOfCommand, settleLost } from './settle-lost.ts';
 import type { Spawned } from './spawn-supervisor.ts';
-import { startSupervisor } from './start-supervisor.ts';
+import { refuseWithoutRoom, startSupervisor } from './start-supervisor.ts';
 import { findSupervised } from './supervised.ts';
 import type { World } from './world.ts';
 
@@ -55,6 +55,7 @@ export async function superviseCommand(
   }
   const settling = await untilEnded({ files, start: ONLY_START, spawned, signal });
   if (settling === undefined) return undefined;
+  refuseWithoutRoom(settling);
   const { found, words } = settling;
   if (found.kind === 'ended') return endOf(found.exit);
   if (found.kind === 'untaken') return failed(`the supervisor did not start: ${words ?? 'it has gone'}`);

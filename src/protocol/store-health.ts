@@ -16,6 +16,8 @@ export interface NotWritable {
   readonly reason: string;
   /** What to do about it. */
   readonly hint: string;
+  /** Left out: the ledger. `folder`: the ledger can be written, and other files of the state folder cannot. */
+  readonly what?: 'folder';
 }
 
 export const WRITABLE: Writable = { writable: true };
@@ -41,5 +43,6 @@ export function parseStoreHealth(value: unknown): StoreHealth {
     since: text(fields['since'], ''),
     reason: text(fields['reason'], 'the daemon does not say whether the store can be written'),
     hint: text(fields['hint'], 'Restart the daemon: baton down, then baton up'),
+    ...(fields['what'] === 'folder' ? { what: 'folder' as const } : {}),
   };
 }

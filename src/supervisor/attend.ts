@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { nameProcess } from '../api/process-identity.ts';
-import { writeWhole } from '../api/write-whole.ts';
 import { aboutNoTerminal } from './about-terminal.ts';
 import { childEnvironment, fillUrl, markOf } from './child.ts';
 import type { AgentReport, Exit, filesIn, Launch, Running } from './contract.ts';
@@ -14,6 +13,8 @@ export interface Attending {
   readonly agent: Counterpart;
   readonly line: TerminalLine;
   readonly port: number;
+  /** Writes down that it runs. */
+  readonly announce: (running: Running) => Promise<void>;
 }
 
 type How = Extract<AgentReport, { kind: 'detached' }>['how'];
@@ -23,11 +24,11 @@ type How = Extract<AgentReport, { kind: 'detached' }>['how'];
  * counterpart all the same. Hooks, calls and the claim are here; when they leave, or are gone in whatever way, everything that was
  * started goes too, and Baton has the conversation back.
  */
-export async function attend({ launch, files, agent, line, port }: Attending): Promise<Exit> {
+export async function attend({ launch, files, agent, line, port, announce }: Attending): Promise<Exit> {
   const { start, kill_after_ms } = launch;
   const supervisor = nameProcess(process.pid);
   const running: Running = { start, supervisor, process: NO_PROCESS, port };
-  writeWhole(files.running(start), JSON.stringify(running));
+  await announce(running);
   agent.begin(undefined, running);
   // No group is ours to end: the person's own command, and their shell, may be in it.
   const tree = { leader: NO_GROUP, mark: markOf(launch) };

@@ -42,6 +42,15 @@ export function filesIn(folder: string) {
   } as const;
 }
 
+/** Exit code of a supervisor: somebody else supervises this start. */
+export const EXIT_TAKEN = 75;
+
+/**
+ * Exit code of a supervisor: there was no room for its files. It has run nothing and has given the start back. Its log may have no room for the
+ * reason.
+ */
+export const EXIT_NO_ROOM = 74;
+
 /** `config.json`; more keys may follow. A missing or unreadable file means `signal`. */
 export interface HookConfig {
   readonly on_stop: StopAction;

@@ -145,7 +145,7 @@ export class Counterpart implements Rooms {
     // An open question about its silence has settled itself, before its end is judged.
     this.#silence.turnEnded();
     await this.#silence.settled();
-    await this.#settlePrinted(undefined);
+    if ((await this.#printed.settleLast()).kind === 'accepted') this.#guard.signalled();
     await this.#hearing.conclude(code, this.#timedOut);
     for (const { text } of this.#telling.takeUnheard()) this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
     return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };

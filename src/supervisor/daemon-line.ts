@@ -131,7 +131,7 @@ const FIRST_REMINDER_MS = 500;
 const LAST_REMINDER_MS = 5000;
 
 /** Answers that mean: the daemon has not recorded it, and may do so later. */
-const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping', 'store-unavailable']);
+export const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping', 'store-unavailable']);
 
 const AWAY = {
   code: 'daemon-away',

@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Answer } from '../api/answer.ts';
+import { writeWhole } from '../api/write-whole.ts';
 import { ClientRecord, type RecordHint } from '../streams/client-record.ts';
 import { READERS } from '../streams/reader.ts';
 import type { Said } from '../streams/said.ts';
 import { Attended } from './attended.ts';
+import { hasNoRoom } from './await-room.ts';
 import type { AgentReport, filesIn, Launch } from './contract.ts';
 import { ErrorDesk } from './error-desk.ts';
 import type { Silence } from './silence.ts';
@@ -245,8 +247,13 @@ export class Hearing {
   /** Only one in which the model has answered can be gone on with: before that, some clients keep nothing of it. */
   #keepConversation(): void {
     if (this.#conversation === null || this.#conversation === this.#kept) return;
-    this.#kept = this.#conversation;
-    writeFileSync(this.#options.files.conversation, this.#conversation, { mode: 0o600 });
+    try {
+      writeWhole(this.#options.files.conversation, this.#conversation);
+      this.#kept = this.#conversation;
+    } catch (error) {
+      // On a full disk it is written with the next word.
+      if (!hasNoRoom(error)) throw error;
+    }
   }
 }
 

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import { renderExitSignal } from '../protocol/exit-signal.ts';
 import type { Launch } from './contract.ts';
+import { UNHEARD, type Saying } from './daemon-line.ts';
 import type { Reporter } from './reporter.ts';
+import { sleep } from './sleep.ts';
 import type { Speech } from './speech.ts';
 
 /** Exit signals that the agent printed instead of sending them. One is held until the turn or the process ends, then sent in the agent's name. */
@@ -9,6 +12,8 @@ export class PrintedSignals {
   readonly #reporter: Reporter;
   readonly #speech: Speech;
   #accepted: string | undefined;
+  /** Neither the daemon nor the outbox could take it. */
+  #unheard: Saying | undefined;
   #count = 0;
 
   constructor(launch: Launch, reporter: Reporter, speech: Speech) {
@@ -22,16 +27,38 @@ export class PrintedSignals {
     const { finds_exit_signals, agent_token, id, start } = this.#launch;
     if (!finds_exit_signals) return NOTHING;
     const found = this.#speech.endTurn(lastWords);
-    if (found.kind === 'none') return NOTHING;
+    const unheard = this.#unheard;
+    if (found.kind === 'none') return unheard === undefined ? NOTHING : this.#send(unheard);
+    this.#unheard = undefined;
     if (found.kind === 'early') return { kind: 'refused', message: NOT_LAST };
     if (found.kind === 'invalid') return { kind: 'refused', message: refusal(found.problem.message) };
     const input = renderExitSignal(found.signal);
     // The pipe may bring once more what the hook has brought already.
     if (input === this.#accepted) return { kind: 'accepted' };
     const key = `${id}:printed:${start}:${(this.#count += 1)}`;
-    const answer = await this.#reporter.say({ operation: 'exit_signal', input, token: agent_token, key });
+    return this.#send({ operation: 'exit_signal', input, token: agent_token, key });
+  }
+
+  /**
+   * Sends the last signal of a process that has gone. The process cannot print it again, so that it is sent until the daemon answers or the outbox has
+   * room for it.
+   */
+  async settleLast(): Promise<Settled> {
+    let settled = await this.settle();
+    for (let waitMs = FIRST_MS; this.#unheard !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
+      await sleep(waitMs);
+      if (!existsSync(this.#launch.state_dir)) break;
+      settled = await this.#send(this.#unheard);
+    }
+    return settled;
+  }
+
+  async #send(saying: Saying): Promise<Settled> {
+    const answer = await this.#reporter.say(saying);
+    const isUnheard = !answer.ok && UNHEARD.has(answer.error.code);
+    this.#unheard = isUnheard ? saying : undefined;
     if (!answer.ok && answer.error.code !== 'kept') return { kind: 'refused', message: refusal(answer.error.message) };
-    this.#accepted = input;
+    this.#accepted = saying.input;
     return { kind: 'accepted' };
   }
 }
@@ -41,6 +68,9 @@ export type Settled =
   | { readonly kind: 'accepted' }
   /** The message is a sentence for the agent. */
   | { readonly kind: 'refused'; readonly message: string };
+
+const FIRST_MS = 250;
+const LAST_MS = 5000;
 
 const NOTHING: Settled = { kind: 'nothing' };
 

@@ -1,22 +1,20 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { identifyProcess, nameProcess } from '../api/process-identity.ts';
+import { nameProcess } from '../api/process-identity.ts';
 import { writeWhole } from '../api/write-whole.ts';
+import { saysDiskFault, saysShortage } from '../protocol/shortage.ts';
 import { redactTokens, secretForms } from '../protocol/own-tokens.ts';
 import { attend } from './attend.ts';
-import { childEnvironment, fillUrl, markOf, startChild, type Child } from './child.ts';
-import { filesIn, type Exit, type Launch, type Running } from './contract.ts';
-import { Counterpart } from './counterpart.ts';
-import { openDoor, type Door } from './door.ts';
-import { OutputLog } from './output-log.ts';
+import { awaitRoom } from './await-room.ts';
+import { childEnvironment, markOf, startChild, type Child } from './child.ts';
+import { filesIn, type Exit, type Running } from './contract.ts';
+import type { Counterpart } from './counterpart.ts';
+import type { Door } from './door.ts';
+import { getReady, giveBack, reportWait } from './get-ready.ts';
+import type { OutputLog } from './output-log.ts';
 import { endProcesses } from './process-tree.ts';
-import { requireLaunch } from './read-launch.ts';
-import { Tail } from './tail.ts';
-import { TerminalLine } from './terminal-line.ts';
+import { sleep } from './sleep.ts';
 import { TokenFilter } from './token-filter.ts';
-
-/** Somebody else supervises this start. */
-export const EXIT_TAKEN = 75;
 
 /**
  * Runs one process from its start to its end, and is its only counterpart meanwhile. What is written into the folder, and when, is what
@@ -24,47 +22,37 @@ export const EXIT_TAKEN = 75;
  */
 export async function supervise(folder: string, start: number): Promise<number> {
   const files = filesIn(folder);
-  if (!take(files.taken(start))) return EXIT_TAKEN;
-  const launch = requireLaunch(files.launch(start));
-  const log = new OutputLog(files.log, launch.log_bytes);
-  const { env_dropped: dropped = [] } = launch;
-  if (launch.names_dropped === true && dropped.length > 0) log.write(Buffer.from(describeDropped(dropped)));
-  const tail = new Tail(TAIL_BYTES);
-  const agent = new Counterpart(launch, files, tail);
-  // From the start: whoever is told to end before there is anything to end does so as soon as there is.
-  process.on('SIGTERM', () => void agent.end());
-  const line = launch.terminal === true ? new TerminalLine() : undefined;
-  const door = await openDoor({
-    agentToken: launch.agent_token,
-    supervisorToken: launch.token,
-    rooms: agent,
-    ...(line === undefined ? {} : { terminal: async (request, response) => line.serve(request, response) }),
-  });
-  const { port } = door;
-  const url = `http://127.0.0.1:${port}`;
-  writeFiles(launch, url);
+  const ready = await getReady(files, start);
+  if (typeof ready === 'number') return ready;
+  const { launch, agent, line, door, url, log } = ready;
+  const announce = async (running: Running): Promise<void> => {
+    const isWanted = (): boolean => existsSync(files.folder);
+    await awaitRoom(() => ready.running.fill(JSON.stringify(running)), { isWanted, onWait: reportWait });
+  };
   if (line !== undefined) {
-    const exit = await attend({ launch, files, agent, line, port });
+    const exit = await attend({ launch, files, agent, line, port: door.port, announce });
     return finish(exit, { agent, door, log, exitFile: files.exit(start) });
   }
   const spawned = await startChild(launch, childEnvironment(launch, files.bin, url));
+  if (!spawned.ok && (saysShortage(spawned.reason) || saysDiskFault(spawned.reason))) return giveBack(files, start);
   if (!spawned.ok) {
     log.write(Buffer.from(`baton: ${spawned.reason}\n`));
     // As a shell would say it.
     return finish({ ...NOT_STARTED, start, output: spawned.reason }, { agent, door, log, exitFile: files.exit(start) });
   }
   const { child } = spawned;
+  const { tail } = ready;
   const known = [launch.token, launch.agent_token].flatMap(secretForms);
   const kept = keepOutput(known, log);
   const ended = follow(child, (chunk, isWords) => {
     (isWords ? kept.words : kept.errors).push(chunk);
     agent.hear(chunk, isWords);
   });
-  const running: Running = { start, ...identitiesOf(child), port };
-  writeWhole(files.running(start), JSON.stringify(running));
-  agent.begin(child, running);
+  const running: Running = { start, ...identitiesOf(child), port: door.port };
   const tree = { leader: child.pid, mark: markOf(launch) };
   agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
+  await announce(running);
+  agent.begin(child, running);
   // A state folder that was removed has no daemon any more, and nobody else could ever find this agent.
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const { code, signal } = await ended.exit;
@@ -72,7 +60,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   await agent.rest();
   // Whatever it has left behind goes with it; then its last words are out.
   await endProcesses(tree, launch.kill_after_ms);
-  await Promise.race([ended.silence, pause(SILENCE_MS)]);
+  await Promise.race([ended.silence, sleep(SILENCE_MS)]);
   kept.words.end();
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
@@ -91,40 +79,10 @@ function clean(text: string | null, known: readonly string[]): string | null {
   return text === null ? null : redactTokens(text, known);
 }
 
-/** For somebody who wonders why a check does not see what their shell has. */
-function describeDropped(names: readonly string[]): string {
-  return `baton: environment variables that do not pass (env_pass adds them): ${names.join(', ')}\n`;
-}
-
-const TAIL_BYTES = 8192;
 const SILENCE_MS = 2000;
 const FAREWELL_MS = 1000;
 const FOLDER_MS = 5000;
 const NOT_STARTED = { code: 127, signal: null, timed_out: false, blocks_used: false } as const;
-
-/** A file that only one can make. */
-function take(path: string): boolean {
-  try {
-    writeFileSync(path, identifyProcess(process.pid) ?? String(process.pid), { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-function writeFiles({ files = [] }: Launch, url: string): void {
-  for (const { path, content, link, mode = 0o600 } of files) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (link === undefined) writeFileSync(path, fillUrl(content, url), { mode });
-    else replaceByLink(path, link);
-  }
-}
-
-function replaceByLink(path: string, target: string): void {
-  rmSync(path, { force: true });
-  symlinkSync(target, path);
-}
 
 /** One that has ended already has no identity: its number alone tells that it was there. */
 function identitiesOf({ pid }: Child): Pick<Running, 'supervisor' | 'process'> {
@@ -159,16 +117,12 @@ async function finish(
   { agent, door, log, exitFile }: { agent: Counterpart; door: Door; log: OutputLog; exitFile: string },
 ): Promise<number> {
   log.close();
-  if (!existsSync(dirname(exitFile))) return 1;
-  writeWhole(exitFile, JSON.stringify(exit));
+  const isWanted = (): boolean => existsSync(dirname(exitFile));
+  if (!isWanted()) return 1;
+  const write = (): void => writeWhole(exitFile, JSON.stringify(exit));
+  if (!(await awaitRoom(write, { isWanted, onWait: reportWait }))) return 1;
   await agent.report({ kind: 'exited', ...exit });
-  await Promise.race([agent.farewell(), pause(FAREWELL_MS)]);
+  await Promise.race([agent.farewell(), sleep(FAREWELL_MS)]);
   await door.close(FAREWELL_MS);
   return 0;
-}
-
-async function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

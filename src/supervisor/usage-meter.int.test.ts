@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -30,6 +30,21 @@ describe('what an agent has used', () => {
     second.add(said('turn', 5), false);
     second.turnEnded();
     expect(second.take()).toMatchObject({ conversation_id: 'c1', input_tokens: 15, turns: 2, waiting_tokens: 0 });
+  });
+
+  it.runIf(existsSync('/dev/full'))('is told also on a full disk, and is written when there is room', () => {
+    const draft = join(folder, 'usage.json.draft');
+    symlinkSync('/dev/full', draft);
+    const meter = open();
+    meter.conversation('c1');
+    meter.add(said('turn', 10), false);
+    meter.turnEnded();
+    expect(meter.take()).toMatchObject({ input_tokens: 10, turns: 1 });
+    rmSync(draft);
+    meter.add(said('turn', 5), false);
+    meter.turnEnded();
+    meter.take();
+    expect(open().tokens).toBe(meter.tokens);
   });
 
   it('of a client that counts whole conversations is not counted twice, and adds up over conversations', () => {

@@ -12,6 +12,7 @@ import {
   totalOf,
   type Tally,
 } from '../streams/tally.ts';
+import { hasNoRoom } from './await-room.ts';
 import type { AgentReport } from './contract.ts';
 
 type Used = Extract<AgentReport, { kind: 'used' }>;
@@ -143,8 +144,17 @@ export class UsageMeter {
     this.#told = text;
     this.#isUnsettled = !isDue;
     this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
-    writeWhole(this.#path, JSON.stringify(this.#kept));
+    this.#keep();
     return isDue ? { ...used, is_due: true } : used;
+  }
+
+  /** For the next process. A full disk must not keep the daemon, and the budget, from what was used: the next report writes it. */
+  #keep(): void {
+    try {
+      writeWhole(this.#path, JSON.stringify(this.#kept));
+    } catch (error) {
+      if (!hasNoRoom(error)) throw error;
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { checkStorm } from './storm/check-storm.ts';
 import { randomFrom } from './storm/random.ts';
-import { falseAllClears } from './storm/watch-status.ts';
+import { allClearOf, falseAllClears } from './storm/watch-status.ts';
 
 const entry = (type: string, data: object): Entry => ({ type, data }) as unknown as Entry; // oxlint-disable-line typescript/no-unsafe-type-assertion
 const NOTES = ['started a', 'kept a', 'started b', 'acknowledged b'];
@@ -57,6 +57,10 @@ describe('what is found after a storm', () => {
     expect(falseAllClears([at(5), at(60, false), at(98), at(250)], windows, 10)).toEqual([]);
     expect(falseAllClears([at(60)], windows, 10)).toEqual(['1 false all-clears during a fault (full)']);
   });
+});
+
+it('an answer without a verdict counts as an all-clear', () => {
+  expect([{ all_clear: false }, { all_clear: true }, { needs_you: [] }].map(allClearOf)).toEqual([false, true, true]);
 });
 
 it('the same seed gives the same storm', () => {

@@ -7,7 +7,8 @@ import { makePackage } from '../package/make-package.ts';
 import { FAULTS, type Fault } from './storm/faults.ts';
 
 /**
- * `node test/faults/storm.ts [--workflows 200] [--agents 12] [--seed N] [--minutes M] [--fault kill,lock]`: workflows while the daemon is stopped and
+ * `node test/faults/storm.ts [--workflows 200] [--agents 12] [--seed N] [--minutes M] [--fault kill,lock]
+ * [--evidence FOLDER]`: workflows while the daemon is stopped and
  * killed, its database locked and its disk full, at random. Prints the seed, counts and everything that is wrong.
  */
 const { values } = parseArgs({
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     minutes: { type: 'string' },
     fault: { type: 'string' },
+    evidence: { type: 'string' },
   },
 });
 const workflows = Number(values.workflows);
@@ -34,8 +36,15 @@ if (process.env['STORM'] === undefined) {
 } else {
   const { runStorm } = await import('./storm/run-storm.ts');
   const faults = values.fault?.split(',').filter((name): name is Fault => FAULTS.some((each) => each === name));
-  const about = { workflows, agents: Number(values.agents), seed: Number(values.seed), minutes };
-  const report = await runStorm(faults === undefined ? about : { ...about, faults });
+  const { evidence } = values;
+  const report = await runStorm({
+    workflows,
+    agents: Number(values.agents),
+    seed: Number(values.seed),
+    minutes,
+    ...(faults === undefined ? {} : { faults }),
+    ...(evidence === undefined ? {} : { evidence }),
+  });
   process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   process.exitCode = report.faults.length === 0 ? 0 : 1;
 }

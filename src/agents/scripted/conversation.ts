@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../../api/write-whole.ts';
+import { isDiskFault, isShortage } from '../../protocol/shortage.ts';
 
 /** What a resumed agent must know: how far it has come, and what was said. */
 export interface Conversation {
@@ -30,7 +31,12 @@ export class ConversationFile {
 
   #change(change: Partial<Conversation>): void {
     this.now = { ...this.now, ...change };
-    if (this.#path !== undefined) writeWhole(this.#path, JSON.stringify(this.now));
+    try {
+      if (this.#path !== undefined) writeWhole(this.#path, JSON.stringify(this.now));
+    } catch (error) {
+      // As the clients do: on a full disk the conversation goes on, and the next change writes it.
+      if (!isDiskFault(error) && !isShortage(error)) throw error;
+    }
   }
 
   #read(): Conversation | undefined {

@@ -8,7 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises';
  * may be full.
  */
 const { STORM_FOLDER: folder = '', BATON_AGENT_ID: agent = '' } = process.env;
-const note = (what) => appendFileSync(`${folder}/notes`, `${what} ${agent}\n`);
+const note = (what) => {
+  appendFileSync(`${folder}/notes`, `${what} ${agent}\n`);
+  appendFileSync(`${folder}/timeline`, `${new Date().toISOString()} ${what} ${agent}\n`);
+};
 
 async function hold(where) {
   if (!existsSync(`${folder}/hold-${where}`)) return;
@@ -28,8 +31,8 @@ for (let tries = 1; ; tries += 1) {
   ];
   const { status, stdout, stderr } = spawnSync('baton', args, { encoding: 'utf8' });
   // Both are promises: recorded, and kept in the outbox.
-  if (status === 0 || /\bkept\b/.test(stderr.replaceAll(/was not kept/g, ''))) {
-    note(status === 0 ? 'acknowledged' : 'kept');
+  if (status === 0) {
+    note(/^Note: .*\bkept\b/m.test(stderr) ? 'kept' : 'acknowledged');
     break;
   }
   if (tries === 60) {

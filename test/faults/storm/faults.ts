@@ -6,7 +6,7 @@ import { readDaemonRecord } from '../../../src/api/state-folder.ts';
 import { holdLock } from '../../processes/break-store.ts';
 import type { World } from '../../processes/world.ts';
 
-export const FAULTS = ['stop', 'kill', 'crowd-kill', 'lock', 'full'] as const;
+export const FAULTS = ['stop', 'kill', 'crowd-kill', 'crowd-stop', 'lock', 'full'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 export interface FaultScene {
@@ -28,6 +28,8 @@ export async function happen(fault: Fault, scene: FaultScene): Promise<void> {
       return kill(daemonOf(world), 'SIGKILL');
     case 'crowd-kill':
       return killInCrowd(scene);
+    case 'crowd-stop':
+      return stopInCrowd(scene);
     case 'stop': {
       const pid = daemonOf(world);
       kill(pid, 'SIGSTOP');
@@ -46,23 +48,56 @@ export async function happen(fault: Fault, scene: FaultScene): Promise<void> {
 }
 
 /** Many agents are about to signal, or have just signalled, and go on in the moment in which the daemon is killed. */
-async function killInCrowd({ world, folder, random, crowd }: FaultScene): Promise<void> {
-  const where = random() < 0.5 ? 'before' : 'after';
-  const file = join(folder, `hold-${where}`);
-  const before = countHeld(folder, where);
-  writeFileSync(file, '');
-  const deadline = performance.now() + 15_000;
-  while (countHeld(folder, where) - before < crowd && performance.now() < deadline) await pause(50);
+async function killInCrowd(scene: FaultScene): Promise<void> {
+  const { world, random } = scene;
+  const letGo = await holdCrowd(scene, random() < 0.5 ? 'before' : 'after');
   const isFirst = random() < 0.5;
   if (isFirst) kill(daemonOf(world), 'SIGKILL');
-  rmSync(file);
+  letGo();
   // They exit within a few moments of each other: anywhere in between.
   if (!isFirst) await pause(random() * 300);
   if (!isFirst) kill(daemonOf(world), 'SIGKILL');
 }
 
+/**
+ * Many agents signal and exit while the daemon is stopped for longer than supervisors wait, and the database is locked: their signals lie in the
+ * outbox, their supervisors have gone, and the daemon that comes back finds both at once.
+ */
+async function stopInCrowd(scene: FaultScene): Promise<void> {
+  const { world, folder, random } = scene;
+  const earlier = countHeld(folder, 'before');
+  const letGo = await holdCrowd(scene, 'before');
+  const held = countHeld(folder, 'before') - earlier;
+  const pid = daemonOf(world);
+  const signalled = countSignalled(folder);
+  kill(pid, 'SIGSTOP');
+  const release = holdLock(world);
+  letGo();
+  const deadline = performance.now() + 12_000;
+  while (countSignalled(folder) - signalled < held && performance.now() < deadline) await pause(50);
+  // Until their supervisors have given up on the daemon, and have gone.
+  await pause(8000 + random() * 4000);
+  kill(pid, random() < 0.5 ? 'SIGCONT' : 'SIGKILL');
+  await pause(random() * 2000);
+  release();
+}
+
+/** Holds agents at one point until there is a crowd of them; returns what lets them go. */
+async function holdCrowd({ folder, crowd }: FaultScene, where: 'before' | 'after'): Promise<() => void> {
+  const file = join(folder, `hold-${where}`);
+  const before = countHeld(folder, where);
+  writeFileSync(file, '');
+  const deadline = performance.now() + 15_000;
+  while (countHeld(folder, where) - before < crowd && performance.now() < deadline) await pause(50);
+  return () => rmSync(file);
+}
+
 function countHeld(folder: string, where: string): number {
   return linesOf(folder).filter((line) => line.startsWith(`holds-${where} `)).length;
+}
+
+function countSignalled(folder: string): number {
+  return linesOf(folder).filter((line) => /^(?:kept|acknowledged) /.test(line)).length;
 }
 
 /** Nothing can be written into the state folder: its disk is full, or else the daemon may write no file of more than a page. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { recordDownIntent } from '../../../src/api/down-intent.ts';
@@ -19,6 +19,8 @@ export interface StormOptions {
   readonly seed: number;
   readonly minutes: number;
   readonly faults?: readonly Fault[];
+  /** A folder for what is left of a run with findings: state folder, notes, times of the faults. */
+  readonly evidence?: string;
 }
 
 export interface StormReport {
@@ -34,7 +36,13 @@ export interface StormReport {
   readonly acknowledged: number;
   /** Of those, in the outbox. */
   readonly kept: number;
+  /** Answers of `status_get`, and how many of them were all-clears. */
+  readonly answers: number;
   readonly allClears: number;
+  readonly lost: number;
+  readonly startedTwice: number;
+  readonly falseDeaths: number;
+  readonly falseAllClears: number;
   readonly faults: readonly string[];
 }
 
@@ -90,7 +98,8 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
         daemons.add(readDaemonRecord(world.stateDir)?.pid ?? 0);
         const fault = wanted[Math.floor(random() * wanted.length)] ?? 'kill';
         const fromMs = performance.now();
-        if (!isOver) await happen(fault, scene);
+        if (isOver) break;
+        await happen(fault, scene);
         windows.push({ fault, fromMs, toMs: performance.now() });
       }
     })();
@@ -101,9 +110,10 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const notes = linesOf(folder);
     const found = checkStorm({ entries: await readLedger(world), notes });
     const fault = await findLedgerFault(world);
+    const unproven = falseAllClears(status.answers, windows, GRACE_MS);
     const count = (what: string): number => notes.filter((line) => line.startsWith(`${what} `)).length;
     const ended = (how: (end: string) => boolean): number => [...ends.values()].filter(how).length;
-    return {
+    const report: StormReport = {
       seed,
       workflows,
       done: ended((end) => end === 'done'),
@@ -115,16 +125,28 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       daemons: daemons.size,
       acknowledged: count('acknowledged') + count('kept'),
       kept: count('kept'),
+      answers: status.answers.length,
       allClears: status.answers.filter(({ isAllClear }) => isAllClear).length,
+      lost: found.lost.length,
+      startedTwice: found.startedTwice.length,
+      falseDeaths: found.falseDead.length,
+      falseAllClears: unproven.length,
       faults: [
         ...found.lost.map((each) => `an acknowledged signal is lost: ${each}`),
         ...found.startedTwice.map((each) => `a session was started twice: ${each}`),
         ...found.falseDead.map((each) => `a false death: ${each}`),
-        ...falseAllClears(status.answers, windows, GRACE_MS),
+        ...unproven,
+        ...notes.filter((line) => line.startsWith('gave-up ')).map((line) => `an agent could not signal: ${line}`),
         ...[...ends].filter(([, end]) => end !== 'done').map(([id, end]) => `workflow ${id}: ${end}`),
         ...(fault === undefined ? [] : [`the ledger does not verify: ${fault}`]),
       ],
     };
+    if (options.evidence !== undefined && report.faults.length > 0) {
+      const times = windows.map((one) => ({ ...one, from: isoOf(one.fromMs), to: isoOf(one.toMs) }));
+      writeFileSync(join(folder, 'faults.json'), JSON.stringify(times, null, 1));
+      execFileSync('cp', ['-r', folder, world.stateDir, options.evidence]);
+    }
+    return report;
   } finally {
     recordDownIntent(world.stateDir);
     for (let left = findProcesses(world.stateDir); left.length > 0; left = findProcesses(world.stateDir)) {
@@ -156,6 +178,10 @@ function mountDisk(stateDir: string): boolean {
   } catch {
     return false;
   }
+}
+
+function isoOf(atMs: number): string {
+  return new Date(performance.timeOrigin + atMs).toISOString();
 }
 
 function end(pid: number): void {
