@@ -13,11 +13,11 @@ const MOVED_MS = 400;
 export function answersTo(daemon, onChange) {
   const underWay = new Set();
   let clickedMs = -Infinity;
-  let movedMs = -Infinity;
+  let settling;
 
   async function answer(decision, option) {
     const nowMs = performance.now();
-    if (nowMs - clickedMs < DOUBLE_MS || nowMs - movedMs < MOVED_MS || underWay.has(decision.id)) return;
+    if (nowMs - clickedMs < DOUBLE_MS || settling !== undefined || underWay.has(decision.id)) return;
     clickedMs = nowMs;
     underWay.add(decision.id);
     onChange();
@@ -27,11 +27,23 @@ export function answersTo(daemon, onChange) {
     onChange();
   }
 
+  function settled() {
+    settling = undefined;
+    for (const button of document.querySelectorAll('#needs button[data-settling]')) button.disabled = false;
+  }
+
   return {
     answer,
     isUnderWay: (id) => underWay.has(id),
-    /** The list of decisions has changed while there were buttons in it. */
-    moved: () => void (movedMs = performance.now()),
+    /** The list of decisions has changed while there were buttons in it. They are disabled for as long as a click does not count. */
+    moved: () => {
+      for (const button of document.querySelectorAll('#needs button:enabled')) {
+        button.disabled = true;
+        button.dataset.settling = '';
+      }
+      clearTimeout(settling);
+      settling = setTimeout(settled, MOVED_MS);
+    },
   };
 }
 

@@ -26,7 +26,7 @@ export function showBoard({ status, work, blocked, next, done, cancelled, workfl
 function showCounts(tasks) {
   const some = Object.entries(tasks).filter(([, count]) => count > 0);
   const counts = some.map(([status, count]) => `${count} ${status}`).join(', ');
-  document.getElementById('counts').textContent = counts === '' ? '' : `tasks ${counts}`;
+  document.getElementById('counts').replaceChildren(...(counts === '' ? [] : [words(`tasks ${counts}`)]));
 }
 
 export function showEntries(entries) {

@@ -140,6 +140,8 @@ describe('decisions on the page', () => {
     expect(world.baton(['status']).out.split('\n')[0]).toBe((await status()).summary);
     // The option that cancels: the other decision moves up, under the pointer.
     const cancel = page.locator('#needs li').first().getByRole('button', { name: '4' });
+    // Buttons that have just moved take no click: this waits until they do.
+    await cancel.click({ trial: true });
     const at = await cancel.boundingBox();
     if (at === null) throw new Error('there is no button');
     const [x, y] = [at.x + at.width / 2, at.y + at.height / 2];
