@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { listIfThere, readIfThere } from './if-there.ts';
 import { readBoot } from './proc.ts';
 import { readProcessTable, type ProcessTable } from './process-table.ts';
 import { stateFiles } from './state-folder.ts';
@@ -94,13 +95,13 @@ function supervisedBy(command: string, stateDir: string): SessionAbove | undefin
 function leftBy(leader: number, stateDir: string): SessionAbove | undefined {
   const start = `"process":"${readBoot() ?? '?'}/${leader}/`;
   for (const kind of ['agent', 'command'] as const) {
-    for (const id of namesIn(folderOf(kind, stateDir))) {
+    for (const id of listIfThere(folderOf(kind, stateDir))) {
       const folder = join(folderOf(kind, stateDir), id);
-      const names = namesIn(folder);
+      const names = listIfThere(folder);
       for (const name of names) {
         const [, number] = /^running-(\d+)\.json$/.exec(name) ?? [];
         if (number === undefined || names.includes(`exit-${number}.json`)) continue;
-        if (readText(join(folder, name)).includes(start)) return { kind, id };
+        if (readIfThere(join(folder, name)).includes(start)) return { kind, id };
       }
     }
   }
@@ -114,20 +115,4 @@ function isKnown(kind: SessionAbove['kind'], id: string, stateDir: string): bool
 function folderOf(kind: SessionAbove['kind'], stateDir: string): string {
   const { agents, commands } = stateFiles(stateDir);
   return kind === 'agent' ? agents : commands;
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

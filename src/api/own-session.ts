@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { listIfThere } from './if-there.ts';
 import { ancestorsOf } from './ancestors.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from './state-folder.ts';
 import { writeWhole } from './write-whole.ts';
@@ -62,7 +63,7 @@ function findAround(sessions: readonly OwnSession[]): readonly OwnSession[] {
 }
 
 export function listOwnSessions(stateDir: string): readonly OwnSession[] {
-  return namesIn(ownFolder(stateDir)).flatMap((name) => readSession(join(ownFolder(stateDir), name)) ?? []);
+  return listIfThere(ownFolder(stateDir)).flatMap((name) => readSession(join(ownFolder(stateDir), name)) ?? []);
 }
 
 export function keepOwnSession(stateDir: string, session: Omit<OwnSession, 'folder'>): OwnSession {
@@ -78,7 +79,7 @@ export function forgetOwnSession({ folder }: OwnSession): void {
 
 /** Oldest first. */
 export function listOwnClaims({ folder }: OwnSession): readonly OwnClaim[] {
-  return namesIn(join(folder, 'claims'))
+  return listIfThere(join(folder, 'claims'))
     .filter((name) => name.endsWith('.json'))
     .toSorted()
     .flatMap((name) => readClaim(join(folder, 'claims', name)) ?? []);
@@ -93,7 +94,7 @@ export function keepOwnClaim(session: OwnSession, claim: OwnClaim): void {
 }
 
 export function forgetOwnClaim({ folder }: OwnSession, { session_id }: OwnClaim): void {
-  for (const name of namesIn(join(folder, 'claims')))
+  for (const name of listIfThere(join(folder, 'claims')))
     if (name.endsWith(`-${session_id}.json`)) rmSync(join(folder, 'claims', name), { force: true });
 }
 
@@ -107,14 +108,6 @@ function ownFolder(stateDir: string): string {
 
 function nameOf({ client, conversation, process: identity }: Omit<OwnSession, 'folder'>): string {
   return `${client}-${conversation || identity}`.replaceAll(/[^\w.-]/g, '_').slice(0, 200);
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function readSession(folder: string): OwnSession | undefined {

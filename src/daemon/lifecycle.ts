@@ -43,7 +43,7 @@ export interface DaemonOptions {
   readonly echo?: (line: string) => void;
   /** The watchdog starts it because the daemon before it crashed. It stops again if `baton down` is on record. */
   readonly isRestart?: boolean;
-  /** Called before anybody can find the daemon: whoever finds it relies on it being started again after a crash. */
+  /** Called before the daemon can be reached: its clients rely on a restart after a crash. */
   readonly beforeListening?: (stateDir: string, log: Log) => void;
 }
 

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readIfThere } from '../api/if-there.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { claimStart } from './claim-start.ts';
 import { control } from './control.ts';
@@ -34,17 +35,9 @@ function listCommands({ stateDir, projectId }: World): string[] {
   try {
     return readdirSync(join(stateDir, 'commands')).filter((id) => {
       const files = commandFiles(stateDir, id);
-      return readText(ownerFile(files.folder)) === projectId && findSupervised(files, ONLY_START).kind !== 'ended';
+      return readIfThere(ownerFile(files.folder)) === projectId && findSupervised(files, ONLY_START).kind !== 'ended';
     });
   } catch {
     return [];
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
   }
 }

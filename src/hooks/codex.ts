@@ -128,7 +128,7 @@ function trust(wanted: Wanted, path: string, before: Config | undefined): Table[
 }
 
 /** As Codex takes it: SHA-256 over the hook as JSON without spaces, the names in order. */
-export function hookHash(event: string, command: string, timeout: number): string {
+function hookHash(event: string, command: string, timeout: number): string {
   const hooks = [{ async: false, command, timeout, type: 'command' }];
   return `sha256:${createHash('sha256')
     .update(JSON.stringify({ event_name: event, hooks }))

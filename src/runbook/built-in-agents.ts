@@ -20,7 +20,7 @@ export const BUILT_IN_AGENTS: readonly AgentPlan[] = [
 
 const BY_NAME: ReadonlyMap<string, AgentPlan> = new Map(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]));
 
-export function findBuiltInAgent(name: string): AgentPlan | undefined {
+function findBuiltInAgent(name: string): AgentPlan | undefined {
   return BY_NAME.get(name);
 }
 

@@ -11,7 +11,7 @@ export interface ChangedFile {
  * Files that decide how work is checked. Dependencies and tests are not among them: an ordinary change adds both. `#key` limits the
  * protection of a JSON or TOML file to that part of it.
  */
-export const DEFAULT_PROTECTED: readonly string[] = [
+const DEFAULT_PROTECTED: readonly string[] = [
   '.github/workflows/**', '.github/actions/**', '.gitlab-ci.yml', '.gitlab/ci/**', '.circleci/**', '.buildkite/**',
   '.woodpecker/**', '.woodpecker.yml', '.drone.yml', '.travis.yml', 'azure-pipelines.yml', 'bitbucket-pipelines.yml',
   'Jenkinsfile', '.husky/**', '.pre-commit-config.yaml', 'lefthook.yml',
@@ -26,7 +26,7 @@ export const DEFAULT_PROTECTED: readonly string[] = [
 ]; // prettier-ignore
 
 /** Baton's own files. No pattern of a runbook takes this protection away. */
-export const ALWAYS_PROTECTED: readonly string[] = ['/baton.toml', '/.baton/**'];
+const ALWAYS_PROTECTED: readonly string[] = ['/baton.toml', '/.baton/**'];
 
 export interface Protection {
   /** `ci.protected` of the runbook, which comes after the defaults; the last pattern that matches decides. */
@@ -127,6 +127,6 @@ function fold(path: string): string {
 }
 
 /** A path as a pattern that matches only itself. */
-export function escapeGlob(path: string): string {
+function escapeGlob(path: string): string {
   return path.replaceAll(/[*?\\]/g, String.raw`\$&`);
 }

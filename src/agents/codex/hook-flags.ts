@@ -8,7 +8,7 @@ export interface HookCommands {
 }
 
 /**
- * The hooks as flags of one run. Codex runs only hooks that somebody has trusted, by a hash of what they do. We vouch for ours alone:
+ * The hooks as flags of one run. Codex runs only hooks that the user has trusted, identified by a hash. Baton trusts its own hooks and no others:
  * `--dangerously-bypass-hook-trust` would let the hooks of any repository run as well.
  */
 export function hookFlags({ Stop, PreToolUse }: HookCommands): readonly string[] {

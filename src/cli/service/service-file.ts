@@ -20,7 +20,7 @@ export interface ServiceFile {
   readonly disable: string;
 }
 
-/** The first words of every file that Baton writes: a file without them belongs to somebody else. */
+/** The first line of every service file that Baton writes. A file without it was not written by Baton, and is left alone. */
 export const SERVICE_MARK = 'Written by `baton up --install-service`';
 
 export function systemdUnit(facts: ServiceFacts, configHome: string, isDefaultFolder: boolean): ServiceFile {

@@ -24,7 +24,7 @@ export interface Away {
 }
 
 /** Without an answer there is no verdict, only this. */
-export function describeAway({ code, message }: ApiError): string {
+function describeAway({ code, message }: ApiError): string {
   const isHung = code === 'no-answer' && message.startsWith(NOT_ANSWERING);
   return isHung ? 'The daemon does not answer' : AWAY.has(code) ? 'The daemon is away' : 'There is no status';
 }

@@ -24,7 +24,7 @@ export interface SourceRepository {
 }
 
 /** Where Baton's own repository of a project is. */
-export function ownRepositoryPath(stateDir: string, projectId: string, format: ObjectFormat = 'sha1'): string {
+function ownRepositoryPath(stateDir: string, projectId: string, format: ObjectFormat = 'sha1'): string {
   return join(stateDir, 'repositories', `${projectId}${format === 'sha1' ? '' : `.${format}`}.git`);
 }
 
@@ -72,7 +72,7 @@ export async function pinCommits(own: OwnRepository, shas: readonly string[]): P
   return { ok: true, value: null };
 }
 
-export const PINS = 'refs/heads/commits';
+const PINS = 'refs/heads/commits';
 const MOST_RECENT = 64;
 
 /** A git folder is a few files: no process is needed to make one. The config is written each time, so that it is ours. */

@@ -7,7 +7,7 @@ import { findMain } from './main-branch.ts';
 import { commandOf } from './running-command.ts';
 
 /** Whether a session could write only where its sandbox let it. Sessions that do not name one had none. */
-export function isSandboxed({ sandbox = 'none' }: Pick<AgentRun, 'sandbox'>): boolean {
+function isSandboxed({ sandbox = 'none' }: Pick<AgentRun, 'sandbox'>): boolean {
   return sandbox !== 'none';
 }
 
