@@ -4,7 +4,7 @@ import { GENESIS, linkDrafts } from '../src/ledger/chain.ts';
 import { signCheckpoint } from '../src/ledger/checkpoint.ts';
 import { prepareDraft, type PreparedDraft } from '../src/ledger/draft.ts';
 import { Frontier } from '../src/ledger/merkle.ts';
-import { sha256, signerOf } from '../src/ledger/node-crypto.ts';
+import { nodeSha256, signerOf } from '../src/ledger/node-crypto.ts';
 import { makePostgresDatabase, type PostgresDatabase } from '../src/ledger/postgres/database.ts';
 import type { Commit, Head, Store } from '../src/ledger/store.ts';
 import { startPostgres } from '../test/postgres/server.ts';
@@ -31,7 +31,7 @@ const KINDS = ['bare', 'linked', 'signed', 'single', 'grouped', 'shared'] as con
 type Rates = Record<(typeof KINDS)[number], number>;
 
 const signer = signerOf(generateKeyPairSync('ed25519').privateKey);
-const BARE = Buffer.from(makeCommit('own-0', GENESIS, new Frontier(sha256), 1, true).entries[0].bytes);
+const BARE = Buffer.from(makeCommit('own-0', GENESIS, new Frontier(nodeSha256), 1, true).entries[0].bytes);
 const NOTE = Buffer.alloc(100, 'x');
 /** As long as a signed note. */
 const UNSIGNED = 'x'.repeat(220);
@@ -157,7 +157,7 @@ async function openBareWriter(url: string, isSigned: boolean): Promise<Writer> {
 
 /** The bytes of an entry, with the hash and the signature that a commit of one entry takes. */
 function makeSigned(): Uint8Array {
-  sha256(BARE);
+  nodeSha256(BARE);
   signer.sign(NOTE);
   return BARE;
 }
@@ -167,7 +167,7 @@ async function openWriter(database: PostgresDatabase, project: string, size: num
   if (!opened.ok) throw new Error(opened.problem.message);
   const { store } = opened;
   let head = await store.head();
-  let frontier = new Frontier(sha256);
+  let frontier = new Frontier(nodeSha256);
   await follow(store, frontier, head);
   return {
     async write() {
@@ -199,12 +199,12 @@ async function follow(store: Store, frontier: Frontier, head: Head): Promise<voi
 
 function makeCommit(project: string, after: Head, tree: Frontier, size: number, isSigned: boolean): Commit {
   const drafts = Array.from({ length: size }, draft);
-  const [first, ...rest] = linkDrafts(sha256, project, new Date().toISOString(), after, drafts);
+  const [first, ...rest] = linkDrafts(nodeSha256, project, new Date().toISOString(), after, drafts);
   if (first === undefined) throw new Error('A commit has at least one entry.');
   const entries = [first.stored, ...rest.map(({ stored }) => stored)] as const;
   if (!isSigned) return { after, entries, tiles: [], checkpoint: { size: after.size + size, note: UNSIGNED } };
   const tiles = entries.flatMap(({ hash }) => tree.add(hash));
-  const note = signCheckpoint(sha256, project, { size: tree.size, root: tree.root() }, after.size, signer);
+  const note = signCheckpoint(nodeSha256, project, { size: tree.size, root: tree.root() }, after.size, signer);
   return { after, entries, tiles, checkpoint: { size: tree.size, note } };
 }
 

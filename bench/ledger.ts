@@ -7,9 +7,9 @@ import { GENESIS, linkDrafts } from '../src/ledger/chain.ts';
 import { signCheckpoint } from '../src/ledger/checkpoint.ts';
 import { prepareDraft, type Draft } from '../src/ledger/draft.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
-import { nodeVerifier, sha256, signerOf } from '../src/ledger/node-crypto.ts';
+import { nodeVerifier, nodeSha256, signerOf } from '../src/ledger/node-crypto.ts';
 import { openLedger } from '../src/ledger/open-ledger.ts';
-import { OutsideFile } from '../src/ledger/outside-file.ts';
+import { OutsideCopyFile } from '../src/ledger/outside-file.ts';
 import { openSqliteStore, WAL_PAGES, type SqliteStore } from '../src/ledger/sqlite/sqlite-store.ts';
 import { verifyLedger } from '../src/ledger/verify.ts';
 import { atLeast, atMost, median, type Benchmark, type Measure } from './measure.ts';
@@ -134,7 +134,7 @@ async function opening(small: string, large: string): Promise<Measure> {
 
 async function readAndHash(store: SqliteStore): Promise<void> {
   for await (const batch of store.entries({ from: 1 })) {
-    for (const { bytes } of batch) sha256(bytes);
+    for (const { bytes } of batch) nodeSha256(bytes);
   }
 }
 
@@ -157,7 +157,7 @@ async function fill(path: string, entries: number): Promise<void> {
 
 async function open(path: string): Promise<Ledger> {
   const store = openStore(path, 'write');
-  const outside = new OutsideFile(`${path}.checkpoint`);
+  const outside = new OutsideCopyFile(`${path}.checkpoint`);
   const opened = await openLedger({
     store,
     outside,
@@ -180,7 +180,7 @@ function openStore(path: string, mode: 'read' | 'write'): SqliteStore {
 function bytesOf(draft: Draft, size: number): Uint8Array {
   const prepared = prepareDraft(draft, { position: 0, size });
   if (!prepared.ok) throw new Error(prepared.problems[0].message);
-  const [linked] = linkDrafts(sha256, 'demo', new Date().toISOString(), { ...GENESIS, size }, [prepared.value]);
+  const [linked] = linkDrafts(nodeSha256, 'demo', new Date().toISOString(), { ...GENESIS, size }, [prepared.value]);
   if (!linked) throw new Error('one draft is one entry');
   return linked.stored.bytes;
 }
@@ -208,7 +208,7 @@ function makeDraft(number: number): Draft {
 }
 
 /** As long as the notes that we write with each commit. */
-const NOTE = signCheckpoint(sha256, 'demo', { size: 100_000, root: GENESIS.hash }, 99_999, signer);
+const NOTE = signCheckpoint(nodeSha256, 'demo', { size: 100_000, root: GENESIS.hash }, 99_999, signer);
 
 /** The limit: what a commit costs when it means nothing. */
 class BareTable {
@@ -230,7 +230,7 @@ class BareTable {
       const last = this.#seq + rows.length;
       for (const bytes of rows) {
         this.#seq += 1;
-        row.run(this.#seq, sha256(bytes), this.#seq === last ? NOTE : null, bytes);
+        row.run(this.#seq, nodeSha256(bytes), this.#seq === last ? NOTE : null, bytes);
       }
       signer.sign(text);
       commit.run();

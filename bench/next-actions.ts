@@ -75,7 +75,9 @@ async function prepare(): Promise<Place> {
 async function askKeeper(project: Project): Promise<number> {
   return medianMs(
     async () => {
-      await project.keeper.read(({ state, ready }) => ready.first(state, 10).map(({ id, phase }) => ({ id, phase })));
+      await project.commandLoop.read(({ state, ready }) =>
+        ready.first(state, 10).map(({ id, phase }) => ({ id, phase })),
+      );
     },
     async (n) => claimNext(project, n),
   );
@@ -127,7 +129,7 @@ async function call(client: Client, operation: string, input: object): Promise<v
 const OPERATOR = { kind: 'operator', name: 'bench' } as const;
 
 /** Chains of ten, so that one task in ten can be worked on; many chains at once, so that they share commits. */
-async function createTasks({ keeper }: Project, size: number): Promise<void> {
+async function createTasks({ commandLoop: keeper }: Project, size: number): Promise<void> {
   const create = async (n: number): Promise<void> => {
     const command = { id: `T${n}`, title: `Task ${n}`, priority: n % 7, after: n % 10 === 0 ? [] : [`T${n - 1}`] };
     const settled = await keeper.submit({
@@ -145,7 +147,7 @@ async function createTasks({ keeper }: Project, size: number): Promise<void> {
   await Promise.all(Array.from({ length: 400 }, work));
 }
 
-async function claimNext({ keeper }: Project, n: number): Promise<void> {
+async function claimNext({ commandLoop: keeper }: Project, n: number): Promise<void> {
   const settled = await keeper.submit({
     actor: 'session:bench',
     decide: ({ state, ready, rules }) => {

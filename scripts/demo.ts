@@ -6,9 +6,9 @@ import { createClient } from '../src/api/connect.ts';
 import { readDaemonRecord } from '../src/api/state-folder.ts';
 import { main } from '../src/cli/main.ts';
 import { processIo } from '../src/cli/process-io.ts';
-import { followEntries, headOf } from '../src/cli/run/follow-entries.ts';
+import { followEntries, readHeadSeq } from '../src/cli/run/follow-entries.ts';
 import { fieldsIn, listIn, textIn } from '../src/cli/run/read-fields.ts';
-import { findMarked } from '../src/effects/reap.ts';
+import { findProcessesByMark } from '../src/effects/reap.ts';
 import { gitEnvironment } from '../src/git/run-git.ts';
 import { WorkflowStory } from '../src/cli/run/workflow-story.ts';
 import { DemoScreen } from './demo-screen.ts';
@@ -91,7 +91,7 @@ async function agentsGone(): Promise<boolean> {
 
 /** And so does whoever looked after it. */
 function nobodyRuns(): boolean {
-  return findMarked({ name: 'BATON_STATE_DIR', value: join(folder, 'state') }).length === 0;
+  return findProcessesByMark({ name: 'BATON_STATE_DIR', value: join(folder, 'state') }).length === 0;
 }
 
 /** For ten seconds at most: somebody waits for their prompt. */
@@ -123,7 +123,7 @@ function makeRepository(): void {
 
 /** Starts the workflow and shows it until it is closed. */
 async function walk(): Promise<void> {
-  const after = await headOf(client);
+  const after = await readHeadSeq(client);
   const started = await client.call('run_start', { name: 'issue', args: [TITLE] });
   if (!started.ok) throw new Error(started.error.message);
   const story = new WorkflowStory(ID);
@@ -134,17 +134,17 @@ async function walk(): Promise<void> {
     screen.note(type, data);
     if (type === 'AgentRequested' && textIn(fieldsIn(data['plan'])['name']) === 'implementer')
       implementers.add(textIn(data['agent_id']));
-    const line = story.tell(type, data);
+    const line = story.describe(type, data);
     if (type === 'SessionMeasured')
       for (const block of blocksOf(implementers, textIn(data['session_id'])))
         screen.say(`    implementer tried to stop, and was told: ${block}`);
     if (line !== undefined) screen.say(line);
-    if (story.standing.kind === 'over') break;
-    if (story.standing.kind === 'waiting') throw new Error('the demo waits for a person, which it should not');
+    if (story.progress.kind === 'over') break;
+    if (story.progress.kind === 'waiting') throw new Error('the demo waits for a person, which it should not');
   }
   await unlessLeaving();
   screen.end();
-  if (story.standing.kind !== 'over') throw new Error('the demo did not come to its end');
+  if (story.progress.kind !== 'over') throw new Error('the demo did not come to its end');
 }
 
 /** What the stop hook told the agent: that is between the two of them, so it stands in the agent's own conversation. */

@@ -43,7 +43,7 @@ export type LaunchParts = Required<
 > &
   Pick<Launch, 'hold_ms'>;
 
-export type Prepared =
+export type PreparedAgent =
   | { readonly ok: true; readonly launch: LaunchParts }
   /** It cannot be started, and why. */
   | { readonly ok: false; readonly reason: string };
@@ -52,7 +52,7 @@ export type Prepared =
 export interface Adapter {
   /** Whether this `run` of a runbook means it. */
   readonly runs: (run: string) => boolean;
-  readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => Prepared;
+  readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => PreparedAgent;
   /** The same in its own interactive mode, for a person's terminal; left out where it has none. */
   readonly attach?: Adapter['prepare'];
   /** Variables of its model's API and its own settings, which pass to its sessions and to nothing else: names, or prefixes with `*`. */

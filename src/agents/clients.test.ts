@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { allowedEnvironment } from '../protocol/environment.ts';
 import { agentFiles } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, LaunchParts } from './adapter.ts';
-import { claude } from './claude/adapter.ts';
-import { codex } from './codex/adapter.ts';
+import { claudeAdapter } from './claude/adapter.ts';
+import { codexAdapter } from './codex/adapter.ts';
 import { hookFlags } from './codex/hook-flags.ts';
-import { gemini } from './gemini/adapter.ts';
+import { geminiAdapter } from './gemini/adapter.ts';
 import { clientVariables, isInteractive, prepareAgent } from './prepare-agent.ts';
 
 const CONTEXT: AgentContext = {
@@ -19,7 +19,7 @@ const CONTEXT: AgentContext = {
   projectDir: '/project',
   programs: { supervisor: '/s', stopHook: "/it's/hook.cjs", scripted: '/x', builtin: '/builtin.cjs', baton: '/b' },
 };
-const ADAPTERS = { claude, codex, gemini };
+const ADAPTERS = { claude: claudeAdapter, codex: codexAdapter, gemini: geminiAdapter };
 
 describe.each(Object.entries(ADAPTERS))('how %s is started', (run, adapter) => {
   it('takes its own name and no other', () => {
@@ -113,13 +113,13 @@ describe('what comes along from the user', () => {
   };
 
   it('is the login of Claude Code, and no hook', () => {
-    const [file] = prepare(claude, withUser(settings)).files;
+    const [file] = prepare(claudeAdapter, withUser(settings)).files;
     expect(JSON.parse(file?.content ?? '')).toMatchObject({ apiKeyHelper: 'get-key', disableAllHooks: false });
     expect(file?.content).not.toMatch(/theirs|permissions/);
   });
 
   it('is the login of Gemini CLI, as settings and as links, and no hook', () => {
-    const [file, ...links] = prepare(gemini, withUser(settings)).files;
+    const [file, ...links] = prepare(geminiAdapter, withUser(settings)).files;
     const written: unknown = JSON.parse(file?.content ?? '');
     expect(written).toMatchObject({
       security: { auth: { selectedType: 'oauth-personal' } },

@@ -5,7 +5,7 @@ import type { Adapter } from './adapter.ts';
  * Any program. It gets what it is told on standard input, where later messages follow, and in a file for those that want it whole;
  * it speaks through the CLI, MCP or its standard output.
  */
-export const command: Adapter = {
+export const commandAdapter: Adapter = {
   runs: (run) => !run.startsWith('builtin:'),
   prepare: ({ run }, { prompt, start }, { folder }) => {
     const promptFile = join(folder, `prompt-${start}.md`);

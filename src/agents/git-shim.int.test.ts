@@ -6,7 +6,7 @@ import { createWorktree } from '../git/create-worktree.ts';
 import { writeFence } from '../git/fence.ts';
 import { findFenceHooks, installFence } from '../git/install-fence.ts';
 import { Scratch, valueOf } from '../git/scratch.cases.ts';
-import { gitShim } from './git-shim.ts';
+import { gitShimFiles } from './git-shim.ts';
 
 const BRANCH = 'feature/t1';
 const PATH = process.env['PATH'] ?? '';
@@ -113,7 +113,7 @@ describe('the git of a session', () => {
 });
 
 function install(folder: string, hooks: string): void {
-  for (const { path, content, mode = 0o600 } of gitShim(folder, hooks)) {
+  for (const { path, content, mode = 0o600 } of gitShimFiles(folder, hooks)) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content);
     chmodSync(path, mode);

@@ -7,7 +7,7 @@ import { shellQuote } from './shell-quote.ts';
  * shell may name other hooks, in variables or with `-c` (Gemini CLI names none for every command). A process that calls
  * git by its path, or undoes this on purpose, is detected by the daemon afterwards (`daemon/main-watch.ts`).
  */
-export function gitShim(bin: string, hooksPath: string): readonly LaunchFile[] {
+export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFile[] {
   const content = SCRIPT.replace('HOOKS', () => shellQuote(hooksPath));
   return [
     { path: join(bin, 'git'), content, mode: 0o755 },

@@ -3,20 +3,27 @@ import type { Environment } from '../protocol/environment.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import { agentFiles, type LaunchFile } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
-import type { Adapter, AgentContext, Prepared, UserSetup } from './adapter.ts';
-import { builtin } from './builtin/adapter.ts';
-import { claude } from './claude/adapter.ts';
-import { codex } from './codex/adapter.ts';
-import { command } from './command.ts';
-import { gemini } from './gemini/adapter.ts';
-import { scripted } from './scripted/adapter.ts';
+import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
+import { builtinAdapter } from './builtin/adapter.ts';
+import { claudeAdapter } from './claude/adapter.ts';
+import { codexAdapter } from './codex/adapter.ts';
+import { commandAdapter } from './command.ts';
+import { geminiAdapter } from './gemini/adapter.ts';
+import { scriptedAdapter } from './scripted/adapter.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /** Every kind of client; the first that knows a `run` takes it, and any other text is a command for the shell. */
-const ADAPTERS: readonly Adapter[] = [scripted, claude, codex, gemini, builtin, command];
+const ADAPTERS: readonly Adapter[] = [
+  scriptedAdapter,
+  claudeAdapter,
+  codexAdapter,
+  geminiAdapter,
+  builtinAdapter,
+  commandAdapter,
+];
 
 /** How an agent is started: its command line, how it is spoken to, and the files that must lie there before. */
-export function prepareAgent(plan: AgentPlan, context: AgentContext): Prepared {
+export function prepareAgent(plan: AgentPlan, context: AgentContext): PreparedAgent {
   const adapter = ADAPTERS.find(({ runs }) => runs(plan.run));
   if (adapter === undefined) return { ok: false, reason: `there is no agent \`${plan.run}\`` };
   const files = agentFiles(context.stateDir, context.agentId);
@@ -48,7 +55,8 @@ export function clientVariables(
 ): readonly string[] {
   const program = basename(run.trim().split(/\s/, 1)[0] ?? '');
   const adapter = ADAPTERS.find(({ runs }) => runs(run));
-  const client = adapter === command ? ADAPTERS.find((each) => each !== command && each.runs(program)) : adapter;
+  const client =
+    adapter === commandAdapter ? ADAPTERS.find((each) => each !== commandAdapter && each.runs(program)) : adapter;
   return client?.variables?.(env, user) ?? [];
 }
 

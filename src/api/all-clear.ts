@@ -42,14 +42,14 @@ export function judgeAllClear(proofs: Proofs, running: number): AllClear {
   const all_clear = reasons.length === 0;
   return {
     all_clear,
-    summary: `${all_clear ? 'Nothing needs you' : describe(reasons, needs)}, ${runs}.`,
+    summary: `${all_clear ? 'Nothing needs you' : renderReasons(reasons, needs)}, ${runs}.`,
     needs,
     reasons,
   };
 }
 
 /** `1 decision, 2 blocked tasks need you` */
-function describe(reasons: readonly Reason[], needs: number): string {
+function renderReasons(reasons: readonly Reason[], needs: number): string {
   const counts = [...Map.groupBy(reasons, ({ kind }) => kind)].map(([kind, those]) => {
     const count = those.reduce((sum, each) => sum + each.count, 0);
     return `${count} ${NOUNS[kind]}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readBoot, readProcStat } from './proc.ts';
+import { readBootId, readProcStat } from './proc.ts';
 
 /** A process above another one. */
 export interface Ancestor {
@@ -11,9 +11,9 @@ export interface Ancestor {
 }
 
 /** The processes above this one, the nearest first. */
-export function ancestorsOf(pid: number = process.pid, read: ReadProcess = readAny): readonly Ancestor[] {
+export function readAncestors(pid: number = process.pid, read: ReadProcess = readProcess): readonly Ancestor[] {
   const found: Ancestor[] = [];
-  for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < MOST;) {
+  for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < MAX_ANCESTORS;) {
     const seen = read(each);
     if (seen === undefined) break;
     found.push({ pid: each, identity: seen.identity, program: seen.program });
@@ -26,14 +26,14 @@ type ReadProcess = (
   pid: number,
 ) => { readonly parent: number; readonly identity: string; readonly program: string } | undefined;
 
-const MOST = 64;
+const MAX_ANCESTORS = 64;
 
-const readAny: ReadProcess = (pid) => (HAS_PROC ? readProc(pid) : readPs(pid));
+const readProcess: ReadProcess = (pid) => (HAS_PROC ? readProc(pid) : readPs(pid));
 
 const HAS_PROC = readProc(process.pid) !== undefined;
 
 function readProc(pid: number): ReturnType<ReadProcess> {
-  const [boot, stat] = [readBoot(), readProcStat(pid)];
+  const [boot, stat] = [readBootId(), readProcStat(pid)];
   if (boot === undefined || stat === undefined) return undefined;
   return { parent: stat.parent, identity: `${boot}/${pid}/${stat.started}`, program: stat.program };
 }

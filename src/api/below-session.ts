@@ -2,7 +2,7 @@ import type { ApiError } from './answer.ts';
 import type { SessionAbove } from './find-session-above.ts';
 
 /** The refusal for a process inside a session that asks for more rights than the session has. */
-export function belowSession({ kind, id }: Pick<SessionAbove, 'kind' | 'id'>): ApiError {
+export function belowSessionError({ kind, id }: Pick<SessionAbove, 'kind' | 'id'>): ApiError {
   const where =
     kind === 'agent' ? `inside the session of agent ${id}` : `inside the shell command ${id} that Baton runs`;
   const rights = kind === 'agent' ? "has that session's rights only" : 'has no rights of its own';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { FrameReader, renderFrame, wordOf } from './frames.ts';
+import { FrameReader, renderFrame, toWord } from './frames.ts';
 import type { HttpConnection, Received } from './http-connection.ts';
 
 export interface ChannelCall {
@@ -27,13 +27,13 @@ export class CallChannel {
     this.#socket = socket;
     const reader = new FrameReader({
       bodyBytes: MAX_ANSWER_BYTES,
-      onFrame: ([word, id], body) => word === 'answer' && this.#hear(Number(id), body),
+      onFrame: ([word, id], body) => word === 'answer' && this.#receive(Number(id), body),
     });
     socket.on('data', (chunk: Buffer) => {
-      if (!reader.take(chunk)) this.#lose('garbled');
+      if (!reader.push(chunk)) this.#fail('garbled');
     });
-    socket.on('error', () => this.#lose('closed'));
-    socket.on('close', () => this.#lose('closed'));
+    socket.on('error', () => this.#fail('closed'));
+    socket.on('close', () => this.#fail('closed'));
     socket.unref();
   }
 
@@ -47,7 +47,8 @@ export class CallChannel {
   > {
     const asked = { ...headers, connection: 'upgrade', upgrade: 'baton-calls' };
     const received = await connection.send({ method: 'GET', path: '/v1/calls', headers: asked }, { timeoutMs });
-    if (received.ok && received.status === 101) return { ok: true, channel: new CallChannel(connection.handOver()) };
+    if (received.ok && received.status === 101)
+      return { ok: true, channel: new CallChannel(connection.releaseSocket()) };
     connection.close();
     return { ok: false, received };
   }
@@ -81,10 +82,10 @@ export class CallChannel {
   /** What was said just before, that a call is called off above all, is still sent. */
   close(): void {
     if (this.#unsent !== '') this.#flush();
-    this.#lose('closed');
+    this.#fail('closed');
   }
 
-  #hear(id: number, body: Buffer | undefined): boolean {
+  #receive(id: number, body: Buffer | undefined): boolean {
     if (body === undefined) return false;
     // Nobody waits for the answer to a call that was called off in the meantime.
     this.#waiting.get(id)?.({ ok: true, status: 200, body: body.toString() });
@@ -109,7 +110,7 @@ export class CallChannel {
     if (this.isOpen) this.#socket.write(text);
   }
 
-  #lose(lost: 'closed' | 'garbled'): void {
+  #fail(lost: 'closed' | 'garbled'): void {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.#socket.destroy();
@@ -118,9 +119,9 @@ export class CallChannel {
 }
 
 function renderCall(id: number, { operation, key, token, projectPath, body }: ChannelCall): string {
-  const who = token === undefined ? '' : wordOf(token);
-  const where = projectPath === undefined ? '' : wordOf(encodeURI(projectPath));
-  return renderFrame(`call ${id} ${wordOf(operation)} ${wordOf(key)} ${who} ${where}`, body);
+  const who = token === undefined ? '' : toWord(token);
+  const where = projectPath === undefined ? '' : toWord(encodeURI(projectPath));
+  return renderFrame(`call ${id} ${toWord(operation)} ${toWord(key)} ${who} ${where}`, body);
 }
 
 /** No answer of the daemon is larger; a larger one is not an answer of the daemon. */

@@ -1,11 +1,11 @@
 import type { Answer, ApiError } from './answer.ts';
 import { CallChannel, type ChannelCall } from './call-channel.ts';
 import { clearDownIntent, recordDownIntent } from './down-intent.ts';
-import { pause, type HttpRequest } from './http-connection.ts';
+import { delay, type HttpRequest } from './http-connection.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from './outbox.ts';
 import { makePass, needsPass, PASS_HEADER } from './operator-pass.ts';
-import { notAnswering, notEnding } from './not-answering.ts';
-import { notHeard, parseAnswer } from './parse-answer.ts';
+import { notAnsweringError, notStoppingError } from './not-answering.ts';
+import { noResponseError, parseAnswer } from './parse-answer.ts';
 import { findDaemon, reachDaemon, type Reached } from './reach.ts';
 import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
 import { hasOwnSessions, readToken, stateFiles } from './state-folder.ts';
@@ -50,7 +50,7 @@ export interface CallOptions {
 export class Client {
   readonly #options: ClientOptions;
   #channels: CallChannel[] = [];
-  #opening: Promise<Opened> | undefined;
+  #opening: Promise<OpenedChannel> | undefined;
   #foldersToken: string | undefined;
 
   constructor(options: ClientOptions) {
@@ -65,10 +65,10 @@ export class Client {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
     const key = given.key ?? crypto.randomUUID();
-    const options = await this.#asHolder(operation, body, given);
+    const options = await this.#addClaimToken(operation, body, given);
     const answer = await this.#ask({ operation, key, body }, options);
-    if (operation === 'task_claim' && answer.ok) await this.#note(answer, options);
-    if (answer.ok || !UNHEARD.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
+    if (operation === 'task_claim' && answer.ok) await this.#saveClaim(answer, options);
+    if (answer.ok || !NO_RESPONSE_CODES.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
     const token = options.token ?? this.#token();
     if (token === undefined) return answer;
     const projectPath = options.projectPath ?? this.#options.projectPath ?? null;
@@ -98,8 +98,8 @@ export class Client {
     if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
     const request = { method: 'POST', path: '/v1/stop', headers: this.#headers(options), body: '{}' } as const;
     const received = await connection.send(request, { timeoutMs: options.timeoutMs ?? 60_000 });
-    if (!received.ok && received.lost === 'timeout') return { ok: false, error: notEnding(stateDir) };
-    if (!received.ok && received.lost !== 'closed') return { ok: false, error: notHeard(received.lost) };
+    if (!received.ok && received.lost === 'timeout') return { ok: false, error: notStoppingError(stateDir) };
+    if (!received.ok && received.lost !== 'closed') return { ok: false, error: noResponseError(received.lost) };
     const answer = received.ok ? parseAnswer(received.body) : undefined;
     if (answer?.ok === false) {
       clearDownIntent(stateDir);
@@ -117,7 +117,9 @@ export class Client {
     );
     if (!answer.ok) return answer;
     const token: unknown = Reflect.get(Object(answer.result), 'token');
-    return typeof token === 'string' ? { ok: true, result: { token } } : { ok: false, error: notHeard('closed') };
+    return typeof token === 'string'
+      ? { ok: true, result: { token } }
+      : { ok: false, error: noResponseError('closed') };
   }
 
   /** Asks the daemon to deliver what is kept, where something is, so that it comes before what is said next. */
@@ -134,7 +136,7 @@ export class Client {
       return reached.ok ? undefined : reached.error;
     }
     const opened = await this.#channel(performance.now() + this.#options.reachMs);
-    return opened.ok || !UNHEARD.has(opened.error.code) ? undefined : opened.error;
+    return opened.ok || !NO_RESPONSE_CODES.has(opened.error.code) ? undefined : opened.error;
   }
 
   close(): void {
@@ -142,7 +144,7 @@ export class Client {
   }
 
   /** Whoever has no token of their own speaks, in a session with Baton's hooks, for what was claimed in it. */
-  async #asHolder(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
+  async #addClaimToken(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
     const { stateDir, env, token: own } = this.#options;
     if (options.token !== undefined || !('ofFolder' in own) || !hasOwnSessions(stateDir)) return options;
     const { findOwnToken } = await import('./own-claims.ts');
@@ -150,10 +152,10 @@ export class Client {
     return token === undefined ? options : { ...options, token };
   }
 
-  async #note(answer: Answer, { conversation }: CallOptions): Promise<void> {
+  async #saveClaim(answer: Answer, { conversation }: CallOptions): Promise<void> {
     const { stateDir, env } = this.#options;
     if (!hasOwnSessions(stateDir)) return;
-    (await import('./own-claims.ts')).noteOwnClaim({ stateDir, env, conversation }, answer);
+    (await import('./own-claims.ts')).saveGrantedClaim({ stateDir, env, conversation }, answer);
   }
 
   async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {
@@ -177,15 +179,15 @@ export class Client {
         if (!isStopping(answer) || performance.now() > until) return answer;
         // A daemon that is about to end still says so; the next one can start when it has.
         opened.channel.close();
-        await pause(STOPPING_MS);
+        await delay(STOPPING_MS);
       } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
-        return { ok: false, error: this.#unheard(received.lost) };
+        return { ok: false, error: this.#noResponse(received.lost) };
       }
     }
   }
 
   /** A channel that has room for another call. One of the calls of this client opens it, or starts the daemon; the others wait for that. */
-  async #channel(until: number): Promise<Opened> {
+  async #channel(until: number): Promise<OpenedChannel> {
     for (;;) {
       this.#channels = this.#channels.filter(({ isOpen }) => isOpen);
       const channel = this.#channels.find(({ load }) => load < CALLS_PER_CHANNEL);
@@ -198,7 +200,7 @@ export class Client {
     }
   }
 
-  async #open(until: number): Promise<Opened> {
+  async #open(until: number): Promise<OpenedChannel> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     for (let losses = 0; ;) {
       const reached = await reachDaemon({ ...this.#options, until });
@@ -213,8 +215,8 @@ export class Client {
       const answer = received.ok ? parseAnswer(received.body) : undefined;
       if (answer !== undefined && !answer.ok && !(isStopping(answer) && performance.now() < until)) return answer;
       if (!received.ok && (received.lost !== 'closed' || ++losses > MAX_LOSSES))
-        return { ok: false, error: this.#unheard(received.lost) };
-      await pause(STOPPING_MS);
+        return { ok: false, error: this.#noResponse(received.lost) };
+      await delay(STOPPING_MS);
     }
   }
 
@@ -243,9 +245,9 @@ export class Client {
       const answer = received.ok ? parseAnswer(received.body) : undefined;
       const isGoing = answer === undefined ? !received.ok && received.lost === 'closed' : isStopping(answer);
       if (answer !== undefined && !isGoing) return answer;
-      if (!received.ok && !isGoing) return { ok: false, error: this.#unheard(received.lost) };
-      if (performance.now() > until) return answer ?? { ok: false, error: notHeard('closed') };
-      await pause(STOPPING_MS);
+      if (!received.ok && !isGoing) return { ok: false, error: this.#noResponse(received.lost) };
+      if (performance.now() > until) return answer ?? { ok: false, error: noResponseError('closed') };
+      await delay(STOPPING_MS);
     }
   }
 
@@ -260,9 +262,9 @@ export class Client {
   }
 
   /** The daemon is named only if nothing stands in between. */
-  #unheard(lost: Parameters<typeof notHeard>[0]): ApiError {
+  #noResponse(lost: Parameters<typeof noResponseError>[0]): ApiError {
     const { stateDir, url } = this.#options;
-    return lost === 'timeout' && url === undefined ? notAnswering(stateDir) : notHeard(lost);
+    return lost === 'timeout' && url === undefined ? notAnsweringError(stateDir) : noResponseError(lost);
   }
 
   get #refusal(): ApiError | undefined {
@@ -297,10 +299,12 @@ function agentsIn(result: unknown): number {
   return isSaid && typeof result.agents === 'number' ? result.agents : 0;
 }
 
-type Opened = { readonly ok: true; readonly channel: CallChannel } | { readonly ok: false; readonly error: ApiError };
+type OpenedChannel =
+  | { readonly ok: true; readonly channel: CallChannel }
+  | { readonly ok: false; readonly error: ApiError };
 
 /** Answers that mean: nobody has heard it, or nobody said that they have. */
-const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
+const NO_RESPONSE_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
 const MAX_LOSSES = 5;
 /** Fewer than the daemon allows: it is the one who says no. */

@@ -1,4 +1,4 @@
-import { belowSession } from './below-session.ts';
+import { belowSessionError } from './below-session.ts';
 import { Client, type ClientOptions } from './client.ts';
 import { findSessionAbove } from './find-session-above.ts';
 import { needsPass } from './operator-pass.ts';
@@ -55,6 +55,6 @@ function rightsOf(
   if (given !== undefined && !needsPass(given)) return { token: { given } };
   const above = findSessionAbove(stateDir, env);
   if (above === undefined) return { token: given === undefined ? own : { given } };
-  if (given !== undefined || above.token === undefined) return { token: { refused: belowSession(above) } };
+  if (given !== undefined || above.token === undefined) return { token: { refused: belowSessionError(above) } };
   return { token: { given: above.token }, ...(above.url === undefined ? {} : { url: above.url }) };
 }

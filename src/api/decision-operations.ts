@@ -1,7 +1,7 @@
 import { operation } from './operation.ts';
 
 const PEOPLE = ['operator'] as const;
-const id = { kind: 'text', notEmpty: true, about: 'Of the decision, or the beginning of it.' } as const;
+const decisionId = { kind: 'text', notEmpty: true, about: 'Of the decision, or the beginning of it.' } as const;
 
 export const decisionList = operation({
   name: 'decision_list',
@@ -21,7 +21,7 @@ export const decisionShow = operation({
   access: PEOPLE,
   kind: 'read',
   tool: false,
-  shape: { kind: 'object', fields: { id } },
+  shape: { kind: 'object', fields: { id: decisionId } },
 });
 
 export const decisionResolve = operation({
@@ -33,7 +33,7 @@ export const decisionResolve = operation({
   shape: {
     kind: 'object',
     fields: {
-      id,
+      id: decisionId,
       option: { kind: 'number', min: 1, whole: true, about: 'The number of the option, from 1.' },
       message: { kind: 'text', optional: true, about: 'The reason, recorded and sent to the agent if it continues.' },
     },

@@ -25,7 +25,7 @@ export function splitEnvironment(env: Environment): SplitEnvironment {
 const READ_AT_START = ['NODE_*', 'LD_*', 'DYLD_*', 'FAKETIME*', 'OPENSSL_*', 'UV_*', 'MALLOC_*', 'GLIBC_TUNABLES'];
 
 /** Completes the environment of this process, if the process that started it left a pipe. */
-export function takePipedEnvironment(env: NodeJS.ProcessEnv = process.env): void {
+export function applyPipedEnvironment(env: NodeJS.ProcessEnv = process.env): void {
   const fd = Number(env['BATON_ENVIRONMENT_FD'] ?? 0);
   delete env['BATON_ENVIRONMENT_FD'];
   if (fd !== ENVIRONMENT_FD) return;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findSessionAbove, SessionFinder } from './find-session-above.ts';
-import { readBoot } from './proc.ts';
+import { readBootId } from './proc.ts';
 import { parsePs, type ProcessTable } from './process-table.ts';
 
 let folder: string;
@@ -16,7 +16,7 @@ beforeAll(() => {
   mkdirSync(join(stateDir, 'agents', 'ended'));
   mkdirSync(join(stateDir, 'commands', 'c1'), { recursive: true });
   symlinkSync(stateDir, join(folder, 'other-name'));
-  const running = (pid: number): string => JSON.stringify({ start: 1, process: `${readBoot()}/${pid}/7`, port: 1 });
+  const running = (pid: number): string => JSON.stringify({ start: 1, process: `${readBootId()}/${pid}/7`, port: 1 });
   writeFileSync(join(stateDir, 'agents', 'a1', 'running-1.json'), running(700));
   writeFileSync(join(stateDir, 'agents', 'ended', 'running-1.json'), running(800));
   writeFileSync(join(stateDir, 'agents', 'ended', 'exit-1.json'), '{}');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { listIfThere, readIfThere } from './if-there.ts';
-import { readBoot } from './proc.ts';
+import { listFolderIfPresent, readFileIfPresent } from './if-there.ts';
+import { readBootId } from './proc.ts';
 import { readProcessTable, type ProcessTable } from './process-table.ts';
 import { stateFiles } from './state-folder.ts';
 
@@ -20,7 +20,7 @@ export interface SessionAbove {
  */
 export function findSessionAbove(stateDir: string, env: Environment = {}): SessionAbove | undefined {
   const claimed = Object.entries(env).map(([name, value]) => `\0${name}=${value ?? ''}`);
-  const own = markIn(`${claimed.join('')}\0`, stateDir);
+  const own = parseSessionMark(`${claimed.join('')}\0`, stateDir);
   if (own?.token !== undefined) return own;
   const found = new SessionFinder(stateDir, readProcessTable()).find(process.pid);
   return own !== undefined && own.id !== found?.id ? own : found;
@@ -54,7 +54,7 @@ export class SessionFinder {
       if (seen.has(each) || this.#outside.has(each)) continue;
       seen.add(each);
       const links = this.#table.find(each);
-      const found = links === undefined ? leftBy(each, this.#stateDir) : this.#sessionOf(each);
+      const found = links === undefined ? findSessionOfGroup(each, this.#stateDir) : this.#sessionOf(each);
       nearest ??= found;
       if (found?.token !== undefined && found.id === nearest?.id) return found;
       if (links !== undefined) left.push(links.session, links.group, links.parent);
@@ -65,12 +65,14 @@ export class SessionFinder {
 
   #sessionOf(pid: number): SessionAbove | undefined {
     const { environmentOf, commandOf } = this.#table;
-    return markIn(environmentOf(pid), this.#stateDir) ?? supervisedBy(commandOf(pid), this.#stateDir);
+    return (
+      parseSessionMark(environmentOf(pid), this.#stateDir) ?? findSupervisedSession(commandOf(pid), this.#stateDir)
+    );
   }
 }
 
 /** A name may occur twice in an environment; each value is looked at. */
-function markIn(environment: string, stateDir: string): SessionAbove | undefined {
+function parseSessionMark(environment: string, stateDir: string): SessionAbove | undefined {
   for (const [, name, id = ''] of environment.matchAll(/\0BATON_(AGENT|COMMAND)_ID=([^\0]*)/g)) {
     const kind = name === 'AGENT' ? 'agent' : 'command';
     if (!isKnown(kind, id, stateDir)) continue;
@@ -82,7 +84,7 @@ function markIn(environment: string, stateDir: string): SessionAbove | undefined
 }
 
 /** A supervisor's command line names its program, the folder of its run and the number of the start. */
-function supervisedBy(command: string, stateDir: string): SessionAbove | undefined {
+function findSupervisedSession(command: string, stateDir: string): SessionAbove | undefined {
   const [, folder, id = ''] = /supervisor.*\/(agents|commands)\/([^/\0]+)\0\d+\0/s.exec(command) ?? [];
   const kind = folder === 'agents' ? 'agent' : 'command';
   return folder !== undefined && isKnown(kind, id, stateDir) ? { kind, id } : undefined;
@@ -92,16 +94,16 @@ function supervisedBy(command: string, stateDir: string): SessionAbove | undefin
  * The leader of a group or session has ended, and members are left. Its number stays theirs until they have gone, so that the record of
  * a run that has not ended tells whose they are.
  */
-function leftBy(leader: number, stateDir: string): SessionAbove | undefined {
-  const start = `"process":"${readBoot() ?? '?'}/${leader}/`;
+function findSessionOfGroup(leader: number, stateDir: string): SessionAbove | undefined {
+  const start = `"process":"${readBootId() ?? '?'}/${leader}/`;
   for (const kind of ['agent', 'command'] as const) {
-    for (const id of listIfThere(folderOf(kind, stateDir))) {
+    for (const id of listFolderIfPresent(folderOf(kind, stateDir))) {
       const folder = join(folderOf(kind, stateDir), id);
-      const names = listIfThere(folder);
+      const names = listFolderIfPresent(folder);
       for (const name of names) {
         const [, number] = /^running-(\d+)\.json$/.exec(name) ?? [];
         if (number === undefined || names.includes(`exit-${number}.json`)) continue;
-        if (readIfThere(join(folder, name)).includes(start)) return { kind, id };
+        if (readFileIfPresent(join(folder, name)).includes(start)) return { kind, id };
       }
     }
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameReader, renderFrame, wordOf } from './frames.ts';
+import { FrameReader, renderFrame, toWord } from './frames.ts';
 
 const LIMIT = 50;
 
@@ -12,18 +12,18 @@ describe('frames', () => {
     });
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(400), { maxLength: 12 }), (frames, cuts) => {
-        const bytes = Buffer.from(frames.map(({ word, body }) => renderFrame(`call ${wordOf(word)}`, body)).join(''));
+        const bytes = Buffer.from(frames.map(({ word, body }) => renderFrame(`call ${toWord(word)}`, body)).join(''));
         const heard: unknown[] = [];
         const reader = new FrameReader({
           bodyBytes: LIMIT,
           onFrame: ([verb, word], body) => heard.push({ verb, word, body: body?.toString() }) > 0,
         });
-        for (const chunk of chunksOf(bytes, cuts)) expect(reader.take(chunk)).toBe(true);
+        for (const chunk of chunksOf(bytes, cuts)) expect(reader.push(chunk)).toBe(true);
         const isTooLarge = (body: string): boolean => Buffer.byteLength(body) > LIMIT;
         expect(heard).toEqual(
           frames.map(({ word, body }) => ({
             verb: 'call',
-            word: wordOf(word),
+            word: toWord(word),
             body: isTooLarge(body) ? undefined : body,
           })),
         );
@@ -32,25 +32,25 @@ describe('frames', () => {
   });
 
   it('are made of words without spaces, none of them empty', () => {
-    expect(['', ' ', 'a b', 'a\nb', 'ü', 'T1'].map(wordOf)).toEqual(['_', '_', 'a_b', 'a_b', '_', 'T1']);
+    expect(['', ' ', 'a b', 'a\nb', 'ü', 'T1'].map(toWord)).toEqual(['_', '_', 'a_b', 'a_b', '_', 'T1']);
   });
 
   it.each(['GET / HTTP/1.1\r\n\r\n', 'call x\n', 'call -1\n', 'call 1e3\n', '\n', 'call 99999999999999999999\n'])(
     'are not %j',
     (text) => {
-      expect(readerOf().take(Buffer.from(text))).toBe(false);
+      expect(readerOf().push(Buffer.from(text))).toBe(false);
     },
   );
 
   it('have heads that end', () => {
     const reader = readerOf();
-    expect(reader.take(Buffer.alloc(16_384, 'x'))).toBe(true);
-    expect(reader.take(Buffer.from('x'))).toBe(false);
+    expect(reader.push(Buffer.alloc(16_384, 'x'))).toBe(true);
+    expect(reader.push(Buffer.from('x'))).toBe(false);
   });
 
   it('end where their reader has heard enough', () => {
     const reader = new FrameReader({ bodyBytes: LIMIT, onFrame: () => false });
-    expect(reader.take(Buffer.from(renderFrame('what', '')))).toBe(false);
+    expect(reader.push(Buffer.from(renderFrame('what', '')))).toBe(false);
   });
 });
 

@@ -18,7 +18,7 @@ export class FrameReader {
   }
 
   /** Hands on every frame that is complete now. False where this is no frame, nor the beginning of one: nothing after it can be read. */
-  take(chunk: Buffer): boolean {
+  push(chunk: Buffer): boolean {
     const passed = this.#skip(chunk);
     const bytes = this.#rest === undefined ? passed : Buffer.concat([this.#rest, passed]);
     if (bytes.length < this.#needed) return this.#keep(bytes, this.#needed);
@@ -74,7 +74,7 @@ export function renderFrame(words: string, body: string): string {
 }
 
 /** Somebody's text as one word. It is never empty: an empty word means that there is none. */
-export function wordOf(text: string): string {
+export function toWord(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) ? text : text.replaceAll(/[^\x21-\x7e]/g, '_') || '_';
 }
 

@@ -18,7 +18,7 @@ export type Received =
  */
 export class HttpConnection {
   readonly #socket: Socket;
-  #waiting: Waiting | undefined;
+  #waiting: PendingResponse | undefined;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #needed = 0;
@@ -27,18 +27,18 @@ export class HttpConnection {
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.setNoDelay(true);
-    socket.on('data', (chunk: Buffer) => this.#take(chunk));
-    socket.on('error', () => this.#lose('closed'));
-    socket.on('close', () => this.#lose('closed'));
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', () => this.#fail('closed'));
+    socket.on('close', () => this.#fail('closed'));
   }
 
   async send(request: HttpRequest, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Received> {
     if (options.signal?.aborted === true) return { ok: false, lost: 'aborted' };
     if (!this.isOpen || this.#waiting !== undefined) return { ok: false, lost: 'closed' };
     return new Promise((resolve) => {
-      const abort = (): void => this.#lose('aborted');
+      const abort = (): void => this.#fail('aborted');
       const timer =
-        options.timeoutMs === undefined ? undefined : setTimeout(() => this.#lose('timeout'), options.timeoutMs);
+        options.timeoutMs === undefined ? undefined : setTimeout(() => this.#fail('timeout'), options.timeoutMs);
       this.#waiting = (received) => {
         clearTimeout(timer);
         options.signal?.removeEventListener('abort', abort);
@@ -60,7 +60,7 @@ export class HttpConnection {
   }
 
   /** The socket, for whoever goes on with it in another language. */
-  handOver(): Socket {
+  releaseSocket(): Socket {
     for (const event of ['data', 'error', 'close']) this.#socket.removeAllListeners(event);
     this.isOpen = false;
     return this.#socket;
@@ -76,22 +76,22 @@ export class HttpConnection {
   }
 
   close(): void {
-    this.#lose('closed');
+    this.#fail('closed');
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#pieces.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes < this.#needed) return;
     const received = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces);
-    const answer = parseAnswer(received);
+    const answer = parseHttpResponse(received);
     if (typeof answer === 'number') {
       this.#pieces = [received];
       this.#needed = answer;
       return;
     }
     if (answer === 'garbled' || this.#waiting === undefined || answer.rest.length > 0) {
-      this.#lose('garbled');
+      this.#fail('garbled');
       return;
     }
     this.#pieces = [];
@@ -103,7 +103,7 @@ export class HttpConnection {
     waiting({ ok: true, status: answer.status, body: answer.body });
   }
 
-  #lose(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): void {
+  #fail(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): void {
     this.isOpen = false;
     this.#socket.destroy();
     const waiting = this.#waiting;
@@ -113,19 +113,19 @@ export class HttpConnection {
 }
 
 /** A connection to a Unix socket or a port of this machine, or nothing where nobody listens. A crowd at the door is waited for. */
-export async function openConnection(door: Door): Promise<HttpConnection | undefined> {
+export async function openConnection(door: DaemonAddress): Promise<HttpConnection | undefined> {
   for (let tries = 1; ; tries++) {
     const found = await tryConnect(door);
     if (found !== 'crowded') return found;
     if (tries === MAX_TRIES) return undefined;
-    await pause(10);
+    await delay(10);
   }
 }
 
 /** The path of a Unix socket, or a port on loopback. */
-export type Door = { readonly path: string } | { readonly host: '127.0.0.1'; readonly port: number };
+export type DaemonAddress = { readonly path: string } | { readonly host: '127.0.0.1'; readonly port: number };
 
-async function tryConnect(door: Door): Promise<HttpConnection | 'crowded' | undefined> {
+async function tryConnect(door: DaemonAddress): Promise<HttpConnection | 'crowded' | undefined> {
   return new Promise((resolve) => {
     const socket = connect(door);
     const fail = (error: Error): void => resolve('code' in error && error.code === 'EAGAIN' ? 'crowded' : undefined);
@@ -137,7 +137,7 @@ async function tryConnect(door: Door): Promise<HttpConnection | 'crowded' | unde
   });
 }
 
-export async function pause(ms: number): Promise<void> {
+export async function delay(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
   });
@@ -145,7 +145,7 @@ export async function pause(ms: number): Promise<void> {
 
 const MAX_TRIES = 500;
 
-type Waiting = (received: Received) => void;
+type PendingResponse = (received: Received) => void;
 
 /** No answer of the daemon is larger; a larger one is not an answer of the daemon. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -156,7 +156,7 @@ function renderRequest({ method, path, headers, body }: HttpRequest): string {
   return body === undefined ? `${head}\r\n` : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-interface Complete {
+interface ParsedResponse {
   readonly status: number;
   readonly body: string;
   readonly closes: boolean;
@@ -167,7 +167,7 @@ interface Complete {
  * The answer, or how many bytes there must be before it is worth another look. Our daemon names the length of every answer;
  * one that does not is somebody else's.
  */
-function parseAnswer(bytes: Buffer): Complete | number | 'garbled' {
+function parseHttpResponse(bytes: Buffer): ParsedResponse | number | 'garbled' {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return bytes.length > 65_536 ? 'garbled' : bytes.length + 1;
   const head = bytes.toString('latin1', 0, end);

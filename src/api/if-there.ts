@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The names in a folder; none if it cannot be read. */
-export function listIfThere(folder: string): readonly string[] {
+export function listFolderIfPresent(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -10,7 +10,7 @@ export function listIfThere(folder: string): readonly string[] {
 }
 
 /** The text of a file; empty if it cannot be read. */
-export function readIfThere(path: string): string {
+export function readFileIfPresent(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import { jsonSchemaOf } from '../protocol/json-schema.ts';
-import { message, type MessageOptions } from '../protocol/message.ts';
+import { defineMessage, type MessageOptions } from '../protocol/message.ts';
 import type { Parsed } from '../protocol/problem.ts';
-import { readJsonOnly } from '../protocol/read-json-only.ts';
+import { parseJsonDocument } from '../protocol/read-json-only.ts';
 import type { ObjectShape, ValueOf } from '../protocol/shape.ts';
 
 /**
@@ -47,6 +47,12 @@ export function operation<const S extends ObjectShape>(options: OperationOptions
   const { rules, ...known } = options;
   const between = rules === undefined ? {} : { rules };
   const size = options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes };
-  const { parse } = message({ title: 'Input', shape: options.shape, read: readJsonOnly, ...between, ...size });
+  const { parse } = defineMessage({
+    title: 'Input',
+    shape: options.shape,
+    read: parseJsonDocument,
+    ...between,
+    ...size,
+  });
   return { tool: true, ...known, parse, schema: jsonSchemaOf(options.name, options.shape) };
 }

@@ -12,7 +12,7 @@ import * as workflow from './workflow-operations.ts';
 import * as worktree from './worktree-operations.ts';
 import * as writeback from './writeback-operations.ts';
 
-const ROOMS = [
+const OPERATION_MODULES = [
   { costsGet },
   task,
   exchange,
@@ -29,5 +29,5 @@ const ROOMS = [
 
 /** Every operation, by its name. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
-  ROOMS.flatMap((room): Operation[] => Object.values(room)).map((each) => [each.name, each]),
+  OPERATION_MODULES.flatMap((room): Operation[] => Object.values(room)).map((each) => [each.name, each]),
 );

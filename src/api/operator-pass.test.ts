@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makePass, needsPass, removeOldPasses, takePass } from './operator-pass.ts';
-import { identifyProcess } from './process-identity.ts';
+import { makePass, needsPass, removeOldPasses, consumePass } from './operator-pass.ts';
+import { readProcessIdentity } from './process-identity.ts';
 
 let stateDir: string;
 beforeEach(() => {
@@ -26,15 +26,15 @@ describe('a pass', () => {
   it('names the process that made it, for its user alone, and is good once', () => {
     const name = makePass(stateDir) ?? '';
     expect([statSync(file()).mode & 0o777, statSync(file(name)).mode & 0o777]).toEqual([0o700, 0o600]);
-    expect(takePass(stateDir, name)).toEqual({ pid: process.pid });
-    expect(takePass(stateDir, name)).toBeUndefined();
+    expect(consumePass(stateDir, name)).toEqual({ pid: process.pid });
+    expect(consumePass(stateDir, name)).toBeUndefined();
     expect(readdirSync(file())).toEqual([]);
   });
 
   it('is not taken if it is old, and is removed', () => {
     const [old = '', older = ''] = [makePass(stateDir), makePass(stateDir)];
     for (const name of [old, older]) utimesSync(file(name), new Date(), new Date(Date.now() - 61_000));
-    expect(takePass(stateDir, old)).toBeUndefined();
+    expect(consumePass(stateDir, old)).toBeUndefined();
     const fresh = makePass(stateDir) ?? '';
     removeOldPasses(stateDir);
     expect(readdirSync(file())).toEqual([fresh]);
@@ -46,8 +46,8 @@ describe('a pass', () => {
       writeFileSync(file(name), JSON.stringify({ pid, identity }));
       return name;
     };
-    const own = identifyProcess(process.pid);
-    expect(takePass(stateDir, write(process.pid, own))).toEqual({ pid: process.pid });
+    const own = readProcessIdentity(process.pid);
+    expect(consumePass(stateDir, write(process.pid, own))).toEqual({ pid: process.pid });
     for (const [pid, identity] of [
       [process.pid, `${own}0`],
       [process.pid, null],
@@ -55,20 +55,20 @@ describe('a pass', () => {
       ['1', own],
       [-1, own],
     ])
-      expect(takePass(stateDir, write(pid, identity))).toBeUndefined();
+      expect(consumePass(stateDir, write(pid, identity))).toBeUndefined();
   });
 
   it('is a file in its folder, and nothing else', () => {
     const name = makePass(stateDir) ?? '';
     const link = crypto.randomUUID();
     symlinkSync(file(name), file(link));
-    expect(takePass(stateDir, link)).toBeUndefined();
+    expect(consumePass(stateDir, link)).toBeUndefined();
     writeFileSync(join(stateDir, 'secret'), '{}');
     for (const wrong of ['../secret', '', '.', `${name}/..`, 'x'.repeat(36)])
-      expect(takePass(stateDir, wrong)).toBeUndefined();
+      expect(consumePass(stateDir, wrong)).toBeUndefined();
     expect(existsSync(join(stateDir, 'secret'))).toBe(true);
     writeFileSync(file(name), 'x'.repeat(5000));
-    expect(takePass(stateDir, name)).toBeUndefined();
+    expect(consumePass(stateDir, name)).toBeUndefined();
   });
 
   it('is a link on a disk that is full: short enough for its inode, and read like a file', () => {
@@ -78,14 +78,14 @@ describe('a pass', () => {
       symlinkSync(target, file(name));
       return name;
     };
-    const own = identifyProcess(process.pid) ?? `?/${process.pid}/?`;
+    const own = readProcessIdentity(process.pid) ?? `?/${process.pid}/?`;
     // What ext4 keeps in the inode itself.
     expect(Buffer.byteLength(own)).toBeLessThan(60);
     const good = link(own);
-    expect(takePass(stateDir, good)).toEqual({ pid: process.pid });
-    expect(takePass(stateDir, good)).toBeUndefined();
+    expect(consumePass(stateDir, good)).toEqual({ pid: process.pid });
+    expect(consumePass(stateDir, good)).toBeUndefined();
     for (const wrong of [`${own}0`, 'x', '/etc/passwd', '?/-1/?', `a/${2 ** 22 + 1}/b`])
-      expect(takePass(stateDir, link(wrong))).toBeUndefined();
+      expect(consumePass(stateDir, link(wrong))).toBeUndefined();
   });
 
   it('is needed for the tokens of the state folder, and for no session', () => {

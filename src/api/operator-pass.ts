@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { identifyProcess } from './process-identity.ts';
+import { readProcessIdentity } from './process-identity.ts';
 import { makeFolder, stateFiles } from './state-folder.ts';
 
 /**
@@ -35,7 +35,7 @@ export function needsPass(token: string | undefined): boolean {
 export function makePass(stateDir: string): string | undefined {
   const { passes } = stateFiles(stateDir);
   const name = crypto.randomUUID();
-  const identity = identifyProcess(process.pid);
+  const identity = readProcessIdentity(process.pid);
   const text = JSON.stringify({ pid: process.pid, identity: identity ?? null });
   try {
     makeFolder(passes);
@@ -61,14 +61,14 @@ function makeLink(path: string, target: string): boolean {
 }
 
 /** Takes a pass: it is gone after that. Undefined if there is none of this name, it is old or not ours, or its process has ended. */
-export function takePass(stateDir: string, name: string): PassHolder | undefined {
+export function consumePass(stateDir: string, name: string): PassHolder | undefined {
   if (!/^[0-9a-f-]{36}$/.test(name)) return undefined;
   const path = join(stateFiles(stateDir).passes, name);
   try {
-    if (lstatSync(path).isSymbolicLink()) return takeLink(path);
+    if (lstatSync(path).isSymbolicLink()) return consumeLink(path);
     const text = readOwn(path);
     rmSync(path);
-    return text === undefined ? undefined : holderIn(text);
+    return text === undefined ? undefined : parseHolder(text);
   } catch {
     return undefined;
   }
@@ -94,7 +94,7 @@ const MAX_BYTES = 1024;
 function readOwn(path: string): string | undefined {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const { uid, size, mtimeMs, isFile } = describe(file);
+    const { uid, size, mtimeMs, isFile } = statPass(file);
     const isOurs = uid === (process.getuid?.() ?? uid) && isFile && size <= MAX_BYTES;
     return isOurs && Math.abs(Date.now() - mtimeMs) <= FRESH_MS ? readFileSync(file, 'utf8') : undefined;
   } finally {
@@ -102,7 +102,7 @@ function readOwn(path: string): string | undefined {
   }
 }
 
-function takeLink(path: string): PassHolder | undefined {
+function consumeLink(path: string): PassHolder | undefined {
   const { uid, mtimeMs } = lstatSync(path);
   const identity = readlinkSync(path);
   rmSync(path);
@@ -110,12 +110,12 @@ function takeLink(path: string): PassHolder | undefined {
   return isOurs ? holderOf(Number(identity.split('/')[1]), identity) : undefined;
 }
 
-function describe(file: number) {
+function statPass(file: number) {
   const stat = fstatSync(file);
   return { uid: stat.uid, size: stat.size, mtimeMs: stat.mtimeMs, isFile: stat.isFile() };
 }
 
-function holderIn(text: string): PassHolder | undefined {
+function parseHolder(text: string): PassHolder | undefined {
   const { pid, identity }: { pid?: unknown; identity?: unknown } = Object(JSON.parse(text));
   return holderOf(pid, identity);
 }
@@ -123,6 +123,6 @@ function holderIn(text: string): PassHolder | undefined {
 function holderOf(pid: unknown, identity: unknown): PassHolder | undefined {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
   // Systems without /proc have no identity to compare: there the number must do.
-  const isSame = identifyProcess(process.pid) === undefined || identifyProcess(pid) === identity;
+  const isSame = readProcessIdentity(process.pid) === undefined || readProcessIdentity(pid) === identity;
   return isSame ? { pid } : undefined;
 }

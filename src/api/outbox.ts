@@ -98,10 +98,10 @@ export function listKept(outbox: string): readonly string[] {
 export function findKept(outbox: string): readonly string[] | undefined {
   try {
     return readdirSync(outbox)
-      .filter((name) => NAME.test(name))
+      .filter((name) => KEPT_NAME.test(name))
       .toSorted();
   } catch (error) {
-    return ABSENT.has(codeOf(error)) ? [] : undefined;
+    return ABSENT_CODES.has(codeOf(error)) ? [] : undefined;
   }
 }
 
@@ -127,8 +127,8 @@ export function openKept(outbox: string, name: string): OpenedKept {
     return isKeptCall(call) ? { kind: 'call', call } : { kind: 'corrupt' };
   } catch (error) {
     const code = codeOf(error);
-    if (ABSENT.has(code)) return { kind: 'gone' };
-    return OF_THE_MACHINE.has(code) ? { kind: 'unreadable', code } : { kind: 'corrupt' };
+    if (ABSENT_CODES.has(code)) return { kind: 'gone' };
+    return SHORTAGE_CODES.has(code) ? { kind: 'unreadable', code } : { kind: 'corrupt' };
   }
 }
 
@@ -137,7 +137,7 @@ export function removeKept(outbox: string, name: string): void {
 }
 
 /** Takes a file that cannot be delivered out of the way, for a person to look at. The oldest of many are forgotten. */
-export function setAside(outbox: string, name: string, why: 'corrupt' | 'refused', content?: string): void {
+export function setAsideKept(outbox: string, name: string, why: 'corrupt' | 'refused', content?: string): void {
   const folder = join(outbox, why);
   makeFolder(folder);
   const target = join(folder, `${Date.now()}-${name}`);
@@ -157,7 +157,7 @@ function tryWrite(path: string, content: string): boolean {
   }
 }
 
-const NAME = /^\d{12}\.json$/;
+const KEPT_NAME = /^\d{12}\.json$/;
 
 function findObstacle(outbox: string, text: string): string | undefined {
   if (Buffer.byteLength(text) > OUTBOX_LIMITS.callBytes) return `it is larger than ${OUTBOX_LIMITS.callBytes} bytes`;
@@ -197,10 +197,10 @@ function syncFolder(folder: string): void {
   }
 }
 
-const ABSENT: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
+const ABSENT_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 
 /** Failures that say nothing about the file: the same read succeeds later. */
-const OF_THE_MACHINE: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EIO', 'ESTALE']);
+const SHORTAGE_CODES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EIO', 'ESTALE']);
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,8 +1,8 @@
 import type { Answer } from './answer.ts';
-import { findOwnSession, keepOwnClaim, listOwnClaims, type OwnClaim } from './own-session.ts';
+import { findOwnSession, saveOwnClaim, listOwnClaims, type OwnClaim } from './own-session.ts';
 
 /** From where somebody calls. */
-interface Where {
+interface ClaimContext {
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** As the client names it, where it does. */
@@ -14,30 +14,30 @@ interface Where {
  * Undefined where it is about nothing that was claimed in that session: then whoever calls speaks for themselves.
  */
 export function findOwnToken(
-  { stateDir, env, conversation }: Where,
+  { stateDir, env, conversation }: ClaimContext,
   operation: string,
   body: string,
 ): string | undefined {
-  if (!UNDER_A_CLAIM.has(operation)) return undefined;
+  if (!CLAIM_OPERATIONS.has(operation)) return undefined;
   const session = findOwnSession(stateDir, env, conversation);
   const claims = session === undefined ? [] : listOwnClaims(session);
   if (claims.length === 0) return undefined;
-  const { task_id, agent_id } = fieldsOf(body);
+  const { task_id, agent_id } = parseFields(body);
   if (typeof task_id === 'string') return claims.findLast((claim) => claim.task_id === task_id)?.token;
   if (typeof agent_id === 'string') return claims.findLast((claim) => claim.session_id === agent_id)?.token;
   return claims.at(-1)?.token;
 }
 
 /** A claim that was made in somebody's own session is theirs from now on, whichever way they speak. */
-export function noteOwnClaim({ stateDir, env, conversation }: Where, answer: Answer): void {
+export function saveGrantedClaim({ stateDir, env, conversation }: ClaimContext, answer: Answer): void {
   const session = answer.ok ? findOwnSession(stateDir, env, conversation) : undefined;
   if (session === undefined || !answer.ok) return;
-  const claim = claimIn(answer.result);
-  if (claim !== undefined) keepOwnClaim(session, claim);
+  const claim = parseOwnClaim(answer.result);
+  if (claim !== undefined) saveOwnClaim(session, claim);
 }
 
 /** The claim that an answer to `task_claim` gives. */
-export function claimIn(result: unknown, by_hook = false): OwnClaim | undefined {
+export function parseOwnClaim(result: unknown, by_hook = false): OwnClaim | undefined {
   if (typeof result !== 'object' || result === null) return undefined;
   const { task_id, session_id, token }: { task_id?: unknown; session_id?: unknown; token?: unknown } = result;
   if (typeof task_id !== 'string' || typeof session_id !== 'string' || typeof token !== 'string') return undefined;
@@ -45,7 +45,7 @@ export function claimIn(result: unknown, by_hook = false): OwnClaim | undefined 
 }
 
 /** What the holder of a claim says under it. */
-const UNDER_A_CLAIM: ReadonlySet<string> = new Set([
+const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
   'agent_signal',
   'exit_signal',
   'handoff_send',
@@ -59,7 +59,7 @@ const UNDER_A_CLAIM: ReadonlySet<string> = new Set([
   'thought_record',
 ]);
 
-function fieldsOf(body: string): Readonly<Record<string, unknown>> {
+function parseFields(body: string): Readonly<Record<string, unknown>> {
   try {
     const fields: unknown = JSON.parse(body);
     return typeof fields === 'object' && fields !== null ? { ...fields } : {};

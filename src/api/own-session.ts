@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { listIfThere } from './if-there.ts';
-import { ancestorsOf } from './ancestors.ts';
+import { listFolderIfPresent } from './if-there.ts';
+import { readAncestors } from './ancestors.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from './state-folder.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeFileAtomically } from './write-whole.ts';
 
 /**
  * Sessions that people run themselves, in a client with Baton's hooks. What is said in one of them, by its MCP server, in its shell or at its
@@ -55,7 +55,7 @@ function isOwn(stateDir: string, env: Environment): boolean {
 
 function findAround(sessions: readonly OwnSession[]): readonly OwnSession[] {
   if (sessions.length === 0) return [];
-  for (const { identity } of ancestorsOf()) {
+  for (const { identity } of readAncestors()) {
     const found = sessions.filter((session) => session.process === identity);
     if (found.length > 0) return found.toSorted((one, other) => one.started - other.started);
   }
@@ -63,38 +63,38 @@ function findAround(sessions: readonly OwnSession[]): readonly OwnSession[] {
 }
 
 export function listOwnSessions(stateDir: string): readonly OwnSession[] {
-  return listIfThere(ownFolder(stateDir)).flatMap((name) => readSession(join(ownFolder(stateDir), name)) ?? []);
+  return listFolderIfPresent(ownFolder(stateDir)).flatMap((name) => readSession(join(ownFolder(stateDir), name)) ?? []);
 }
 
-export function keepOwnSession(stateDir: string, session: Omit<OwnSession, 'folder'>): OwnSession {
+export function saveOwnSession(stateDir: string, session: Omit<OwnSession, 'folder'>): OwnSession {
   const folder = join(ownFolder(stateDir), nameOf(session));
   makeFolder(join(folder, 'claims'));
-  writeWhole(join(folder, 'session.json'), JSON.stringify(session));
+  writeFileAtomically(join(folder, 'session.json'), JSON.stringify(session));
   return { ...session, folder };
 }
 
-export function forgetOwnSession({ folder }: OwnSession): void {
+export function removeOwnSession({ folder }: OwnSession): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
 /** Oldest first. */
 export function listOwnClaims({ folder }: OwnSession): readonly OwnClaim[] {
-  return listIfThere(join(folder, 'claims'))
+  return listFolderIfPresent(join(folder, 'claims'))
     .filter((name) => name.endsWith('.json'))
     .toSorted()
     .flatMap((name) => readClaim(join(folder, 'claims', name)) ?? []);
 }
 
 /** The newest word about a claim counts. */
-export function keepOwnClaim(session: OwnSession, claim: OwnClaim): void {
+export function saveOwnClaim(session: OwnSession, claim: OwnClaim): void {
   const { folder } = session;
   makeFolder(join(folder, 'claims'));
-  forgetOwnClaim(session, claim);
-  writeWhole(claimFile(folder, claim, Date.now()), JSON.stringify(claim));
+  removeOwnClaim(session, claim);
+  writeFileAtomically(claimFile(folder, claim, Date.now()), JSON.stringify(claim));
 }
 
-export function forgetOwnClaim({ folder }: OwnSession, { session_id }: OwnClaim): void {
-  for (const name of listIfThere(join(folder, 'claims')))
+export function removeOwnClaim({ folder }: OwnSession, { session_id }: OwnClaim): void {
+  for (const name of listFolderIfPresent(join(folder, 'claims')))
     if (name.endsWith(`-${session_id}.json`)) rmSync(join(folder, 'claims', name), { force: true });
 }
 

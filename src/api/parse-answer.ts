@@ -8,7 +8,7 @@ export function parseAnswer(body: string): Answer {
   } catch {
     // Said below.
   }
-  return { ok: false, error: notHeard('garbled') };
+  return { ok: false, error: noResponseError('garbled') };
 }
 
 function isAnswer(value: unknown): value is Answer {
@@ -17,7 +17,7 @@ function isAnswer(value: unknown): value is Answer {
 }
 
 /** Nobody answered: the call may have been heard or not. */
-export function notHeard(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): ApiError {
+export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): ApiError {
   const messages = {
     closed: 'the daemon went away before it answered',
     timeout: 'the daemon did not answer in time',

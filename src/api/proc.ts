@@ -71,7 +71,7 @@ export function listProcesses(): readonly number[] {
 }
 
 /** One for each start of the machine. */
-export function readBoot(): string | undefined {
+export function readBootId(): string | undefined {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch (error) {

@@ -1,12 +1,12 @@
 import { isShortage } from '../protocol/shortage.ts';
-import { isLiving, readBoot, readProcStat } from './proc.ts';
+import { isLiving, readBootId, readProcStat } from './proc.ts';
 
 /**
  * A process, told apart from every other that had or will have its number: boot, number and start time. Undefined where there is
  * none, or where this system does not say when it started.
  */
-export function identifyProcess(pid: number): string | undefined {
-  const [boot, stat] = [readBoot(), readProcStat(pid)];
+export function readProcessIdentity(pid: number): string | undefined {
+  const [boot, stat] = [readBootId(), readProcStat(pid)];
   return boot === undefined || stat === undefined || !isLiving(stat) ? undefined : `${boot}/${pid}/${stat.started}`;
 }
 
@@ -14,7 +14,7 @@ export function identifyProcess(pid: number): string | undefined {
 export function hasEnded(identity: string): boolean {
   const pid = Number(identity.split('/')[1]);
   try {
-    return identifyProcess(process.pid) !== undefined && identifyProcess(pid) !== identity;
+    return readProcessIdentity(process.pid) !== undefined && readProcessIdentity(pid) !== identity;
   } catch (error) {
     // Without a descriptor nothing can be looked at, and nothing is known.
     if (isShortage(error)) return false;
@@ -23,10 +23,10 @@ export function hasEnded(identity: string): boolean {
 }
 
 /** The same as a text that is always there: its number alone if it has ended, or if there is no descriptor to look with. */
-export function nameProcess(pid: number): string {
+export function readProcessName(pid: number): string {
   const unknown = `?/${pid}/?`;
   try {
-    return identifyProcess(pid) ?? unknown;
+    return readProcessIdentity(pid) ?? unknown;
   } catch (error) {
     if (isShortage(error)) return unknown;
     throw error;

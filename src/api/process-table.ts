@@ -21,7 +21,7 @@ export interface ProcessLinks {
 
 /** Reads each process once: one look at the machine is one table. */
 export function readProcessTable(): ProcessTable {
-  return readProcStat(process.pid) === undefined ? parsePs(runPs()) : remember(PROC);
+  return readProcStat(process.pid) === undefined ? parsePs(runPs()) : memoizeTable(PROC);
 }
 
 const PROC: ProcessTable = {
@@ -31,7 +31,7 @@ const PROC: ProcessTable = {
   list: listProcesses,
 };
 
-function remember(table: ProcessTable): ProcessTable {
+function memoizeTable(table: ProcessTable): ProcessTable {
   const once = <T>(read: (pid: number) => T): ((pid: number) => T) => {
     const known = new Map<number, { readonly value: T }>();
     return (pid) => {

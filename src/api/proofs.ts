@@ -44,11 +44,11 @@ export function reasonsOf<K extends string>(proof: Proof<K>, what: K): readonly 
 }
 
 export function proveStore(health: StoreHealth): Proof<'store'> {
-  if (health.writable) return proof('store', []);
+  if (health.writable) return createProof('store', []);
   const { since, reason, hint, what } = health;
   const cannot = `The ${what === 'folder' ? 'state folder' : 'ledger'} cannot be written`;
   const title = since === '' ? cannot : `${cannot} since ${since}`;
-  return proof('store', [{ ...ONE, kind: 'store', title, context: reason, next: hint }]);
+  return createProof('store', [{ ...ONE, kind: 'store', title, context: reason, next: hint }]);
 }
 
 /** How far the daemon's loop is behind its own clock, and how far it may be. */
@@ -59,10 +59,10 @@ export interface LoopMeasure {
 
 export function proveLoop({ lagMs, boundMs }: LoopMeasure): Proof<'loop'> {
   // Not `lagMs > boundMs`: what is no number proves nothing.
-  if (lagMs <= boundMs) return proof('loop', []);
+  if (lagMs <= boundMs) return createProof('loop', []);
   const title = `The daemon's event loop stood still for ${seconds(lagMs)}`;
   const context = 'Something blocked it: a slow disk, a machine that was suspended, or too much work at once.';
-  return proof('loop', [{ ...ONE, kind: 'loop', title, context, next: 'baton status' }]);
+  return createProof('loop', [{ ...ONE, kind: 'loop', title, context, next: 'baton status' }]);
 }
 
 /** How long an agent has not been heard of, and how long it may be silent now: `limits.silence`, or more while it waits for a tool. */
@@ -91,9 +91,9 @@ export function proveAgents(
       measured === undefined ? 'The daemon has no report of it.' : `It may be silent for ${seconds(measured.limitMs)}.`;
     return [{ kind: 'silent', count: 1, task_id: agent.taskId, title, context, next: `baton agent show ${agent.id}` }];
   });
-  return proof(
+  return createProof(
     'agents',
-    summed(silent, (count) => ({ title: `${count} more agents are silent`, next: 'baton agent list' })),
+    summarizeReasons(silent, (count) => ({ title: `${count} more agents are silent`, next: 'baton agent list' })),
   );
 }
 
@@ -113,7 +113,7 @@ export function provePhases(unserved: readonly UnservedTask[]): Proof<'phases'> 
     return { kind: 'unserved', count: 1, task_id: id, title: `No worker takes task ${id} ${title}`, context, next };
   });
   const more = (count: number) => ({ title: `no worker takes ${count} more tasks`, next: 'baton task list' });
-  return proof('phases', summed(reasons, more));
+  return createProof('phases', summarizeReasons(reasons, more));
 }
 
 /** What already waits for a person: open decisions, and whatever else `kind` names. */
@@ -134,26 +134,26 @@ export function provePeople(
     context,
     next: `baton decision show ${id}`,
   }));
-  return proof('people', [...asked, ...others]);
+  return createProof('people', [...asked, ...others]);
 }
 
-function proof<K extends string>(what: K, reasons: readonly Reason[]): Proof<K> {
+function createProof<K extends string>(what: K, reasons: readonly Reason[]): Proof<K> {
   return { [PROVES]: what, reasons };
 }
 
 /** The first few reasons, then one line that counts the rest. */
-export function summed(
+export function summarizeReasons(
   reasons: readonly Reason[],
   more: (count: number) => { readonly title: string; readonly next: string },
 ): readonly Reason[] {
   const [first] = reasons;
   // A line that counts one more takes as much room as to show it.
-  if (first === undefined || reasons.length <= MOST + 1) return reasons;
-  const count = reasons.length - MOST;
-  return [...reasons.slice(0, MOST), { kind: first.kind, count, task_id: null, context: '', ...more(count) }];
+  if (first === undefined || reasons.length <= MAX_LISTED + 1) return reasons;
+  const count = reasons.length - MAX_LISTED;
+  return [...reasons.slice(0, MAX_LISTED), { kind: first.kind, count, task_id: null, context: '', ...more(count) }];
 }
 
-const MOST = 5;
+const MAX_LISTED = 5;
 
 const ONE = { count: 1, task_id: null } as const;
 

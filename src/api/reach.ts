@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ApiError } from './answer.ts';
-import { type HttpConnection, openConnection, pause } from './http-connection.ts';
+import { type HttpConnection, openConnection, delay } from './http-connection.ts';
 import { readDaemonRecord } from './state-folder.ts';
 
 export interface ReachOptions {
@@ -25,14 +25,14 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
   for (;;) {
     const connection = await findDaemon(stateDir, url);
     if (connection !== undefined) return { ok: true, connection };
-    if (!autostart) return { ok: false, error: AWAY };
+    if (!autostart) return { ok: false, error: DAEMON_AWAY };
     const leftMs = until - performance.now();
-    if (leftMs <= 0) return { ok: false, error: AWAY };
+    if (leftMs <= 0) return { ok: false, error: DAEMON_AWAY };
     const { startDaemon } = await import('./start-daemon.ts');
     const start = await startDaemon({ stateDir, env, deadlineMs: leftMs });
     if (start.kind === 'failed') return { ok: false, error: start.error };
     // Somebody else starts one, or one is about to end: there is no event to wait for across processes.
-    if (start.kind === 'elsewhere') await pause(20);
+    if (start.kind === 'elsewhere') await delay(20);
   }
 }
 
@@ -45,12 +45,12 @@ export async function findDaemon(stateDir: string, url?: string): Promise<HttpCo
   const supervisor = port === undefined ? undefined : await openConnection({ host: '127.0.0.1', port: Number(port) });
   if (supervisor !== undefined) return supervisor;
   const record = readDaemonRecord(stateDir);
-  if (record === undefined || !isOurs(record.socket, stateDir)) return undefined;
+  if (record === undefined || !isOwnSocket(record.socket, stateDir)) return undefined;
   return openConnection({ path: record.socket });
 }
 
 /** A socket outside of the state folder lies where others can make files: theirs must never hear our token. */
-export function isOurs(socket: string, stateDir: string): boolean {
+export function isOwnSocket(socket: string, stateDir: string): boolean {
   if (dirname(socket) === stateDir) return true;
   try {
     return lstatSync(socket).uid === process.getuid?.() && lstatSync(dirname(socket)).uid === process.getuid();
@@ -59,7 +59,7 @@ export function isOurs(socket: string, stateDir: string): boolean {
   }
 }
 
-const AWAY: ApiError = {
+const DAEMON_AWAY: ApiError = {
   code: 'daemon-away',
   message: 'no daemon answers for this state folder',
   hint: 'Start it with: baton up',

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ApiError } from './answer.ts';
-import { pause } from './http-connection.ts';
+import { delay } from './http-connection.ts';
 import type { Reached } from './reach.ts';
 
 export interface StreamedEntry {
@@ -42,7 +42,7 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
       });
       if (refusal !== undefined) return refusal;
       // It was cut off: a daemon that ends needs a moment before the next one can begin.
-      await pause(30);
+      await delay(30);
     } finally {
       options.signal?.removeEventListener('abort', stop);
       reached.connection.close();

@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { findSessionsAround, forgetOwnClaim, listOwnClaims } from './own-session.ts';
+import { findSessionsAround, removeOwnClaim, listOwnClaims } from './own-session.ts';
 
 const EVERY_MS = 60_000;
 
@@ -17,7 +17,7 @@ export function renewOwnClaims(
     for (const session of findSessionsAround(stateDir, env)) {
       for (const claim of listOwnClaims(session)) {
         const answer = await client.call('task_heartbeat', {}, { token: claim.token });
-        if (!answer.ok && OVER.has(answer.error.code)) forgetOwnClaim(session, claim);
+        if (!answer.ok && CLAIM_OVER_CODES.has(answer.error.code)) removeOwnClaim(session, claim);
       }
     }
   };
@@ -26,4 +26,9 @@ export function renewOwnClaims(
 }
 
 /** The claim is over, or nobody knows it. */
-export const OVER: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'bad-token', 'no-such-project']);
+export const CLAIM_OVER_CODES: ReadonlySet<string> = new Set([
+  'claim-ended',
+  'stale-claim',
+  'bad-token',
+  'no-such-project',
+]);

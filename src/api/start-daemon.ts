@@ -6,24 +6,24 @@ import type { ApiError } from './answer.ts';
 import { ENVIRONMENT_FD, splitEnvironment } from './environment-pipe.ts';
 import { makeFolder, stateFiles } from './state-folder.ts';
 
-export type Start =
+export type DaemonStart =
   | { readonly kind: 'listens' }
   /** Another process starts one, or has one. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'failed'; readonly error: ApiError };
 
-export interface StartOptions {
+export interface StartDaemonOptions {
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly deadlineMs: number;
 }
 
 /** Starts a daemon that outlives this process, and waits until it listens. Of several who try at once, one does. */
-export async function startDaemon(options: StartOptions): Promise<Start> {
+export async function startDaemon(options: StartDaemonOptions): Promise<DaemonStart> {
   const { starting } = stateFiles(options.stateDir);
   try {
     makeFolder(options.stateDir);
-    if (!takeTurn(starting, options.deadlineMs)) return { kind: 'elsewhere' };
+    if (!acquireStartLock(starting, options.deadlineMs)) return { kind: 'elsewhere' };
   } catch (error) {
     return { kind: 'failed', error: cannotStart(error instanceof Error ? error.message : String(error), NO_FOLDER) };
   }
@@ -40,13 +40,13 @@ export async function startDaemon(options: StartOptions): Promise<Start> {
 export const READY_FD = 3;
 
 /** The exit code of a daemon that found another one in its folder. */
-export const EXIT_TAKEN = 75;
+export const EXIT_DAEMON_RUNNING = 75;
 
 /** In a clone the source runs as it stands; a release has a bundle. */
-const ENTRY = ['daemon/main.ts', 'daemon.cjs'].map((path) => join(import.meta.dirname, '..', path));
+const ENTRY_FILES = ['daemon/main.ts', 'daemon.cjs'].map((path) => join(import.meta.dirname, '..', path));
 
-async function spawnDaemon({ stateDir, env, deadlineMs }: StartOptions): Promise<Start> {
-  const entry = ENTRY.find((path) => existsSync(path));
+async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): Promise<DaemonStart> {
+  const entry = ENTRY_FILES.find((path) => existsSync(path));
   if (entry === undefined) return { kind: 'failed', error: cannotStart('its program is missing') };
   const log = openSync(stateFiles(stateDir).log, 'a', 0o600);
   const { shown, piped } = splitEnvironment(daemonEnvironment(env));
@@ -83,7 +83,7 @@ export function pipesOf({ stdio }: { readonly stdio: readonly unknown[] | undefi
   return stdio ?? [];
 }
 
-async function waitForFailure(child: ReturnType<typeof spawn>): Promise<Start> {
+async function waitForFailure(child: ReturnType<typeof spawn>): Promise<DaemonStart> {
   return new Promise((resolve) => {
     child.once('error', ({ message }) => resolve({ kind: 'failed', error: cannotStart(message) }));
   });
@@ -97,21 +97,25 @@ function pipeInto(stream: unknown, text: string): Writable | undefined {
 }
 
 /** What belongs to one session, or to one git command, must not reach a daemon that serves all of them, nor what it starts. */
-export function daemonEnvironment(env: StartOptions['env']): NodeJS.ProcessEnv {
+export function daemonEnvironment(env: StartDaemonOptions['env']): NodeJS.ProcessEnv {
   const isOurs = (name: string): boolean =>
     !/^BATON_(?:TOKEN|SESSION|AGENT_ID|COMMAND_ID|MISSION|URL)$/.test(name) &&
     !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX)$/.test(name);
   return Object.fromEntries(Object.entries(env).filter(([name]) => isOurs(name)));
 }
 
-async function waitForReport(child: ReturnType<typeof spawn>, report: Readable, deadlineMs: number): Promise<Start> {
+async function waitForReport(
+  child: ReturnType<typeof spawn>,
+  report: Readable,
+  deadlineMs: number,
+): Promise<DaemonStart> {
   return new Promise((resolve) => {
     let said = '';
     const timer = setTimeout(() => {
       const error = cannotStart(`it did not listen in time (${Math.ceil(deadlineMs)} ms)`);
       resolve({ kind: 'failed', error });
     }, deadlineMs);
-    const settle = (start: Start): void => {
+    const settle = (start: DaemonStart): void => {
       clearTimeout(timer);
       resolve(start);
     };
@@ -122,7 +126,7 @@ async function waitForReport(child: ReturnType<typeof spawn>, report: Readable, 
     child.once('error', (error) => settle({ kind: 'failed', error: cannotStart(error.message) }));
     // After the end of the process and of what it said.
     child.once('close', (code) => {
-      if (code === EXIT_TAKEN) settle({ kind: 'elsewhere' });
+      if (code === EXIT_DAEMON_RUNNING) settle({ kind: 'elsewhere' });
       else settle({ kind: 'failed', error: cannotStart(said.trim() || `exit code ${code}`) });
     });
   });
@@ -132,21 +136,21 @@ async function waitForReport(child: ReturnType<typeof spawn>, report: Readable, 
  * A file that only one can make. It saves the others a process each; who really is the only daemon is decided by the lock of the
  * state folder, so a turn that was left behind may be taken without ceremony.
  */
-function takeTurn(path: string, deadlineMs: number): boolean {
+function acquireStartLock(path: string, deadlineMs: number): boolean {
   for (const isSecondTry of [false, true]) {
     try {
       writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
       return true;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-      if (isSecondTry || !isLeftBehind(path, deadlineMs)) return false;
+      if (isSecondTry || !isStaleLock(path, deadlineMs)) return false;
       rmSync(path, { force: true });
     }
   }
   return false;
 }
 
-function isLeftBehind(path: string, deadlineMs: number): boolean {
+function isStaleLock(path: string, deadlineMs: number): boolean {
   try {
     if (Date.now() - statSync(path).mtimeMs > deadlineMs) return true;
     const pid = Number(readFileSync(path, 'utf8'));

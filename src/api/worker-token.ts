@@ -3,7 +3,7 @@ import type { ApiError } from './answer.ts';
 import { createClient } from './connect.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from './principal-name.ts';
 import { findStateDir, makeFolder, readToken, stateFiles } from './state-folder.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeFileAtomically } from './write-whole.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,7 +28,7 @@ export async function ensureWorkerToken(
     if (!answer.ok) return answer.error;
     const { workers } = stateFiles(stateDir);
     makeFolder(workers);
-    writeWhole(join(workers, `${principal}.token`), `${answer.result.token}\n`);
+    writeFileAtomically(join(workers, `${principal}.token`), `${answer.result.token}\n`);
     return undefined;
   } finally {
     client.close();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../api/answer.ts';
-import { callWithRules } from './accept-rules.ts';
+import { callAcceptingRules } from './accept-rules.ts';
 import type { Io } from './command.ts';
 
 const HASH = 'a'.repeat(64);
@@ -21,7 +21,7 @@ const io: Io = {
 async function call(accepted: string | undefined, answer: Answer = LOOSENED) {
   const sent: object[] = [];
   const typed = ['baton', 'run', 'issue', "Don't stop"];
-  const answered = await callWithRules(
+  const answered = await callAcceptingRules(
     async (accept) => {
       sent.push(accept);
       return answer;

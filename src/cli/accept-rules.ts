@@ -15,7 +15,7 @@ export const ACCEPT_RULES: Option = {
  * Calls an operation that may put a runbook in force. If the runbook loosens the rules, a person at a terminal is asked once; anybody
  * else gets the command to type.
  */
-export async function callWithRules(
+export async function callAcceptingRules(
   call: (accept: { readonly accept_rules?: string }) => Promise<Answer>,
   {
     accepted,
@@ -32,11 +32,11 @@ export async function callWithRules(
   };
   if (!io.isTerminal || !isatty(0)) return { ok: false, error };
   io.err(`${printableLines(error.message)}\n`);
-  return (await agrees('Put these rules in force?')) ? call({ accept_rules: sha256 }) : { ok: false, error };
+  return (await confirm('Put these rules in force?')) ? call({ accept_rules: sha256 }) : { ok: false, error };
 }
 
 /** Asks a person at the terminal; anything but a clear yes is a no. */
-export async function agrees(question: string): Promise<boolean> {
+export async function confirm(question: string): Promise<boolean> {
   using prompt = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await prompt.question(`${question} [y/N] `).catch(() => '');
   return /^y(?:es)?$/i.test(answer.trim());

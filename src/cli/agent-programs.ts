@@ -1,7 +1,7 @@
-import { EXIT, type Command } from './command.ts';
+import { EXIT, type CliCommand } from './command.ts';
 
 /** Programs that agents run, under the name that people know. */
-export const hookStop: Command = {
+export const hookStopCommand: CliCommand = {
   name: 'agent hook stop',
   summary: 'Decide whether an agent may end its turn, for its stop hook',
   examples: [`echo '{"stop_hook_active":false}' | baton agent hook stop AGENT_ID`],
@@ -15,7 +15,7 @@ export const hookStop: Command = {
   },
 };
 
-export const agentPlay: Command = {
+export const agentPlayCommand: CliCommand = {
   name: 'agent play',
   summary: 'Run the script of a scripted agent',
   examples: ['baton agent play script.yaml', 'baton agent play --check script.yaml'],
@@ -30,7 +30,7 @@ export const agentPlay: Command = {
     { name: 'prompted', about: 'Begin when the first message comes' },
   ],
   async run({ args, options }) {
-    const { play } = await import('../agents/scripted/play.ts');
+    const { runScript: play } = await import('../agents/scripted/play.ts');
     const switches = new Set(['check', 'stream-json', 'prompted']);
     const typed = [...options].flatMap(([name, value]) => (switches.has(name) ? [`--${name}`] : [`--${name}`, value]));
     return play([...typed, ...args]);

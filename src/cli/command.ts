@@ -2,7 +2,7 @@
  * A command is data with one function: parsing, help, completion and the reference in the docs are all made from it. Its
  * file imports what the command needs, and is loaded only when the command runs.
  */
-export interface Command {
+export interface CliCommand {
   /** As typed after `baton`, one word or two. */
   readonly name: string;
   readonly summary: string;
@@ -14,14 +14,14 @@ export interface Command {
   readonly options: readonly Option[];
   /** What the exit codes mean, where they are more than success and failure. */
   readonly exitCodes?: Readonly<Record<number, string>>;
-  readonly run: (given: Given, io: Io) => number | Promise<number>;
+  readonly run: (given: ParsedArguments, io: Io) => number | Promise<number>;
 }
 
 /** What help and completion need to know of a command before it is loaded. */
 export interface ListedCommand {
   readonly name: string;
   readonly summary: string;
-  readonly load: () => Promise<Command>;
+  readonly load: () => Promise<CliCommand>;
 }
 
 export interface Argument {
@@ -43,7 +43,7 @@ export interface Option {
 }
 
 /** What was typed, after it was compared with the command. */
-export interface Given {
+export interface ParsedArguments {
   readonly args: readonly string[];
   readonly options: ReadonlyMap<string, string>;
 }

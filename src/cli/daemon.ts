@@ -1,10 +1,10 @@
 import { connect, createClient } from '../api/connect.ts';
-import type { Command } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { EXIT } from './command.ts';
-import { fieldsOf } from './fields.ts';
-import { sayWhenSlow } from './say-when-slow.ts';
+import { printableFields } from './fields.ts';
+import { reportWhenSlow } from './say-when-slow.ts';
 
-export const up: Command = {
+export const upCommand: CliCommand = {
   name: 'up',
   summary: 'Start the daemon',
   examples: ['baton up', 'baton up --foreground', 'baton up --install-service'],
@@ -27,7 +27,7 @@ export const up: Command = {
       await import('../daemon/main.ts');
       return new Promise(() => undefined);
     }
-    using _slow = sayWhenSlow(io);
+    using _slow = reportWhenSlow(io);
     const client = await connect({ env: io.env });
     const health = await client.health();
     client.close();
@@ -35,20 +35,20 @@ export const up: Command = {
       io.err(`Error: ${health.error.message}\n  hint: ${health.error.hint}\n`);
       return EXIT.failed;
     }
-    const { pid, version, started, state_dir } = fieldsOf(health.result);
+    const { pid, version, started, state_dir } = printableFields(health.result);
     io.out(`Baton ${version} is up: process ${pid}, since ${started}, in ${state_dir}.\n`);
     return EXIT.ok;
   },
 };
 
-export const down: Command = {
+export const downCommand: CliCommand = {
   name: 'down',
   summary: 'Stop the daemon, and wait until it is down',
   examples: ['baton down'],
   args: [],
   options: [],
   async run(_, io) {
-    using _slow = sayWhenSlow(io);
+    using _slow = reportWhenSlow(io);
     const client = createClient({ env: io.env, autostart: false });
     const stopped = await client.stop();
     client.close();

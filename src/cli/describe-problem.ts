@@ -5,7 +5,7 @@ import { printable } from './printable.ts';
 const SHOWN = 160;
 
 /** A problem for people: what is wrong, where, the line itself with a caret under the place, and the next thing to do. */
-export function describeProblem({ message, path, line, column, hint }: Problem, file: string, source: string): string {
+export function renderProblem({ message, path, line, column, hint }: Problem, file: string, source: string): string {
   const lines = [`Error: ${printable(message)}`];
   const inPath = path === '' ? '' : ` (${printable(path)})`;
   if (line === null || column === null) lines.push(`  in ${printable(file)}${inPath}`);

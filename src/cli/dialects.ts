@@ -1,26 +1,26 @@
 import type { JsonSchema } from '../protocol/json-schema.ts';
-import { LIMITS } from '../protocol/limits.ts';
+import { PROTOCOL_LIMITS } from '../protocol/limits.ts';
 import type { Parsed } from '../protocol/problem.ts';
 import { RUNBOOK_LIMITS } from '../runbook/limits.ts';
 
 /** What `validate` and `schema` need of a dialect, loaded when its name was typed. */
-export interface Dialect {
+export interface MessageKind {
   /** The name of the file, where there is one: a runbook's ending says how it is written. */
   readonly parse: (input: Uint8Array, file: string) => Parsed<unknown>;
   readonly schema: JsonSchema;
 }
 
-export interface ListedDialect {
+export interface ListedMessageKind {
   /** As people call it in a sentence. */
   readonly noun: string;
   readonly limitBytes: number;
-  readonly load: () => Promise<Dialect>;
+  readonly load: () => Promise<MessageKind>;
 }
 
-export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
+export const MESSAGE_KINDS: Readonly<Record<string, ListedMessageKind>> = {
   exit: {
     noun: 'exit signal',
-    limitBytes: LIMITS.exitSignalBytes,
+    limitBytes: PROTOCOL_LIMITS.exitSignalBytes,
     load: async () => {
       const [{ parseExitSignal }, { exitSignalSchema }] = await Promise.all([
         import('../protocol/exit-signal.ts'),
@@ -31,7 +31,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   mission: {
     noun: 'mission',
-    limitBytes: LIMITS.messageBytes,
+    limitBytes: PROTOCOL_LIMITS.messageBytes,
     load: async () => {
       const { parseMission, missionSchema } = await import('../protocol/mission.ts');
       return { parse: parseMission, schema: missionSchema };
@@ -39,7 +39,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   result: {
     noun: 'result',
-    limitBytes: LIMITS.messageBytes,
+    limitBytes: PROTOCOL_LIMITS.messageBytes,
     load: async () => {
       const { parseResult, resultSchema } = await import('../protocol/result.ts');
       return { parse: parseResult, schema: resultSchema };
@@ -47,7 +47,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   handoff: {
     noun: 'handoff',
-    limitBytes: LIMITS.handoffBytes,
+    limitBytes: PROTOCOL_LIMITS.handoffBytes,
     load: async () => {
       const { parseHandoff, handoffSchema } = await import('../protocol/handoff/index.ts');
       return { parse: parseHandoff, schema: handoffSchema };
@@ -55,7 +55,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   thought: {
     noun: 'thought record',
-    limitBytes: LIMITS.messageBytes,
+    limitBytes: PROTOCOL_LIMITS.messageBytes,
     load: async () => {
       const { parseThoughtRecord, thoughtRecordSchema } = await import('../protocol/thought-record.ts');
       return { parse: parseThoughtRecord, schema: thoughtRecordSchema };
@@ -63,7 +63,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   evidence: {
     noun: 'evidence bundle',
-    limitBytes: LIMITS.messageBytes,
+    limitBytes: PROTOCOL_LIMITS.messageBytes,
     load: async () => {
       const { parseEvidenceBundle, evidenceBundleSchema } = await import('../protocol/evidence.ts');
       return { parse: parseEvidenceBundle, schema: evidenceBundleSchema };
@@ -71,7 +71,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   'task-update': {
     noun: 'task update',
-    limitBytes: LIMITS.messageBytes,
+    limitBytes: PROTOCOL_LIMITS.messageBytes,
     load: async () => {
       const { parseTaskUpdate, taskUpdateSchema } = await import('../protocol/task-update.ts');
       return { parse: parseTaskUpdate, schema: taskUpdateSchema };
@@ -79,7 +79,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   'agent-signal': {
     noun: 'agent signal',
-    limitBytes: LIMITS.messageBytes,
+    limitBytes: PROTOCOL_LIMITS.messageBytes,
     load: async () => {
       const { parseAgentSignal, agentSignalSchema } = await import('../protocol/agent-signal.ts');
       return { parse: parseAgentSignal, schema: agentSignalSchema };
@@ -87,7 +87,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   'stop-hook': {
     noun: 'stop hook input',
-    limitBytes: LIMITS.stopHookBytes,
+    limitBytes: PROTOCOL_LIMITS.stopHookBytes,
     load: async () => {
       const { parseStopHookInput, stopHookInputSchema } = await import('../protocol/stop-hook.ts');
       return { parse: parseStopHookInput, schema: stopHookInputSchema };
@@ -95,7 +95,7 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
   'stop-hook-output': {
     noun: 'stop hook output',
-    limitBytes: LIMITS.messageBytes,
+    limitBytes: PROTOCOL_LIMITS.messageBytes,
     load: async () => {
       const { parseStopHookOutput, stopHookOutputSchema } = await import('../protocol/stop-hook.ts');
       return { parse: parseStopHookOutput, schema: stopHookOutputSchema };
@@ -114,8 +114,8 @@ export const DIALECTS: Readonly<Record<string, ListedDialect>> = {
   },
 };
 
-export const KINDS: readonly string[] = Object.keys(DIALECTS);
+export const MESSAGE_KIND_NAMES: readonly string[] = Object.keys(MESSAGE_KINDS);
 
-export function findDialect(kind: string): ListedDialect | undefined {
-  return Object.hasOwn(DIALECTS, kind) ? DIALECTS[kind] : undefined;
+export function findMessageKind(kind: string): ListedMessageKind | undefined {
+  return Object.hasOwn(MESSAGE_KINDS, kind) ? MESSAGE_KINDS[kind] : undefined;
 }

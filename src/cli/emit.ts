@@ -1,9 +1,9 @@
-import type { Given, Io } from './command.ts';
+import type { ParsedArguments, Io } from './command.ts';
 import { operationCommand } from './operation-command.ts';
 import { readArgument } from './read-argument.ts';
-import { fieldsOf } from './fields.ts';
+import { printableFields } from './fields.ts';
 
-export const emitExit = operationCommand({
+export const emitExitCommand = operationCommand({
   name: 'emit exit',
   summary: 'End your session with an exit signal',
   examples: [
@@ -18,7 +18,7 @@ export const emitExit = operationCommand({
     return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
   },
   show: (result) => {
-    const { next_phase, exit_reason } = fieldsOf(result);
+    const { next_phase, exit_reason } = printableFields(result);
     if (next_phase === 'null')
       return `Accepted (${exit_reason}); your session has ended, and the task keeps its phase.\n`;
     return `Accepted (${exit_reason}); the task is now ${next_phase}.\n`;
@@ -31,7 +31,7 @@ const agentOption = {
   about: 'The agent; your own where the environment says which one you are',
 } as const;
 
-export const emitAgentSignal = operationCommand({
+export const emitAgentSignalCommand = operationCommand({
   name: 'emit agent:signal',
   summary: 'Signal that your run is complete, escalates or continues',
   examples: [
@@ -46,39 +46,39 @@ export const emitAgentSignal = operationCommand({
     const read = typed === '-' ? await readArgument('-', io) : { bytes: new TextEncoder().encode(typed) };
     if ('usage' in read) return read;
     const json = new TextDecoder().decode(read.bytes);
-    return { value: withAgent(json, agentOf(given, io)) };
+    return { value: addAgentId(json, agentIdOf(given, io)) };
   },
-  show: (result) => showSignal(fieldsOf(result)),
+  show: (result) => renderSignal(printableFields(result)),
 });
 
-export const emitAgentIdle = operationCommand({
+export const emitAgentIdleCommand = operationCommand({
   name: 'emit agent:idle',
   summary: 'Report that an agent waits for input',
   examples: ['baton emit agent:idle --agent 5d0e7b41'],
   options: [agentOption],
   operation: 'agent_idle',
-  input: (given, io) => ({ value: agentOf(given, io) }),
+  input: (given, io) => ({ value: agentIdOf(given, io) }),
   show: () => 'Heard: idle.\n',
 });
 
-export const emitAgentStop = operationCommand({
+export const emitAgentStopCommand = operationCommand({
   name: 'emit agent:stop',
   summary: 'Report that an agent tried to stop without a signal',
   examples: ['baton emit agent:stop --agent 5d0e7b41'],
   options: [agentOption],
   operation: 'agent_stop',
-  input: (given, io) => ({ value: agentOf(given, io) }),
+  input: (given, io) => ({ value: agentIdOf(given, io) }),
   show: () => 'Heard: stop.\n',
 });
 
 /** Whoever has a token is known by it; others are named by the option or by their environment. */
-function agentOf({ options }: Given, { env }: Io): { readonly agent_id?: string } {
+function agentIdOf({ options }: ParsedArguments, { env }: Io): { readonly agent_id?: string } {
   const named = options.get('agent') ?? (env['BATON_TOKEN'] ? undefined : env['BATON_AGENT_ID']);
   return named === undefined || named === '' ? {} : { agent_id: named };
 }
 
 /** JSON that cannot be read is passed on as it stands: the refusal names the place. */
-function withAgent(json: string, agent: { readonly agent_id?: string }): unknown {
+function addAgentId(json: string, agent: { readonly agent_id?: string }): unknown {
   if (agent.agent_id === undefined) return json;
   try {
     const signal: unknown = JSON.parse(json);
@@ -89,7 +89,7 @@ function withAgent(json: string, agent: { readonly agent_id?: string }): unknown
 }
 
 /** What follows from the signal, in words: whoever sent it should not have to ask. */
-function showSignal({ kind, task_id, phase, holds_claim }: Record<string, string>): string {
+function renderSignal({ kind, task_id, phase, holds_claim }: Record<string, string>): string {
   if (task_id === undefined) return `Heard: ${kind}.\n`;
   if (kind === 'escalate' && holds_claim === 'true')
     return `Heard: a person is asked. You keep ${task_id} meanwhile.\n`;

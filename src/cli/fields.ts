@@ -1,7 +1,7 @@
 import { printable } from './printable.ts';
 
 /** The fields of a result, each as text that is safe to print. */
-export function fieldsOf(result: unknown): Record<string, string> {
+export function printableFields(result: unknown): Record<string, string> {
   if (typeof result !== 'object' || result === null) return {};
   return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, printable(String(value))]));
 }

@@ -1,12 +1,12 @@
 /** Why a file cannot be read or written, in words; what the system calls it where there are none. */
-export function fileFailure(error: unknown): string {
+export function describeFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return ('code' in error ? REASONS.get(String(error.code)) : undefined) ?? error.message;
 }
 
 /** What went wrong and where, for a failure that nobody has expected: the path counts, not the name of the system call. */
-export function describeFailure(error: unknown): string {
-  const reason = fileFailure(error);
+export function describeError(error: unknown): string {
+  const reason = describeFileError(error);
   const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
   return path === undefined || (error instanceof Error && reason === error.message)
     ? reason

@@ -1,10 +1,10 @@
 import { operationCommand } from './operation-command.ts';
 import { printable } from './printable.ts';
 import { fieldsIn, listIn, textIn } from './run/read-fields.ts';
-import { table } from './run/table.ts';
+import { renderTable } from './run/table.ts';
 import { shortId } from './run/views.ts';
 
-export const handoffList = operationCommand({
+export const handoffListCommand = operationCommand({
   name: 'handoff list',
   summary: 'List the handoffs, oldest first',
   examples: ['baton handoff list', 'baton handoff list W-00001'],
@@ -19,11 +19,13 @@ export const handoffList = operationCommand({
       `${textIn(each['from'])} → ${each['to'] === null ? 'workflow-complete' : textIn(each['to'])}`,
       textIn(each['reason'] ?? ''),
     ]);
-    return rows.length === 0 ? 'No handoffs.\n' : table([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
+    return rows.length === 0
+      ? 'No handoffs.\n'
+      : renderTable([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
   },
 });
 
-export const handoffShow = operationCommand({
+export const handoffShowCommand = operationCommand({
   name: 'handoff show',
   summary: 'Show one handoff as it was sent',
   examples: ['baton handoff show 5d0e7b41'],

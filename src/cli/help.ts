@@ -1,26 +1,26 @@
-import type { Command } from './command.ts';
+import type { CliCommand } from './command.ts';
 
 /** The help of one command. It opens with an example, since that is what most people came for. */
-export function commandHelp(command: Command): string {
+export function renderCommandHelp(command: CliCommand): string {
   const sections = [
     command.examples.map((example) => `  ${example}`).join('\n'),
     `${command.summary}.`,
-    `Usage: ${usageOf(command)}`,
-    table(
+    `Usage: ${renderUsage(command)}`,
+    renderColumns(
       'Arguments',
       [...command.args, ...(command.rest === undefined ? [] : [command.rest])].map(({ name, about }) => [name, about]),
     ),
-    table('Options', [
+    renderColumns('Options', [
       ...command.options.map(({ name, short, value, about }) => [optionText(name, short, value), about] as const),
       ['-h, --help', 'Show this help'],
     ]),
-    table('Exit codes', Object.entries(command.exitCodes ?? {})),
+    renderColumns('Exit codes', Object.entries(command.exitCodes ?? {})),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
 /** What `baton` has to offer, or the part of it that begins with one word. */
-export function overviewHelp(
+export function renderOverviewHelp(
   commands: readonly { readonly name: string; readonly summary: string }[],
   prefix = '',
 ): string {
@@ -31,11 +31,11 @@ export function overviewHelp(
       : `  baton ${chosen[0]?.name ?? prefix} --help`,
     'Baton is a control plane for coding agents: it starts them, decides whether they may stop, and passes their work on.',
     `Usage: baton ${prefix === '' ? '' : `${prefix} `}COMMAND [arguments] [options]`,
-    table(
+    renderColumns(
       'Commands',
       chosen.map(({ name, summary }) => [name, summary]),
     ),
-    table('Options', [
+    renderColumns('Options', [
       ['-h, --help', 'Show help; after a command, that of the command'],
       ['-V, --version', 'Show the version'],
     ]),
@@ -43,7 +43,7 @@ export function overviewHelp(
   return `${sections.join('\n\n')}\n`;
 }
 
-export function usageOf(command: Command): string {
+export function renderUsage(command: CliCommand): string {
   const args = command.args.map(({ name, optional }) => (optional ? `[${name}]` : name));
   if (command.rest !== undefined) args.push(`[${command.rest.name}…]`);
   const options = command.options.map(({ name, value, needed }) => {
@@ -58,7 +58,7 @@ function optionText(name: string, short: string | undefined, value: string | und
   return value === undefined ? names : `${names} ${value}`;
 }
 
-function table(title: string, rows: readonly (readonly [string, string])[]): string {
+function renderColumns(title: string, rows: readonly (readonly [string, string])[]): string {
   if (rows.length === 0) return '';
   const width = Math.max(...rows.map(([name]) => name.length));
   return [`${title}:`, ...rows.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`)].join('\n');

@@ -4,11 +4,11 @@ import { HOOKED_CLIENTS } from '../hooks/clients.ts';
 import { describeVersion, findVersion, type Version } from '../hooks/find-version.ts';
 import { findMachine } from '../hooks/machine.ts';
 import { readHooksStatus, type FileStatus } from '../hooks/status.ts';
-import { findTop } from '../hooks/session/known-project.ts';
-import { EXIT, type Command } from './command.ts';
+import { findRepositoryTop } from '../hooks/session/known-project.ts';
+import { EXIT, type CliCommand } from './command.ts';
 import { printable } from './printable.ts';
 
-export const hooksStatus: Command = {
+export const hooksStatusCommand: CliCommand = {
   name: 'hooks status',
   summary: 'Show the clients found, their versions, and where hooks are installed',
   examples: ['baton hooks status', 'baton hooks status claude --json'],
@@ -20,7 +20,7 @@ export const hooksStatus: Command = {
       io.err(`Error: there is no client ${printable(named ?? '')}: it is one of ${CLIENTS.join(', ')}\n`);
       return EXIT.usage;
     }
-    const root = findTop(io.cwd);
+    const root = findRepositoryTop(io.cwd);
     const scopes: Scope[] = [{ kind: 'user' }, ...(root === undefined ? [] : [{ kind: 'project', root } as const])];
     const machine = findMachine(io.env);
     const all = await Promise.all(
@@ -28,7 +28,7 @@ export const hooksStatus: Command = {
         client: name,
         tested: HOOKED_CLIENTS[name].tested,
         version: await findVersion(HOOKED_CLIENTS[name], io.env),
-        files: onceEach(scopes.flatMap((scope) => readHooksStatus(HOOKED_CLIENTS[name], scope, machine))),
+        files: uniqueFiles(scopes.flatMap((scope) => readHooksStatus(HOOKED_CLIENTS[name], scope, machine))),
       })),
     );
     const unfinished = isUnfinished(machine.stateDir);
@@ -36,7 +36,7 @@ export const hooksStatus: Command = {
       io.out(`${JSON.stringify({ clients: all, program: machine.baton, unfinished })}\n`);
       return EXIT.ok;
     }
-    for (const each of all) io.out(describe(each.client, each.version, each.files));
+    for (const each of all) io.out(describeClient(each.client, each.version, each.files));
     if (unfinished)
       io.out('A run was killed in the middle: the next `baton hooks install` or `uninstall` puts its files back.\n');
     return EXIT.ok;
@@ -44,11 +44,11 @@ export const hooksStatus: Command = {
 };
 
 /** A file that serves both scopes is one file. */
-function onceEach(files: readonly FileStatus[]): readonly FileStatus[] {
+function uniqueFiles(files: readonly FileStatus[]): readonly FileStatus[] {
   return files.filter(({ path }, n) => files.findIndex((each) => each.path === path) === n);
 }
 
-function describe(name: ClientName, version: Version, files: readonly FileStatus[]): string {
+function describeClient(name: ClientName, version: Version, files: readonly FileStatus[]): string {
   const client = HOOKED_CLIENTS[name];
   const installed = files.filter(({ parts, problems }) => parts.length > 0 || problems.length > 0);
   const lines = installed.flatMap(({ scope, path, parts, problems, missing }) => [

@@ -1,32 +1,39 @@
 import { userInfo } from 'node:os';
-import { belowSession } from '../api/below-session.ts';
+import { belowSessionError } from '../api/below-session.ts';
 import { findSessionAbove } from '../api/find-session-above.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from '../api/principal-name.ts';
 import { ensureWorkerToken } from '../api/worker-token.ts';
-import { CLIENTS, type Client, type ClientName, type Machine, type Scope, type Wanted } from '../hooks/client.ts';
+import {
+  CLIENTS,
+  type HookedClient,
+  type ClientName,
+  type HookMachine,
+  type Scope,
+  type InstallRequest,
+} from '../hooks/client.ts';
 import { HOOKED_CLIENTS } from '../hooks/clients.ts';
 import { describeVersion, findVersion } from '../hooks/find-version.ts';
-import { installHooks, uninstallHooks, type Done } from '../hooks/install.ts';
-import { uninstallLost } from '../hooks/lost-projects.ts';
+import { installHooks, uninstallHooks, type InstallResult } from '../hooks/install.ts';
+import { uninstallDeletedProjects } from '../hooks/lost-projects.ts';
 import { findMachine } from '../hooks/machine.ts';
 import { InstallRecord } from '../hooks/record.ts';
-import { findTop } from '../hooks/session/known-project.ts';
-import { EXIT, type Command, type Given, type Io } from './command.ts';
+import { findRepositoryTop } from '../hooks/session/known-project.ts';
+import { EXIT, type CliCommand, type ParsedArguments, type Io } from './command.ts';
 import { printable, printableLines } from './printable.ts';
 
-const client = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
-const scopes = [
+const CLIENT_ARGUMENT = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
+const SCOPE_OPTIONS = [
   { name: 'user', about: 'For all of your sessions; so where neither is given' },
   { name: 'project', about: 'For your sessions in this repository' },
 ] as const;
 
-export const hooksInstall: Command = {
+export const hooksInstallCommand: CliCommand = {
   name: 'hooks install',
   summary: 'Put the stop policy, a brief and the MCP server into your own sessions of a client',
   examples: ['baton hooks install claude', 'baton hooks install codex --project --claim'],
-  args: [client],
+  args: [CLIENT_ARGUMENT],
   options: [
-    ...scopes,
+    ...SCOPE_OPTIONS,
     { name: 'claim', about: 'A session claims the next task when it starts, and gives it back when it ends undone' },
     {
       name: 'on-stop',
@@ -36,8 +43,8 @@ export const hooksInstall: Command = {
     { name: 'principal', value: 'NAME', about: 'Who answers for what its sessions do; left out: CLIENT.USER' },
   ],
   async run(given, io) {
-    const asked = wantedOf(given, io);
-    if ('usage' in asked) return usage(asked.usage, 'install', io);
+    const asked = parseWanted(given, io);
+    if ('usage' in asked) return reportUsage(asked.usage, 'install', io);
     const hooked = HOOKED_CLIENTS[asked.name];
     const { scope, machine } = asked.wanted;
     const inside = refuseInside(machine.stateDir, io);
@@ -54,7 +61,7 @@ export const hooksInstall: Command = {
     }
     const { principal } = asked.wanted.options;
     const done = installHooks(hooked, asked.wanted);
-    if (!done.ok) return refuse(done, io);
+    if (!done.ok) return reportRefusal(done, io);
     const version = await findVersion(hooked, io.env);
     const isSame = done.changed.length === 0;
     io.out(
@@ -70,32 +77,32 @@ export const hooksInstall: Command = {
   },
 };
 
-export const hooksUninstall: Command = {
+export const hooksUninstallCommand: CliCommand = {
   name: 'hooks uninstall',
   summary: 'Remove the hooks and restore your files',
   examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --project'],
-  args: [client],
-  options: [...scopes],
+  args: [CLIENT_ARGUMENT],
+  options: [...SCOPE_OPTIONS],
   run(given, io) {
-    const asked = wantedOf(given, io);
-    if ('usage' in asked) return usage(asked.usage, 'uninstall', io);
+    const asked = parseWanted(given, io);
+    if ('usage' in asked) return reportUsage(asked.usage, 'uninstall', io);
     const hooked = HOOKED_CLIENTS[asked.name];
     const inside = refuseInside(asked.wanted.machine.stateDir, io);
     if (inside !== undefined) return inside;
     if (!clearLost(hooked, asked.wanted.machine, io)) return EXIT.failed;
     const done = uninstallHooks(hooked, asked.wanted);
-    if (!done.ok) return refuse(done, io);
+    if (!done.ok) return reportRefusal(done, io);
     const isNothing = done.changed.length === 0;
     io.out(isNothing ? 'Nothing of Baton was there.\n' : `Taken out of ${done.changed.join(' and ')}.\n`);
     return EXIT.ok;
   },
 };
 
-export const hooksRun: Command = {
+export const hooksRunCommand: CliCommand = {
   name: 'hooks run',
   summary: 'Handle a hook of a client; reads JSON from standard input',
   examples: ['baton hooks run claude stop'],
-  args: [client, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
+  args: [CLIENT_ARGUMENT, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
   options: [
     { name: 'claim', about: 'At the start: claim the next task' },
     { name: 'principal', value: 'NAME', about: 'Whose worker token to use' },
@@ -103,7 +110,7 @@ export const hooksRun: Command = {
   exitCodes: { 0: 'always: an empty answer changes nothing' },
   async run({ args, options }, io) {
     // Usually this is not reached: the bin starts that program before anything else is loaded.
-    const { runHook } = await import('../hooks/session/main.ts');
+    const { runSessionHook: runHook } = await import('../hooks/session/main.ts');
     const principal = options.get('principal');
     const who = principal === undefined ? [] : ['--principal', principal];
     return runHook([...args, ...(options.has('claim') ? ['--claim'] : []), ...who], io.env, io.cwd);
@@ -117,12 +124,15 @@ export const hooksRun: Command = {
 function refuseInside(stateDir: string, io: Io): number | undefined {
   const above = findSessionAbove(stateDir, io.env);
   if (above === undefined) return undefined;
-  const { message, hint } = belowSession(above);
+  const { message, hint } = belowSessionError(above);
   io.err(`Error: ${message}\n  hint: ${hint}\n`);
   return EXIT.failed;
 }
 
-function wantedOf({ args, options }: Given, io: Io): { name: ClientName; wanted: Wanted } | { usage: string } {
+function parseWanted(
+  { args, options }: ParsedArguments,
+  io: Io,
+): { name: ClientName; wanted: InstallRequest } | { usage: string } {
   const name = CLIENTS.find((each) => each === args[0]);
   if (name === undefined) return { usage: `there is no client ${args[0]}: it is one of ${CLIENTS.join(', ')}` };
   if (options.has('user') && options.has('project')) return { usage: 'either --user or --project' };
@@ -147,24 +157,24 @@ function defaultPrincipal(name: ClientName): string {
 
 function scopeOf(isProject: boolean, cwd: string): Scope | undefined {
   if (!isProject) return { kind: 'user' };
-  const root = findTop(cwd);
+  const root = findRepositoryTop(cwd);
   return root === undefined ? undefined : { kind: 'project', root };
 }
 
 /** False where it could not be done, which is said. */
-function clearLost(hooked: Client, machine: Machine, io: Io): boolean {
-  const { done, roots } = uninstallLost(hooked, machine);
+function clearLost(hooked: HookedClient, machine: HookMachine, io: Io): boolean {
+  const { done, roots } = uninstallDeletedProjects(hooked, machine);
   for (const root of roots) io.out(`Taken out for ${printable(root)}, which is not there any more.\n`);
-  if (!done.ok) refuse(done, io);
+  if (!done.ok) reportRefusal(done, io);
   return done.ok;
 }
 
-function usage(problem: string, command: string, io: Io): number {
+function reportUsage(problem: string, command: string, io: Io): number {
   io.err(`Error: ${printable(problem)}\nTry: baton hooks ${command} --help\n`);
   return EXIT.usage;
 }
 
-function refuse(done: Done & { ok: false }, io: Io): number {
+function reportRefusal(done: InstallResult & { ok: false }, io: Io): number {
   io.err(`Error: ${printableLines(done.what)}\n  hint: ${done.hint}\n`);
   return EXIT.failed;
 }

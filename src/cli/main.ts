@@ -1,4 +1,4 @@
-import type { Command, Io } from './command.ts';
+import type { CliCommand, Io } from './command.ts';
 import { EXIT } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { parseArgs } from './parse-args.ts';
@@ -14,16 +14,16 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   } catch (error) {
     // A full disk, a folder where a file should be: people get the sentence, not the place in our code.
     const { printable } = await import('./printable.ts');
-    const { describeFailure } = await import('./file-failure.ts');
+    const { describeError: describeFailure } = await import('./file-failure.ts');
     io.err(`Error: ${printable(describeFailure(error))}\n`);
     return EXIT.failed;
   }
 }
 
-async function run(command: Command, argv: readonly string[], io: Io): Promise<number> {
+async function run(command: CliCommand, argv: readonly string[], io: Io): Promise<number> {
   const parsed = parseArgs(command, argv);
   if (parsed.kind === 'given') return command.run(parsed.given, io);
-  const { commandHelp, usageOf } = await import('./help.ts');
+  const { renderCommandHelp: commandHelp, renderUsage: usageOf } = await import('./help.ts');
   if (parsed.kind === 'help') {
     io.out(commandHelp(command));
     return EXIT.ok;
@@ -33,7 +33,7 @@ async function run(command: Command, argv: readonly string[], io: Io): Promise<n
 }
 
 async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<number> {
-  const { overviewHelp } = await import('./help.ts');
+  const { renderOverviewHelp: overviewHelp } = await import('./help.ts');
   const [first = '--help', second = '--help'] = argv;
   if (first === '--version' || first === '-V') {
     const { VERSION } = await import('./version.ts');

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import type { Command } from './command.ts';
+import type { CliCommand } from './command.ts';
 
-export const mcp: Command = {
+export const mcpCommand: CliCommand = {
   name: 'mcp',
   summary: 'Serve the tools of Baton to an agent, over standard input and output',
   examples: [

@@ -1,14 +1,14 @@
 import { operationCommand } from './operation-command.ts';
 import { printable } from './printable.ts';
-import { SELF_APPROVE, selfApproval } from './self-approve.ts';
+import { SELF_APPROVE_OPTION, selfApprovalCall } from './self-approve.ts';
 import { fieldsIn, textIn } from './run/read-fields.ts';
 
-export const merge = operationCommand({
+export const mergeCommand = operationCommand({
   name: 'merge',
   summary: 'Merge a task that is ready',
   examples: ['baton merge W-00001'],
-  options: [SELF_APPROVE],
-  before: (given) => selfApproval(given.args[0], given),
+  options: [SELF_APPROVE_OPTION],
+  before: (given) => selfApprovalCall(given.args[0], given),
   args: [{ name: 'TASK', about: 'The task; left out: that of your claim', optional: true }],
   operation: 'merge_request',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),

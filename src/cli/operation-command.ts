@@ -1,35 +1,35 @@
 import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
-import type { Argument, Command, Given, Io, Option } from './command.ts';
+import type { Argument, CliCommand, ParsedArguments, Io, Option } from './command.ts';
 import { EXIT } from './command.ts';
-import { describeProblem } from './describe-problem.ts';
+import { renderProblem } from './describe-problem.ts';
 import { printable, printableLines } from './printable.ts';
 
 /** What a command that asks one operation of the daemon consists of. */
-export interface OperationCommand {
+export interface OperationCommandOptions {
   readonly name: string;
   readonly summary: string;
-  readonly examples: Command['examples'];
+  readonly examples: CliCommand['examples'];
   readonly args?: readonly Argument[];
   readonly options?: readonly Option[];
-  readonly operation: string | ((given: Given) => string);
+  readonly operation: string | ((given: ParsedArguments) => string);
   /** What was typed, as the operation's input; a text is an error of usage. */
-  readonly input: (given: Given, io: Io) => Input | Promise<Input>;
+  readonly input: (given: ParsedArguments, io: Io) => CommandInput | Promise<CommandInput>;
   /** What must be accepted first. */
-  readonly before?: (given: Given) => Before | undefined;
+  readonly before?: (given: ParsedArguments) => FirstCall | undefined;
   /** A second question that follows from the first answer; what comes back is added to the result. */
-  readonly also?: (result: unknown, given: Given) => Also | undefined;
+  readonly also?: (result: unknown, given: ParsedArguments) => SecondCall | undefined;
   /** What happens beside it for as long as the answer is awaited. */
-  readonly meanwhile?: (given: Given, io: Io) => Disposable | undefined;
+  readonly meanwhile?: (given: ParsedArguments, io: Io) => Disposable | undefined;
   /** The result for people; `--json` prints it as it is. */
-  readonly show: (result: unknown, given: Given) => string;
+  readonly show: (result: unknown, given: ParsedArguments) => string;
   /** Where success has more than one code. */
   readonly exitCode?: (result: unknown) => number;
-  readonly exitCodes?: Command['exitCodes'];
+  readonly exitCodes?: CliCommand['exitCodes'];
 }
 
-export type Before = { readonly operation: string; readonly input: object } | { readonly usage: string };
+export type FirstCall = { readonly operation: string; readonly input: object } | { readonly usage: string };
 
-export interface Also {
+export interface SecondCall {
   readonly operation: string;
   readonly token: string;
   /** What takes the first back where the second fails: nobody should be left with half of what they asked for. */
@@ -37,28 +37,28 @@ export interface Also {
 }
 
 /** `usage` is a mistake in the command line, `invalid` one in what it names, with everything that is wrong there. */
-export type Input = { readonly value: unknown } | { readonly usage: string } | { readonly invalid: string };
+export type CommandInput = { readonly value: unknown } | { readonly usage: string } | { readonly invalid: string };
 
 /** The options of every command that asks the daemon. */
-export const COMMON: readonly Option[] = [
+export const COMMON_OPTIONS: readonly Option[] = [
   { name: 'json', about: 'Print the result as JSON' },
   { name: 'project', value: 'DIR', about: 'Another repository than the one around the current folder' },
   { name: 'token', value: 'TOKEN', about: 'Act under this claim; BATON_TOKEN does the same' },
 ];
 
-export function operationCommand(options: OperationCommand): Command {
+export function operationCommand(options: OperationCommandOptions): CliCommand {
   return {
     name: options.name,
     summary: options.summary,
     examples: options.examples,
     args: options.args ?? [],
-    options: [...(options.options ?? []), ...COMMON],
+    options: [...(options.options ?? []), ...COMMON_OPTIONS],
     ...(options.exitCodes === undefined ? {} : { exitCodes: options.exitCodes }),
     async run(given, io) {
       const input = await options.input(given, io);
       const first = options.before?.(given);
-      if ('usage' in input) return misused(input.usage, options.name, io);
-      if (first !== undefined && 'usage' in first) return misused(first.usage, options.name, io);
+      if ('usage' in input) return reportMisuse(input.usage, options.name, io);
+      if (first !== undefined && 'usage' in first) return reportMisuse(first.usage, options.name, io);
       if ('invalid' in input) {
         io.err(input.invalid);
         return EXIT.failed;
@@ -69,53 +69,58 @@ export function operationCommand(options: OperationCommand): Command {
         return EXIT.usage;
       }
       const operation = typeof options.operation === 'string' ? options.operation : options.operation(given);
-      const { ask } = await import('./ask.ts');
+      const { callOperation: ask } = await import('./ask.ts');
       if (first !== undefined) {
         const accepted = await ask(first.operation, first.input, given, io);
         if (!accepted.ok) return reportError(accepted.error, given, io);
       }
-      const answer = await askBeside(options.meanwhile?.(given, io), async () =>
+      const answer = await callBeside(options.meanwhile?.(given, io), async () =>
         ask(operation, input.value, given, io),
       );
       const next = answer.ok ? options.also?.(answer.result, given) : undefined;
-      if (next === undefined) return report(answer, given, io, options);
+      if (next === undefined) return reportAnswer(answer, given, io, options);
       const second = await ask(next.operation, {}, withToken(given, next.token), io);
       if (!second.ok) await ask(next.undo.operation, next.undo.input, withToken(given, next.token), io);
-      return report(joined(answer, second), given, io, options);
+      return reportAnswer(combineAnswers(answer, second), given, io, options);
     },
   };
 }
 
-function misused(problem: string, name: string, io: Io): number {
+function reportMisuse(problem: string, name: string, io: Io): number {
   io.err(`Error: ${printable(problem)}\nTry: baton ${name} --help\n`);
   return EXIT.usage;
 }
 
-async function askBeside(beside: Disposable | undefined, question: () => Promise<Answer>): Promise<Answer> {
+async function callBeside(beside: Disposable | undefined, question: () => Promise<Answer>): Promise<Answer> {
   using _beside = beside;
   return await question();
 }
 
-function withToken({ args, options }: Given, token: string): Given {
+function withToken({ args, options }: ParsedArguments, token: string): ParsedArguments {
   return { args, options: new Map([...options, ['token', token]]) };
 }
 
-function joined(first: Answer, second: Answer): Answer {
+function combineAnswers(first: Answer, second: Answer): Answer {
   if (!first.ok || !second.ok) return second;
   return { ok: true, result: Object.assign({}, first.result, second.result) };
 }
 
-function report(answer: Answer, given: Given, io: Io, { show, exitCode }: OperationCommand): number {
+function reportAnswer(
+  answer: Answer,
+  given: ParsedArguments,
+  io: Io,
+  { show, exitCode }: OperationCommandOptions,
+): number {
   if (!answer.ok) return reportError(answer.error, given, io);
   io.out(given.options.has('json') ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given));
   return exitCode?.(answer.result) ?? EXIT.ok;
 }
 
 /** What went wrong, in the form that was asked for. */
-export function reportError(error: ApiError, given: Given, io: Io): number {
+export function reportError(error: ApiError, given: ParsedArguments, io: Io): number {
   const { code, message, hint } = error;
   if (code === 'kept') return reportKept(error, given, io);
-  const isOver = OVER.has(code) && !given.options.has('token') && isClaimToken(io.env['BATON_TOKEN']);
+  const isOver = CLAIM_OVER_CODES.has(code) && !given.options.has('token') && isClaimToken(io.env['BATON_TOKEN']);
   const hints = [
     hint,
     isOver ? 'The claim of this BATON_TOKEN has ended; a person goes on in a terminal outside the session' : '',
@@ -124,14 +129,14 @@ export function reportError(error: ApiError, given: Given, io: Io): number {
   if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
   else if (error.problems !== undefined && error.problems.length > 0) io.err(describeProblems(error.problems));
   else io.err(`Error: ${printableLines(message)}\n${lines.join('')}`);
-  return USAGE.has(code) ? EXIT.usage : EXIT.failed;
+  return USAGE_CODES.has(code) ? EXIT.usage : EXIT.failed;
 }
 
 /** Usage errors: the user can correct the command. */
-const USAGE: ReadonlySet<string> = new Set(['runbook/usage', 'no-checks']);
+const USAGE_CODES: ReadonlySet<string> = new Set(['runbook/usage', 'no-checks']);
 
 /** The call is on disk and will be delivered: a script that sends it need not send it again. */
-function reportKept({ message, hint }: ApiError, given: Given, io: Io): number {
+function reportKept({ message, hint }: ApiError, given: ParsedArguments, io: Io): number {
   if (given.options.has('json')) io.out(`${JSON.stringify({ kept: true, message, hint })}\n`);
   else io.err(`Note: ${printableLines(message)}\n  ${printable(hint)}\n`);
   return EXIT.ok;
@@ -139,7 +144,7 @@ function reportKept({ message, hint }: ApiError, given: Given, io: Io): number {
 
 /** One after the other, each with its place and its hint. */
 function describeProblems(problems: readonly FileProblem[]): string {
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map((each) => describeProblem(each, each.file, ''));
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((each) => renderProblem(each, each.file, ''));
   const left = problems.length - shown.length;
   return `${shown.join('')}${left > 0 ? `${left} more. ` : ''}See them where they stand: baton runbook check\n`;
 }
@@ -147,10 +152,10 @@ function describeProblems(problems: readonly FileProblem[]): string {
 const SHOWN_PROBLEMS = 20;
 
 /** Codes that mean: the claim that speaks here is over. */
-const OVER: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
+const CLAIM_OVER_CODES: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
 
 /** The token of a claim names its repository; another one beside it would not be heard. */
-function findConflict({ options }: Given, { env }: Io): string | undefined {
+function findConflict({ options }: ParsedArguments, { env }: Io): string | undefined {
   if (!options.has('project') || !isClaimToken(options.get('token') ?? env['BATON_TOKEN'])) return undefined;
   const leave = options.has('token') ? 'leave --token or --project out' : 'leave --project out';
   return `the token of a claim names its own repository: ${leave}`;
@@ -162,7 +167,7 @@ function isClaimToken(token: string | undefined): boolean {
 
 /** An option that must be a number. */
 export function numberOption(
-  { options }: Given,
+  { options }: ParsedArguments,
   name: string,
 ): { readonly value?: number } | { readonly usage: string } {
   const text = options.get(name);
@@ -174,7 +179,10 @@ export function numberOption(
 }
 
 /** The options that were given, under the names that the operation has for them. */
-export function pick({ options }: Given, names: Readonly<Record<string, string>>): Record<string, string> {
+export function pickOptions(
+  { options }: ParsedArguments,
+  names: Readonly<Record<string, string>>,
+): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const [option, field] of Object.entries(names)) {
     const value = options.get(option);

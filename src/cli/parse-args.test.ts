@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Command } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { parseArgs } from './parse-args.ts';
 
-const command: Command = {
+const command: CliCommand = {
   name: 'prove',
   summary: 'Prove',
   examples: ['baton prove T1'],

@@ -1,13 +1,13 @@
 import { findNearest } from '../protocol/suggest.ts';
-import type { Command, Given, Option } from './command.ts';
+import type { CliCommand, ParsedArguments, Option } from './command.ts';
 
-export type Arguments =
-  | { readonly kind: 'given'; readonly given: Given }
+export type ParseResult =
+  | { readonly kind: 'given'; readonly given: ParsedArguments }
   | { readonly kind: 'help' }
   | { readonly kind: 'usage'; readonly problem: string };
 
 /** Compares what was typed with what the command takes. `--` ends the options; `-` alone is an argument. */
-export function parseArgs(command: Command, argv: readonly string[]): Arguments {
+export function parseArgs(command: CliCommand, argv: readonly string[]): ParseResult {
   const args: string[] = [];
   const options = new Map<string, string>();
   const queue = [...argv];
@@ -21,7 +21,7 @@ export function parseArgs(command: Command, argv: readonly string[]): Arguments 
     } else if (command.rest?.options === true && args.length > 0 && findOption(command, word) === undefined) {
       args.push(word);
     } else {
-      const problem = takeOption(command, word, queue, options);
+      const problem = parseOption(command, word, queue, options);
       if (problem !== undefined) return { kind: 'usage', problem };
     }
   }
@@ -29,7 +29,12 @@ export function parseArgs(command: Command, argv: readonly string[]): Arguments 
   return problem === undefined ? { kind: 'given', given: { args, options } } : { kind: 'usage', problem };
 }
 
-function takeOption(command: Command, word: string, queue: string[], options: Map<string, string>): string | undefined {
+function parseOption(
+  command: CliCommand,
+  word: string,
+  queue: string[],
+  options: Map<string, string>,
+): string | undefined {
   const [typed = '', ...inline] = word.split('=');
   const option = findOption(command, word);
   if (option === undefined) return unknownOption(typed, command.options);
@@ -44,7 +49,7 @@ function takeOption(command: Command, word: string, queue: string[], options: Ma
   return undefined;
 }
 
-function findOption(command: Command, word: string): Option | undefined {
+function findOption(command: CliCommand, word: string): Option | undefined {
   const [typed] = word.split('=');
   return command.options.find(
     ({ name, short }) => typed === `--${name}` || (short !== undefined && typed === `-${short}`),
@@ -59,7 +64,7 @@ function unknownOption(typed: string, known: readonly Option[]): string {
   return `unknown option: ${typed}${nearest === undefined ? '' : ` (did you mean ${nearest}?)`}`;
 }
 
-function checkCount(command: Command, args: readonly string[]): string | undefined {
+function checkCount(command: CliCommand, args: readonly string[]): string | undefined {
   const missing = command.args.slice(args.length).find(({ optional }) => !optional);
   if (missing) return `missing argument: ${missing.name}`;
   if (command.rest !== undefined) return undefined;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Io } from './command.ts';
-import { findDialect } from './dialects.ts';
-import { fileFailure } from './file-failure.ts';
+import { findMessageKind } from './dialects.ts';
+import { describeFileError } from './file-failure.ts';
 
 /** The bytes of FILE, or of standard input for `-`. */
 export async function readArgument(
@@ -12,7 +12,7 @@ export async function readArgument(
   try {
     return { bytes: await readFile(file) };
   } catch (error) {
-    return { usage: `cannot read ${file}: ${fileFailure(error)}` };
+    return { usage: `cannot read ${file}: ${describeFileError(error)}` };
   }
 }
 
@@ -24,10 +24,10 @@ export async function readDocumentArgument(
 ): Promise<{ readonly value: object } | { readonly usage: string } | { readonly invalid: string }> {
   const read = await readArgument(file, io);
   if ('usage' in read) return read;
-  const parsed = (await findDialect(kind)?.load())?.parse(read.bytes, file);
+  const parsed = (await findMessageKind(kind)?.load())?.parse(read.bytes, file);
   if (parsed?.ok && typeof parsed.value === 'object' && parsed.value !== null) return { value: parsed.value };
   const problems = parsed?.ok === false ? parsed.problems : [];
-  const { describeProblem } = await import('./describe-problem.ts');
+  const { renderProblem: describeProblem } = await import('./describe-problem.ts');
   const source = new TextDecoder().decode(read.bytes);
   return { invalid: problems.map((problem) => describeProblem(problem, nameOf(file), source)).join('') };
 }

@@ -1,11 +1,11 @@
-import { callWithRules, ACCEPT_RULES } from './accept-rules.ts';
+import { callAcceptingRules, ACCEPT_RULES } from './accept-rules.ts';
 import { withClient } from './ask.ts';
-import { EXIT, type Command } from './command.ts';
-import { COMMON, operationCommand, reportError } from './operation-command.ts';
+import { EXIT, type CliCommand } from './command.ts';
+import { COMMON_OPTIONS, operationCommand, reportError } from './operation-command.ts';
 import { printable, printableLines } from './printable.ts';
 import { fieldsIn, listIn, textIn } from './run/read-fields.ts';
 
-export const runbookRules = operationCommand({
+export const runbookRulesCommand = operationCommand({
   name: 'runbook rules',
   summary: 'Show the runbook in force, and how the working file differs from it',
   examples: ['baton runbook rules', 'baton runbook rules --json'],
@@ -33,17 +33,17 @@ function describeWorking(value: unknown, isFirst: boolean): string {
   return `The working file ${effect} ${than}:\n${printableLines(textIn(text))}\nPut it in force: baton runbook adopt\n`;
 }
 
-export const runbookAdopt: Command = {
+export const runbookAdoptCommand: CliCommand = {
   name: 'runbook adopt',
   summary: 'Put the working runbook in force for everything that starts from now on',
   examples: ['baton runbook adopt'],
   args: [],
-  options: [ACCEPT_RULES, ...COMMON],
+  options: [ACCEPT_RULES, ...COMMON_OPTIONS],
   async run(given, io) {
     const accepted = given.options.get('accept-rules');
     const typed = ['baton', 'runbook', 'adopt'];
     const answer = await withClient(given, io, async (client) =>
-      callWithRules(async (accept) => client.call('runbook_adopt', accept), { accepted, typed, io }),
+      callAcceptingRules(async (accept) => client.call('runbook_adopt', accept), { accepted, typed, io }),
     );
     if (!answer.ok) return reportError(answer.error, given, io);
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);

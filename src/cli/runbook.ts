@@ -2,19 +2,19 @@ import { relative, resolve } from 'node:path';
 import { findRepository } from '../git/repository.ts';
 import type { CommandDefinition, Runbook } from '../runbook/runbook.ts';
 import { checksAnswerOf, describeChecks } from '../runbook/describe-checks.ts';
-import { isIssue, ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
+import { isIssue, ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../runbook/issue.ts';
 import { checkPromptFiles } from '../runbook/check-prompt-files.ts';
 import { checkStore } from '../runbook/check-store.ts';
 import { pipelineArgs } from '../runbook/pipeline-args.ts';
-import { usageOf } from '../runbook/parse-command-args.ts';
+import { renderCommandUsage } from '../runbook/parse-command-args.ts';
 import { readRunbook, readRunbookFiles, type ReadRunbook } from '../runbook/read-runbook.ts';
-import type { Command, Given, Io } from './command.ts';
+import type { CliCommand, ParsedArguments, Io } from './command.ts';
 import { EXIT } from './command.ts';
-import { describeProblem } from './describe-problem.ts';
+import { renderProblem } from './describe-problem.ts';
 import { JSON_OPTION, PROJECT_OPTION } from './ledger/project-place.ts';
 import { printable } from './printable.ts';
 
-export const runbookCheck: Command = {
+export const runbookCheckCommand: CliCommand = {
   name: 'runbook check',
   summary: 'Check the runbook and list its errors',
   examples: ['baton runbook check', 'baton runbook check review.yaml --json'],
@@ -23,7 +23,7 @@ export const runbookCheck: Command = {
   options: [PROJECT_OPTION, JSON_OPTION],
   exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'wrong usage' },
   async run(given, io) {
-    const project = await projectDir(given, io);
+    const project = await findProjectDir(given, io);
     const read = given.args.length > 0 ? readNamed(given.args, project, io) : await readRunbook(project);
     const prompts = read.checked.ok ? checkPromptFiles(project, read) : undefined;
     const problems = read.checked.ok ? [...checkStore(read), ...(prompts?.problems ?? [])] : read.checked.problems;
@@ -31,25 +31,25 @@ export const runbookCheck: Command = {
     if (given.options.has('json'))
       io.out(`${JSON.stringify({ valid: problems.length === 0, problems, notes: notesOn(read) })}\n`);
     else if (problems.length === 0 && read.checked.ok) {
-      io.out(`${summary(read.checked.value, read)}\n`);
+      io.out(`${renderSummary(read.checked.value, read)}\n`);
       for (const note of notesOn(read)) io.out(`note: ${note}\n`);
     }
     for (const problem of given.options.has('json') ? [] : problems) {
       const source = files.find(({ path }) => path === problem.file)?.text ?? '';
-      io.err(describeProblem(problem, problem.file, source));
+      io.err(renderProblem(problem, problem.file, source));
     }
     return problems.length === 0 ? EXIT.ok : EXIT.failed;
   },
 };
 
-export const runbookList: Command = {
+export const runbookListCommand: CliCommand = {
   name: 'runbook list',
   summary: 'List the commands, pipelines, agents and workers of the runbook',
   examples: ['baton runbook list'],
   args: [],
   options: [PROJECT_OPTION, JSON_OPTION],
   async run(given, io) {
-    const { checked } = await readRunbook(await projectDir(given, io));
+    const { checked } = await readRunbook(await findProjectDir(given, io));
     if (!checked.ok) {
       const [{ file, line, column, message }] = checked.problems;
       const place = line === null ? file : `${file}:${line}:${column}`;
@@ -58,14 +58,14 @@ export const runbookList: Command = {
       );
       return EXIT.failed;
     }
-    if (given.options.has('json')) io.out(`${JSON.stringify(listed(checked.value))}\n`);
-    else io.out(describe(checked.value));
+    if (given.options.has('json')) io.out(`${JSON.stringify(listRunbook(checked.value))}\n`);
+    else io.out(renderRunbook(checked.value));
     return EXIT.ok;
   },
 };
 
 /** The root of the repository that the command is about, or the folder itself where there is no git. */
-export async function projectDir({ options }: Given, io: Io): Promise<string> {
+export async function findProjectDir({ options }: ParsedArguments, io: Io): Promise<string> {
   const folder = resolve(io.cwd, options.get('project') ?? '.');
   const repository = await findRepository(folder);
   return repository.ok ? repository.value.top : folder;
@@ -79,7 +79,7 @@ function readNamed(paths: readonly string[], project: string, io: Io): ReadRunbo
   );
 }
 
-function summary(runbook: Runbook, { files }: ReadRunbook): string {
+function renderSummary(runbook: Runbook, { files }: ReadRunbook): string {
   if (files.length === 0) return 'There is no runbook here: no baton.toml, nothing in .baton/runbooks.';
   const counts = (['agents', 'pipelines', 'commands', 'workers'] as const).map((section) =>
     counted(runbook[section].size, section),
@@ -111,33 +111,44 @@ interface Listed {
   readonly workers: readonly { readonly name: string; readonly takes: string; readonly runs: string }[];
 }
 
-function listed(runbook: Runbook): Listed {
+function listRunbook(runbook: Runbook): Listed {
   const all = <T>(definitions: ReadonlyMap<string, T>): readonly T[] => [...definitions.values()];
   return {
-    workflows: isIssue(runbook, ISSUE) ? [shippedIssue(runbook)] : [],
-    commands: all(runbook.commands).map((each) => ({ name: each.name, usage: usageOf(each), runs: runs(each.run) })),
+    workflows: isIssue(runbook, ISSUE_WORKFLOW) ? [shippedIssue(runbook)] : [],
+    commands: all(runbook.commands).map((each) => ({
+      name: each.name,
+      usage: renderCommandUsage(each),
+      runs: renderRunTarget(each.run),
+    })),
     pipelines: all(runbook.pipelines).map((each) => ({
       name: each.name,
       // A command of the same name stands before it.
-      usage: runbook.commands.has(each.name) ? each.name : usageOf({ name: each.name, args: pipelineArgs(each) }),
+      usage: runbook.commands.has(each.name)
+        ? each.name
+        : renderCommandUsage({ name: each.name, args: pipelineArgs(each) }),
       steps: each.steps.map(({ name }) => name),
     })),
     agents: all(runbook.agents).map(({ name, run }) => ({ name, usage: `baton agent run ${name}`, runs: run })),
     workers: all(runbook.workers).map(({ name, run, ...selects }) => ({
       name,
-      takes: takes(selects),
-      runs: runs(run),
+      takes: renderSelection(selects),
+      runs: renderRunTarget(run),
     })),
   };
 }
 
 function shippedIssue(runbook: Runbook): Listed['workflows'][number] {
-  const players = Map.groupBy(issuePlayers(runbook), ({ role }) => role);
+  const players = Map.groupBy(issueRolePlayers(runbook), ({ role }) => role);
   const roles = [...players].map(([role, all]) => ({ role, runs: all.map(({ run }) => run).join(' or ') }));
-  return { name: ISSUE, usage: usageOf({ name: ISSUE, args: issueArgs() }), shipped: true, roles };
+  return {
+    name: ISSUE_WORKFLOW,
+    usage: renderCommandUsage({ name: ISSUE_WORKFLOW, args: issueArgs() }),
+    shipped: true,
+    roles,
+  };
 }
 
-function runs(run: CommandDefinition['run']): string {
+function renderRunTarget(run: CommandDefinition['run']): string {
   if (run.kind === 'shell') return run.command;
   return run.kind === 'agent' ? `agent ${run.agent}` : `pipeline ${run.pipeline}`;
 }
@@ -149,7 +160,7 @@ interface Selection {
   readonly concurrency: number;
 }
 
-function takes({ tasks, phases, roles, concurrency }: Selection): string {
+function renderSelection({ tasks, phases, roles, concurrency }: Selection): string {
   const parts = [
     tasks === undefined ? [] : [`tasks ${tasks.join(', ')}`],
     phases === undefined ? [] : [`in ${phases.join(', ')}`],
@@ -158,26 +169,26 @@ function takes({ tasks, phases, roles, concurrency }: Selection): string {
   return `${parts.length === 0 ? 'any task' : parts.join(' ')}, ${concurrency} at once`;
 }
 
-function describe(runbook: Runbook): string {
-  const { workflows, commands, pipelines, agents, workers } = listed(runbook);
+function renderRunbook(runbook: Runbook): string {
+  const { workflows, commands, pipelines, agents, workers } = listRunbook(runbook);
   const sections = [
-    section(
+    renderSection(
       'Commands',
       commands.map(({ usage, runs: what }) => [usage, what]),
     ),
-    section(
+    renderSection(
       'Pipelines',
       pipelines.map(({ usage, steps }) => [usage, steps.join(' → ')]),
     ),
-    section(
+    renderSection(
       'Agents',
       agents.map(({ usage, runs: what }) => [usage, what]),
     ),
-    section(
+    renderSection(
       'Workers',
       workers.map(({ name, takes: what, runs: how }) => [name, `${what}: ${how}`]),
     ),
-    section(
+    renderSection(
       'Workflows, shipped with Baton',
       workflows.map(({ usage, roles }) => [
         usage,
@@ -188,7 +199,7 @@ function describe(runbook: Runbook): string {
   return sections.join('\n');
 }
 
-function section(title: string, rows: readonly (readonly [string, string])[]): string {
+function renderSection(title: string, rows: readonly (readonly [string, string])[]): string {
   if (rows.length === 0) return '';
   const width = Math.max(...rows.map(([left]) => left.length));
   const lines = rows.map(([left, right]) => `  ${printable(left.padEnd(width))}  ${firstLine(right)}`);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import type { Answer } from '../api/answer.ts';
-import { sayCopying } from './say-copying.ts';
+import { reportCopying } from './say-copying.ts';
 
 async function watch(answers: readonly (string | null)[], isTerminal = true): Promise<readonly string[]> {
   const said: string[] = [];
@@ -11,7 +11,7 @@ async function watch(answers: readonly (string | null)[], isTerminal = true): Pr
     if (importing === 'away') return { ok: false, error: { code: 'daemon-away', message: '', hint: '' } };
     return { ok: true, result: { importing } };
   };
-  using _watching = sayCopying({ isTerminal, err: (text) => void said.push(text) }, { call }, 0);
+  using _watching = reportCopying({ isTerminal, err: (text) => void said.push(text) }, { call }, 0);
   await vi.waitUntil(async () => left.length === 0 || (!isTerminal && (await setImmediate(true))));
   await setImmediate();
   return said;

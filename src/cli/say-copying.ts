@@ -1,7 +1,7 @@
 import type { Answer } from '../api/answer.ts';
 import type { Io } from './command.ts';
 
-interface Asked {
+interface HealthSource {
   call(operation: string, input: unknown, options: { readonly signal: AbortSignal }): Promise<Answer>;
 }
 
@@ -9,7 +9,11 @@ interface Asked {
  * Shows at a terminal how far the first copy of a repository is while a command waits for it. One line per ten percent: the lines stand
  * between those of the command.
  */
-export function sayCopying(io: Pick<Io, 'err' | 'isTerminal'>, client: Asked, lookMs = LOOK_MS): Disposable {
+export function reportCopying(
+  io: Pick<Io, 'err' | 'isTerminal'>,
+  client: HealthSource,
+  lookMs = COPYING_POLL_MS,
+): Disposable {
   const over = new AbortController();
   let said = '';
   let timer = io.isTerminal ? setTimeout(look, lookMs) : undefined;
@@ -17,7 +21,7 @@ export function sayCopying(io: Pick<Io, 'err' | 'isTerminal'>, client: Asked, lo
   function look(): void {
     void client.call('status_get', {}, { signal: over.signal }).then((answer) => {
       if (over.signal.aborted) return;
-      const progress = progressIn(answer);
+      const progress = parseProgress(answer);
       if (progress !== undefined && stepOf(progress) !== said) io.err(`Copying the repository: ${progress}\n`);
       if (progress !== undefined) said = stepOf(progress);
       timer = setTimeout(look, lookMs);
@@ -32,9 +36,9 @@ export function sayCopying(io: Pick<Io, 'err' | 'isTerminal'>, client: Asked, lo
   };
 }
 
-const LOOK_MS = 1000;
+const COPYING_POLL_MS = 1000;
 
-function progressIn(answer: Answer): string | undefined {
+function parseProgress(answer: Answer): string | undefined {
   const { result } = answer.ok ? answer : { result: undefined };
   const isThere = typeof result === 'object' && result !== null && 'importing' in result;
   return isThere && typeof result.importing === 'string' ? result.importing : undefined;

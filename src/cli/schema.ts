@@ -1,17 +1,17 @@
-import type { Command } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { EXIT } from './command.ts';
-import { findDialect, KINDS } from './dialects.ts';
-import { unknownKind } from './unknown-kind.ts';
+import { findMessageKind, MESSAGE_KIND_NAMES } from './dialects.ts';
+import { reportUnknownKind } from './unknown-kind.ts';
 
-export const schema: Command = {
+export const schemaCommand: CliCommand = {
   name: 'schema',
   summary: 'Print the JSON Schema of a message',
   examples: ['baton schema mission > mission.schema.json'],
-  args: [{ name: 'KIND', about: `One of: ${KINDS.join(', ')}` }],
+  args: [{ name: 'KIND', about: `One of: ${MESSAGE_KIND_NAMES.join(', ')}` }],
   options: [],
   async run({ args: [kind = ''] }, io) {
-    const dialect = findDialect(kind);
-    if (dialect === undefined) return unknownKind(kind, io);
+    const dialect = findMessageKind(kind);
+    if (dialect === undefined) return reportUnknownKind(kind, io);
     io.out(`${JSON.stringify((await dialect.load()).schema, null, 2)}\n`);
     return EXIT.ok;
   },

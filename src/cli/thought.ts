@@ -1,10 +1,10 @@
 import { operationCommand } from './operation-command.ts';
 import { printable } from './printable.ts';
 import { readDocumentArgument } from './read-argument.ts';
-import { fieldsOf } from './fields.ts';
+import { printableFields } from './fields.ts';
 import { type Fields, fieldsIn, listIn, textIn } from './run/read-fields.ts';
 
-export const thoughtRecord = operationCommand({
+export const thoughtRecordCommand = operationCommand({
   name: 'thought record',
   summary: 'Record what was done; no task is completed without a record',
   examples: ['baton thought record record.json', 'cat record.yaml | baton thought record -'],
@@ -17,10 +17,10 @@ export const thoughtRecord = operationCommand({
     const epoch = given.options.get('epoch');
     return { value: { ...record.value, ...(epoch === undefined ? {} : { epoch: Number(epoch) }) } };
   },
-  show: (result) => `Recorded ${fieldsOf(result)['record_id']} for ${fieldsOf(result)['task_id']}.\n`,
+  show: (result) => `Recorded ${printableFields(result)['record_id']} for ${printableFields(result)['task_id']}.\n`,
 });
 
-export const thoughtList = operationCommand({
+export const thoughtListCommand = operationCommand({
   name: 'thought list',
   summary: 'List the thought records of a task, newest first',
   examples: ['baton thought list P0.1.1'],
@@ -30,12 +30,12 @@ export const thoughtList = operationCommand({
   show: (result) => {
     const records = listIn(fieldsIn(result)['records']);
     if (records.length === 0) return 'No records.\n';
-    return records.map((record) => `${printable(describe(record))}\n`).join('');
+    return records.map((record) => `${printable(describeThought(record))}\n`).join('');
   },
 });
 
 /** Which entry has it, and the commit it speaks of. */
-function describe({ id, seq, commitSha, reinstates }: Fields): string {
+function describeThought({ id, seq, commitSha, reinstates }: Fields): string {
   const at = `${textIn(id).slice(0, 8)}  ${textIn(commitSha).slice(0, 12)}  baton ledger show ${Number(seq)}`;
   return reinstates === true ? `${at}  reinstates the task` : at;
 }

@@ -1,12 +1,12 @@
 import { didYouMean } from '../protocol/suggest.ts';
 import type { Io } from './command.ts';
 import { EXIT } from './command.ts';
-import { KINDS } from './dialects.ts';
+import { MESSAGE_KIND_NAMES } from './dialects.ts';
 
-export function unknownKind(kind: string, io: Io): number {
-  const hint = didYouMean(kind, KINDS);
+export function reportUnknownKind(kind: string, io: Io): number {
+  const hint = didYouMean(kind, MESSAGE_KIND_NAMES);
   io.err(
-    `Error: unknown kind of message: ${kind}\n${hint === undefined ? '' : `${hint}\n`}Kinds: ${KINDS.join(', ')}\n`,
+    `Error: unknown kind of message: ${kind}\n${hint === undefined ? '' : `${hint}\n`}Kinds: ${MESSAGE_KIND_NAMES.join(', ')}\n`,
   );
   return EXIT.usage;
 }

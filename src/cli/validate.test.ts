@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../test/run-cli.ts';
-import { KINDS } from './dialects.ts';
+import { MESSAGE_KIND_NAMES } from './dialects.ts';
 
 const SIGNAL = '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"REVIEW","exit_reason":"completed"}';
 let folder: string;
@@ -58,7 +58,7 @@ describe('baton validate', () => {
   });
 
   // An empty answer of a stop hook is a valid one, it lets the agent stop; and an empty runbook asks for nothing.
-  it.each(KINDS.filter((kind) => kind !== 'stop-hook-output' && kind !== 'runbook'))(
+  it.each(MESSAGE_KIND_NAMES.filter((kind) => kind !== 'stop-hook-output' && kind !== 'runbook'))(
     'refuses an empty %s and an oversized one, as a value and with a hint',
     async (kind) => {
       for (const input of ['', new Uint8Array(5_000_000).fill(0x20)]) {
@@ -102,7 +102,7 @@ describe('baton validate', () => {
 });
 
 describe('baton schema', () => {
-  it.each(KINDS)('prints the JSON Schema of %s', async (kind) => {
+  it.each(MESSAGE_KIND_NAMES)('prints the JSON Schema of %s', async (kind) => {
     const { code, out } = await runCli(['schema', kind]);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });

@@ -1,37 +1,37 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Parsed, Problem } from '../protocol/problem.ts';
 import { problem, refused, tooLarge } from '../protocol/problem.ts';
-import type { Command, Io } from './command.ts';
+import type { CliCommand, Io } from './command.ts';
 import { EXIT } from './command.ts';
-import type { ListedDialect } from './dialects.ts';
-import { findDialect, KINDS } from './dialects.ts';
-import { unknownKind } from './unknown-kind.ts';
-import { fileFailure } from './file-failure.ts';
+import type { ListedMessageKind } from './dialects.ts';
+import { findMessageKind, MESSAGE_KIND_NAMES } from './dialects.ts';
+import { reportUnknownKind } from './unknown-kind.ts';
+import { describeFileError } from './file-failure.ts';
 
-export const validate: Command = {
+export const validateCommand: CliCommand = {
   name: 'validate',
   summary: 'Check a message and show what is wrong with it',
   examples: ['baton validate exit signal.json', 'cat mission.yaml | baton validate mission - --json'],
   args: [
-    { name: 'KIND', about: `One of: ${KINDS.join(', ')}` },
+    { name: 'KIND', about: `One of: ${MESSAGE_KIND_NAMES.join(', ')}` },
     { name: 'FILE|-', about: 'The message; - is standard input' },
   ],
   options: [{ name: 'json', about: 'Print {valid, problems} as JSON' }],
   exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'wrong usage' },
   async run({ args: [kind = '', file = ''], options }, io) {
-    const dialect = findDialect(kind);
-    if (dialect === undefined) return unknownKind(kind, io);
+    const dialect = findMessageKind(kind);
+    if (dialect === undefined) return reportUnknownKind(kind, io);
     const input = await readMessage(file, dialect, io);
     const parsed = input instanceof Uint8Array ? (await dialect.load()).parse(input, file) : refused(input);
-    if (options.has('json')) io.out(`${JSON.stringify(verdict(parsed))}\n`);
+    if (options.has('json')) io.out(`${JSON.stringify(verdictOf(parsed))}\n`);
     else if (parsed.ok) io.out(`${file === '-' ? 'standard input' : file}: valid ${dialect.noun}\n`);
-    else await explain(parsed.problems, file, input, io);
+    else await printProblems(parsed.problems, file, input, io);
     return parsed.ok ? EXIT.ok : EXIT.failed;
   },
 };
 
 /** The bytes, or why they cannot be had. A file over the limit is refused by its size, without being read. */
-async function readMessage(file: string, dialect: ListedDialect, io: Io): Promise<Uint8Array | Problem> {
+async function readMessage(file: string, dialect: ListedMessageKind, io: Io): Promise<Uint8Array | Problem> {
   if (file === '-') return io.readInput();
   let fd: number | undefined;
   try {
@@ -57,17 +57,22 @@ function readAtMost(fd: number, most: number): Uint8Array {
 function unreadableFile(file: string, error: unknown): Problem {
   return problem(
     'unreadable-file',
-    `cannot read ${file}: ${fileFailure(error)}`,
+    `cannot read ${file}: ${describeFileError(error)}`,
     'Check the path, or pipe the message in and name `-`.',
   );
 }
 
-function verdict(parsed: Parsed<unknown>): { valid: boolean; problems: readonly Problem[] } {
+function verdictOf(parsed: Parsed<unknown>): { valid: boolean; problems: readonly Problem[] } {
   return { valid: parsed.ok, problems: parsed.ok ? [] : parsed.problems };
 }
 
-async function explain(problems: readonly Problem[], file: string, input: Uint8Array | Problem, io: Io): Promise<void> {
-  const { describeProblem } = await import('./describe-problem.ts');
+async function printProblems(
+  problems: readonly Problem[],
+  file: string,
+  input: Uint8Array | Problem,
+  io: Io,
+): Promise<void> {
+  const { renderProblem: describeProblem } = await import('./describe-problem.ts');
   const source = input instanceof Uint8Array ? new TextDecoder().decode(input) : '';
   for (const each of problems) io.err(describeProblem(each, file === '-' ? '<stdin>' : file, source));
 }

@@ -3,17 +3,17 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { toHex } from '../ledger/hex.ts';
-import { LIMITS } from '../ledger/limits.ts';
+import { LEDGER_LIMITS } from '../ledger/limits.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { verifyExport } from '../ledger/verify-export.ts';
 import { verifyTaskProof } from '../ledger/verify-task-proof.ts';
 import { problem, refused, type Parsed } from '../protocol/problem.ts';
-import { EXIT, type Command, type Io } from './command.ts';
-import { fail } from './ledger/with-store.ts';
+import { EXIT, type CliCommand, type Io } from './command.ts';
+import { reportProblem } from './ledger/with-store.ts';
 import { printable } from './printable.ts';
-import { fileFailure } from './file-failure.ts';
+import { describeFileError } from './file-failure.ts';
 
-export const verify: Command = {
+export const verifyFileCommand: CliCommand = {
   name: 'verify',
   summary: 'Check a task proof or an export, offline',
   examples: [
@@ -33,12 +33,12 @@ export const verify: Command = {
   exitCodes: { 0: 'verified', 1: 'not readable', 4: 'not verified' },
   async run({ args: [file = ''], options }, io) {
     const input = await openInput(file === '-' ? file : resolve(io.cwd, file));
-    if (!input.ok) return fail(input.problems[0], io);
+    if (!input.ok) return reportProblem(input.problems[0], io);
     const key = options.get('key');
     const verdict = input.value.isExport ? await checkExport(input.value, key) : await checkProof(input.value, key);
     if (options.has('json')) io.out(`${JSON.stringify(asJson(verdict))}\n`);
-    else if (verdict.ok) describe(verdict.value, file, key, io);
-    else return fail(verdict.problems[0], io, EXIT.notVerified);
+    else if (verdict.ok) renderVerdict(verdict.value, file, key, io);
+    else return reportProblem(verdict.problems[0], io, EXIT.notVerified);
     return verdict.ok ? EXIT.ok : EXIT.notVerified;
   },
 };
@@ -67,9 +67,9 @@ async function openInput(path: string): Promise<Parsed<Input>> {
   try {
     const first = await readStart(pieces);
     const isExport = /^\{"(?:entry|checkpoint)":/.test(first.toString('utf8', 0, START_BYTES));
-    return { ok: true, value: { isExport, pieces: joined(first, pieces) } };
+    return { ok: true, value: { isExport, pieces: prepend(first, pieces) } };
   } catch (error) {
-    return refused(problem('unreadable-file', `cannot read ${path}: ${fileFailure(error)}`, 'Check the path.'));
+    return refused(problem('unreadable-file', `cannot read ${path}: ${describeFileError(error)}`, 'Check the path.'));
   }
 }
 
@@ -91,7 +91,7 @@ async function readStart(pieces: AsyncGenerator<Buffer>): Promise<Buffer> {
   return start;
 }
 
-async function* joined(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
 }
@@ -122,7 +122,7 @@ async function readValue(pieces: AsyncGenerator<Buffer>): Promise<unknown> {
   for await (const piece of pieces) {
     read.push(piece);
     bytes += piece.length;
-    if (bytes > LIMITS.proofBytes) return undefined;
+    if (bytes > LEDGER_LIMITS.proofBytes) return undefined;
   }
   try {
     return JSON.parse(Buffer.concat(read).toString('utf8'));
@@ -143,7 +143,7 @@ function asJson(verdict: Parsed<Verdict>): unknown {
   return verdict.ok ? { verified: true, ...verdict.value } : { verified: false, problems: verdict.problems };
 }
 
-function describe(
+function renderVerdict(
   { kind, project, task_id: task, entries, size, keys }: Verdict,
   file: string,
   key: string | undefined,

@@ -1,29 +1,29 @@
 import { existsSync } from 'node:fs';
 import { findStateDir, readDaemonRecord, readToken } from '../api/state-folder.ts';
 import type { ApiError } from '../api/answer.ts';
-import { belowSession } from '../api/below-session.ts';
+import { belowSessionError } from '../api/below-session.ts';
 import { findSessionAbove } from '../api/find-session-above.ts';
 import { withClient } from './ask.ts';
-import { EXIT, type Command, type Io } from './command.ts';
-import { COMMON, reportError } from './operation-command.ts';
-import { projectDir } from './runbook.ts';
+import { EXIT, type CliCommand, type Io } from './command.ts';
+import { COMMON_OPTIONS, reportError } from './operation-command.ts';
+import { findProjectDir } from './runbook.ts';
 
-export const web: Command = {
+export const webCommand: CliCommand = {
   name: 'web',
   summary: 'Print the address of the page that shows what runs and what needs you',
   examples: ['baton web', 'baton web --no-token'],
   args: [],
-  options: [{ name: 'no-token', about: 'Leave the token out of the address; the page asks for it' }, ...COMMON],
+  options: [{ name: 'no-token', about: 'Leave the token out of the address; the page asks for it' }, ...COMMON_OPTIONS],
   async run(given, io) {
     const health = await withClient(given, io, async (client) => client.health());
     if (!health.ok) return reportError(health.error, given, io);
     const stateDir = findStateDir(io.env);
     const record = readDaemonRecord(stateDir);
     const wantsToken = !given.options.has('no-token');
-    const refusal = wantsToken ? findRefusal(stateDir, io) : undefined;
+    const refusal = wantsToken ? findWebRefusal(stateDir, io) : undefined;
     if (refusal !== undefined) return reportError(refusal, given, io);
     const token = wantsToken ? readToken(stateDir, 'operator') : undefined;
-    const project = await projectDir(given, io);
+    const project = await findProjectDir(given, io);
     // Behind the #: what stands there never leaves the browser, and gets into no log.
     const known = { project: existsSync(project) ? project : '', ...(token === undefined ? {} : { token }) };
     const url = `http://127.0.0.1:${record?.port ?? 0}/#${new URLSearchParams(known).toString()}`;
@@ -33,9 +33,9 @@ export const web: Command = {
 };
 
 /** The address holds the operator's token: only an operator gets it. */
-function findRefusal(stateDir: string, { env }: Io): ApiError | undefined {
+function findWebRefusal(stateDir: string, { env }: Io): ApiError | undefined {
   const above = findSessionAbove(stateDir, env);
-  if (above !== undefined) return belowSession(above);
+  if (above !== undefined) return belowSessionError(above);
   return /^[saw]\./.test(env['BATON_TOKEN'] ?? '') ? NOT_AN_OPERATOR : undefined;
 }
 

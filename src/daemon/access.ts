@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiError } from '../api/answer.ts';
 import type { SessionGuard } from './session-guard.ts';
-import type { Identity, Tokens } from './tokens.ts';
+import type { CallerIdentity, AccessTokens } from './tokens.ts';
 
 /** Through which of the two doors a request came: a Unix socket has no port. */
-export interface Door {
+export interface Listener {
   readonly port: number | undefined;
 }
 
-export type Admitted =
-  | { readonly ok: true; readonly identity: Identity }
+export type AccessResult =
+  | { readonly ok: true; readonly identity: CallerIdentity }
   | { readonly ok: false; readonly error: ApiError };
 
-export interface Gatekeepers {
-  readonly tokens: Tokens;
+export interface AccessChecks {
+  readonly tokens: AccessTokens;
   readonly guard: SessionGuard;
 }
 
@@ -21,7 +21,11 @@ export interface Gatekeepers {
  * Who asks, or why they may not. Host and Origin come before the token: a page in a browser, led here by a name that
  * resolves to this machine, must not even learn whether its token is right.
  */
-export function admit(request: IncomingMessage, { port }: Door, { tokens, guard }: Gatekeepers): Admitted {
+export function checkAccess(
+  request: IncomingMessage,
+  { port }: Listener,
+  { tokens, guard }: AccessChecks,
+): AccessResult {
   const { headers, socket } = request;
   if (port !== undefined && !isLocal(headers.host)) return { ok: false, error: BAD_HOST };
   if (headers.origin !== undefined && !isOwnOrigin(headers.origin, port)) return { ok: false, error: BAD_ORIGIN };
@@ -29,12 +33,12 @@ export function admit(request: IncomingMessage, { port }: Door, { tokens, guard 
   if (authorization === undefined) return { ok: false, error: NO_TOKEN };
   const identity = authorization.startsWith('Bearer ') ? tokens.identify(authorization.slice(7).trim()) : undefined;
   if (identity === undefined) return { ok: false, error: BAD_TOKEN };
-  const error = guard.refuse(identity, socket, headers);
+  const error = guard.findRefusal(identity, socket, headers);
   return error === undefined ? { ok: true, identity } : { ok: false, error };
 }
 
 /** Whether a request for what needs no token came to the right door under a name of this machine. */
-export function isAddressed({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Door): boolean {
+export function isAddressedToDaemon({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Listener): boolean {
   return port !== undefined && isLocal(headers.host);
 }
 

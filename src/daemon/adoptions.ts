@@ -1,28 +1,28 @@
 import type { ApiError } from '../api/answer.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { loosens, compareRules, type RuleDifference } from '../runbook/compare-rules.ts';
+import { hasLoosening, compareRules, type RuleDifference } from '../runbook/compare-rules.ts';
 import { gateFieldsOf } from '../runbook/gate-fields.ts';
 import type { ReadRunbook } from '../runbook/read-runbook.ts';
 import type { GitResult } from '../git/run-git.ts';
-import { adoptionInForce } from '../state/adoption.ts';
+import { findAdoption } from '../state/adoption.ts';
 import { decide, type Command } from '../state/decide.ts';
 import { acceptedMain } from '../state/main/main-branch.ts';
 import { hasSessions } from '../state/has-sessions.ts';
 import type { State } from '../state/state.ts';
-import { describeDifferences } from './describe-rules.ts';
-import type { Keeper } from './keeper.ts';
+import { renderDifferences } from './describe-rules.ts';
+import type { CommandLoop } from './keeper.ts';
 import { causeOf, type Log } from './log.ts';
-import { keepPinned, type PinnedRunbook } from './pinned-runbook.ts';
+import { storePinned, type PinnedRunbook } from './pinned-runbook.ts';
 import { readCommittedRules, readWorkingRules, type CommittedRules } from './read-rules.ts';
 import { NO_RUNBOOK, type Rulebook } from './rulebook.ts';
-import { describeRunbook, type RunbookWatch } from './runbook-watch.ts';
+import { runbookError, type RunbookWatch } from './runbook-watch.ts';
 
 export interface AdoptionsOptions {
   readonly project: {
     readonly id: string;
     readonly path: string;
     readonly ledger: Ledger;
-    readonly keeper: Keeper;
+    readonly keeper: CommandLoop;
   };
   readonly working: RunbookWatch;
   readonly rulebook: Rulebook;
@@ -56,9 +56,9 @@ export class Adoptions {
   async propose(): Promise<Proposed> {
     const { project, working, rulebook } = this.#options;
     const read = working.read();
-    if (!read.checked.ok) return { ok: false, error: describeRunbook(read.checked.problems) };
+    if (!read.checked.ok) return { ok: false, error: runbookError(read.checked.problems) };
     const pinned = await readWorkingRules(project.path, read, project.ledger);
-    if (pinned === undefined) return { ok: false, error: UNFIT };
+    if (pinned === undefined) return { ok: false, error: INVALID_RUNBOOK };
     const { inForce } = rulebook;
     const found = await this.#readCommitted(inForce ?? pinned);
     if (!found.ok) return { ok: false, error: found.problem };
@@ -69,7 +69,7 @@ export class Adoptions {
   }
 
   /** How the working file differs from the rules in force; nothing before the first adoption, or if the file has mistakes. */
-  async differences(): Promise<readonly RuleDifference[]> {
+  async readDifferences(): Promise<readonly RuleDifference[]> {
     const { project, working, rulebook } = this.#options;
     const { inForce } = rulebook;
     if (inForce === undefined) return [];
@@ -83,11 +83,11 @@ export class Adoptions {
       const proposed = await this.propose();
       if (!proposed.ok) return proposed;
       const { pinned, differences } = proposed.proposal;
-      if (pinned.holdsCredential) return { ok: false, error: CREDENTIAL };
-      if (loosens(differences) && accepted !== pinned.sha256)
-        return { ok: false, error: loosened(pinned.sha256, differences) };
+      if (pinned.holdsCredential) return { ok: false, error: HOLDS_CREDENTIAL };
+      if (hasLoosening(differences) && accepted !== pinned.sha256)
+        return { ok: false, error: loosenedError(pinned.sha256, differences) };
       const adopted = await this.#adopt(pinned, proposed.committed, by);
-      return adopted ? { ok: true, pinned, differences } : { ok: false, error: NOT_KEPT };
+      return adopted ? { ok: true, pinned, differences } : { ok: false, error: ADOPTION_NOT_RECORDED };
     });
   }
 
@@ -115,12 +115,12 @@ export class Adoptions {
     const { project, working, rulebook } = this.#options;
     await this.#inTurn(async () => {
       const state = await this.#state();
-      if (state === undefined || adoptionInForce(state) !== undefined) return;
+      if (state === undefined || findAdoption(state) !== undefined) return;
       const besideSession = hasSessions(state);
       const read = working.read();
       this.#tried = { read, besideSession };
       const pinned = await readWorkingRules(project.path, read, project.ledger);
-      const committed = required(await this.#readCommitted(pinned));
+      const committed = requireFound(await this.#readCommitted(pinned));
       const isSame =
         !besideSession &&
         pinned !== undefined &&
@@ -149,10 +149,10 @@ export class Adoptions {
     await this.#inTurn(async () => {
       const { rulebook, newId } = this.#options;
       const state = await this.#state();
-      const adoption = state === undefined ? undefined : adoptionInForce(state);
+      const adoption = state === undefined ? undefined : findAdoption(state);
       const { inForce } = rulebook;
       if (adoption === undefined || inForce === undefined) return;
-      const committed = required(await this.#readCommitted(inForce));
+      const committed = requireFound(await this.#readCommitted(inForce));
       const pinned = committed?.pinned;
       if (committed === undefined || pinned === undefined || pinned.sha256 === inForce.sha256) {
         await this.#submit({ kind: 'drop-adoption-questions', command: null });
@@ -160,14 +160,14 @@ export class Adoptions {
       }
       if (pinned.sha256 === adoption.committed) return;
       const differences = compareRules(inForce.fields, pinned.fields);
-      if (!loosens(differences)) {
+      if (!hasLoosening(differences)) {
         await this.#adopt(pinned, committed, 'system:daemon');
         return;
       }
       if (!(await this.#keep(pinned))) return;
       const { sha256 } = pinned;
       const { commit } = committed;
-      const words = describeDifferences(differences);
+      const words = renderDifferences(differences);
       await this.#submit({
         kind: 'ask-adoption',
         command: { decisionId: newId(), sha256, commit, differences: words },
@@ -189,7 +189,7 @@ export class Adoptions {
 
   /** Kept first, recorded second; and the rules are there before anything is decided by them. */
   async #keep(pinned: PinnedRunbook): Promise<boolean> {
-    const kept = await keepPinned(pinned, this.#options.project.ledger);
+    const kept = await storePinned(pinned, this.#options.project.ledger);
     if (kept) this.#options.rulebook.add(pinned);
     return kept;
   }
@@ -234,7 +234,7 @@ export type AdoptedWorking =
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
 /** The daemon adopts nothing while the repository is damaged; its log says why. */
-function required(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {
+function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {
   if (!found.ok) throw new Error(found.problem.message);
   return found.value;
 }
@@ -246,28 +246,28 @@ function hasGates({ fields }: PinnedRunbook): boolean {
 
 const NO_GATES = gateFieldsOf(NO_RUNBOOK);
 
-function loosened(sha256: string, differences: readonly RuleDifference[]): ApiError {
+function loosenedError(sha256: string, differences: readonly RuleDifference[]): ApiError {
   return {
     code: 'rules-loosened',
-    message: `the working file loosens the rules in force:\n${describeDifferences(differences)}`,
+    message: `the working file loosens the rules in force:\n${renderDifferences(differences)}`,
     hint: `If that is what you want, run the same command with: --accept-rules ${sha256}`,
     rules: { sha256, differences },
   };
 }
 
-const UNFIT: ApiError = {
+const INVALID_RUNBOOK: ApiError = {
   code: 'bad-runbook',
   message: 'the runbook cannot be recorded: it holds a value that has no canonical form',
   hint: 'Check it with: baton runbook check',
 };
 
-const NOT_KEPT: ApiError = {
+const ADOPTION_NOT_RECORDED: ApiError = {
   code: 'store-unavailable',
   message: 'the store cannot keep the runbook',
   hint: 'Look at the log of the daemon, make room, and try again.',
 };
 
-const CREDENTIAL: ApiError = {
+const HOLDS_CREDENTIAL: ApiError = {
   code: 'credential-in-plan',
   message: 'the runbook holds what looks like a password or a token, and a ledger never forgets',
   hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',

@@ -1,21 +1,21 @@
 import * as operations from '../api/agent-operations.ts';
 import type { Mission } from '../protocol/mission.ts';
-import { requireClaim, type Caller } from '../state/caller.ts';
+import { checkClaim, type Caller } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
 import { missionIds } from '../state/task.ts';
 import { isExitProtocolOn, measureOwn } from './find-session.ts';
-import { answerOf, handle, type Handler } from './handler.ts';
-import { order } from './task-handlers.ts';
+import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
+import { submitCommand } from './task-handlers.ts';
 
-export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
-  mission_get: handle(operations.missionGet, async ({ caller, project }) => {
-    const settled = await project.keeper.submit<Mission>({
+export const AGENT_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  mission_get: handlerFor(operations.missionGet, async ({ caller, project }) => {
+    const settled = await project.commandLoop.submit<Mission>({
       actor: 'system:reader',
       decide: ({ state }) => {
         const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
         if (task === undefined || caller.kind !== 'session') return NO_SESSION;
-        const held = requireClaim(task, caller);
+        const held = checkClaim(task, caller);
         if (!held.ok) return held;
         const prepared = state.sessions.get(caller.sessionId)?.prepared;
         if (prepared !== undefined) return { ok: true, events: [], answer: prepared.mission };
@@ -26,12 +26,12 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
         return { ok: true, events: [], answer: mission };
       },
     });
-    return answerOf(settled, (mission) => mission);
+    return answerFor(settled, (mission) => mission);
   }),
 
-  agent_signal: handle(operations.agentSignal, async (call) => {
+  agent_signal: handlerFor(operations.agentSignal, async (call) => {
     const { input, caller, project, services } = call;
-    if (caller.kind === 'session' && input.kind === 'continue') await project.renew(caller.taskId, caller.epoch);
+    if (caller.kind === 'session' && input.kind === 'continue') await project.renewClaim(caller.taskId, caller.epoch);
     const ends = input.kind === 'complete' && !(await isExitProtocolOn(call, input.agent_id));
     const command = {
       ...(ends ? { measures: await measureOwn(call, input.agent_id) } : {}),
@@ -42,14 +42,14 @@ export const AGENT_HANDLERS: Readonly<Record<string, Handler>> = {
       eventId: services.newId(),
       at: services.now().toISOString(),
     };
-    const settled = await order<{ kind: string }>(call, { kind: 'signal-agent', command });
-    const stands = await project.keeper.read(({ state }) => standingOf(state, caller));
-    return answerOf(settled, (answer) => ({ ...answer, ...(stands.ok ? stands.answer : {}) }));
+    const settled = await submitCommand<{ kind: string }>(call, { kind: 'signal-agent', command });
+    const stands = await project.commandLoop.read(({ state }) => standingView(state, caller));
+    return answerFor(settled, (answer) => ({ ...answer, ...(stands.ok ? stands.answer : {}) }));
   }),
 };
 
 /** Where the task of a session stands now, and whether the session still has it. */
-function standingOf(state: State, caller: Caller): object {
+function standingView(state: State, caller: Caller): object {
   const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
   if (task === undefined || caller.kind !== 'session') return {};
   return { task_id: task.id, phase: task.phase, holds_claim: task.claim?.sessionId === caller.sessionId };

@@ -1,13 +1,13 @@
 import { shellWord } from '../agents/shell-quote.ts';
-import { summed, type Reason } from '../api/proofs.ts';
+import { summarizeReasons, type Reason } from '../api/proofs.ts';
 import { stateFiles } from '../api/state-folder.ts';
-import { loosens, type RuleDifference } from '../runbook/compare-rules.ts';
+import { hasLoosening, type RuleDifference } from '../runbook/compare-rules.ts';
 import { dependantsOf } from '../state/dependants.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import type { State } from '../state/state.ts';
 import type { RestartRecord } from '../watchdog/restart-record.ts';
 import { isCancelled, type Status, type Task } from '../state/task.ts';
-import { describeProblem, type RunbookWatch } from './runbook-watch.ts';
+import { renderRunbookProblem, type RunbookWatch } from './runbook-watch.ts';
 
 /** Something that waits for a person without asking them a question. */
 export type Attention = Reason;
@@ -17,14 +17,14 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
   const { checked } = runbook.read();
   if (checked.ok) return [];
   const [first, ...rest] = checked.problems;
-  const counts = runbook.good === undefined ? 'nothing in it counts' : 'the last valid version stays in force';
+  const counts = runbook.lastValid === undefined ? 'nothing in it counts' : 'the last valid version stays in force';
   return [
     {
       kind: 'runbook',
       count: 1,
       task_id: null,
       title: `${first.file} has errors; ${counts}`,
-      context: `${describeProblem(first)}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
+      context: `${renderRunbookProblem(first)}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
       next: 'baton runbook check',
     },
   ];
@@ -34,14 +34,14 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
 export function rulesAttention(differences: readonly RuleDifference[]): Attention[] {
   if (differences.length === 0) return [];
   const fields = differences.map(({ field }) => field);
-  const shown = fields.slice(0, MOST).join(', ');
+  const shown = fields.slice(0, MAX_LISTED).join(', ');
   return [
     {
       kind: 'runbook',
       count: 1,
       task_id: null,
       title: 'baton.toml differs from the rules in force; the rules in force count',
-      context: `${loosens(differences) ? 'It loosens them' : 'It tightens them'}: ${shown}${fields.length > MOST ? ` and ${fields.length - MOST} more` : ''}`,
+      context: `${hasLoosening(differences) ? 'It loosens them' : 'It tightens them'}: ${shown}${fields.length > MAX_LISTED ? ` and ${fields.length - MAX_LISTED} more` : ''}`,
       next: 'baton runbook adopt',
     },
   ];
@@ -63,7 +63,7 @@ const CRASHES_SHOWN = 3;
 
 /** Messages of agents that wait in the outbox: exit signals and ends of processes among them, so that their work stands still. */
 export function outboxAttention(hinderedMs: number, stateDir: string): Attention[] {
-  if (hinderedMs < HINDERED_SHOWN_MS) return [];
+  if (hinderedMs < BLOCKED_SHOWN_MS) return [];
   const title = `Messages of agents have not been recorded for ${Math.round(hinderedMs / 1000)} s`;
   const context = 'They are kept, and work waits for them. See daemon.log in the state folder for the reason.';
   const next = `ls -l ${shellWord(stateFiles(stateDir).outbox)}`;
@@ -71,7 +71,7 @@ export function outboxAttention(hinderedMs: number, stateDir: string): Attention
 }
 
 /** Longer than a restart, or a store that is locked for a moment, takes. */
-const HINDERED_SHOWN_MS = 15_000;
+const BLOCKED_SHOWN_MS = 15_000;
 
 /** Commits on the main branch that a person did not want: merges wait until it is back. */
 export function mainAttention(state: State): Attention[] {
@@ -127,7 +127,7 @@ export function blockedAttention(state: State): Attention[] {
   const settled = settledTasks(state);
   const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null && !isCancelled(task));
   const waiting = blocked.filter((task) => !settled.has(task.id));
-  return listed(waiting, blockedTask, 'more tasks are blocked', 'blocked');
+  return listWithRest(waiting, blockedTask, 'more tasks are blocked', 'blocked');
 }
 
 /** Cancelled tasks that others wait for: those never begin unless a person acts. */
@@ -136,15 +136,20 @@ export function cancelledAttention(state: State): Attention[] {
     (task) => isCancelled(task) && openDependants(state, task).length > 0,
   );
   const show = (task: Task): Attention => cancelledTask(task, openDependants(state, task));
-  return listed(waited, show, 'more cancelled tasks are waited for', 'cancelled');
+  return listWithRest(waited, show, 'more cancelled tasks are waited for', 'cancelled');
 }
 
-function listed(tasks: readonly Task[], show: (task: Task) => Attention, more: string, status: Status): Attention[] {
+function listWithRest(
+  tasks: readonly Task[],
+  show: (task: Task) => Attention,
+  more: string,
+  status: Status,
+): Attention[] {
   const rest = (count: number) => ({ title: `${count} ${more}`, next: `baton task list --status ${status}` });
-  return [...summed(tasks.map(show), rest)];
+  return [...summarizeReasons(tasks.map(show), rest)];
 }
 
-const MOST = 5;
+const MAX_LISTED = 5;
 
 /** Those that a decision asks about, and those that are tried again by themselves. */
 function settledTasks({ decisions, effects }: State): ReadonlySet<string | null> {
@@ -166,8 +171,8 @@ function openDependants(state: State, { id }: Task): readonly string[] {
 }
 
 function cancelledTask({ id, title, blocked }: Task, waiting: readonly string[]): Attention {
-  const shown = waiting.slice(0, MOST).join(', ');
-  const more = waiting.length > MOST ? ` and ${waiting.length - MOST} more` : '';
+  const shown = waiting.slice(0, MAX_LISTED).join(', ');
+  const more = waiting.length > MAX_LISTED ? ` and ${waiting.length - MAX_LISTED} more` : '';
   return {
     kind: 'cancelled',
     count: 1,

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { taskBrief } from '../api/task-operations.ts';
 import { readInside } from '../git/read-inside.ts';
 import { isRelativePath } from '../protocol/text-format.ts';
-import { noSuchTask } from '../state/create-task.ts';
+import { refuseUnknownTask } from '../state/create-task.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
-import { renderBrief, type BriefSource } from './brief.ts';
-import { answerOf, handle } from './handler.ts';
+import { renderTaskBrief, type BriefSource } from './brief.ts';
+import { answerFor, handlerFor } from './handler.ts';
 
 /** What agents are told to read in every repository, where it is there. */
-const STANDING = ['CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md'];
-const MOST_PROMPT_BYTES = 65_536;
+const STANDING_DOCUMENTS = ['CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md'];
+const MAX_PROMPT_BYTES = 65_536;
 
-export const briefHandler = handle(taskBrief, async ({ input, project }) => {
-  const settled = await project.keeper.submit<
+export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => {
+  const settled = await project.commandLoop.submit<
     Omit<BriefSource, 'prompt' | 'references'> & { promptFile: string | null }
   >({
     actor: 'system:reader',
     decide: ({ state, ready }) => {
       const task = state.tasks.get(input.task_id);
-      if (task === undefined) return noSuchTask(input.task_id);
+      if (task === undefined) return refuseUnknownTask(input.task_id);
       const { id, title, phase, nextRole, notes, endings, promptFile } = task;
       const next = ready.first(state, 5);
       const record = findLatestRecord(state, task);
@@ -29,14 +29,18 @@ export const briefHandler = handle(taskBrief, async ({ input, project }) => {
       return { ok: true, events: [], answer: known };
     },
   });
-  if (!settled.ok) return answerOf(settled, () => null);
+  if (!settled.ok) return answerFor(settled, () => null);
   const { promptFile, ...known } = settled.answer;
   const prompt = promptFile === null ? null : await readPrompt(project.path, promptFile);
-  const references = [...(promptFile === null ? [] : [promptFile]), ...mentioned(prompt?.text ?? ''), ...STANDING];
+  const references = [
+    ...(promptFile === null ? [] : [promptFile]),
+    ...findMentionedPaths(prompt?.text ?? ''),
+    ...STANDING_DOCUMENTS,
+  ];
   const existing = [...new Set(references)].filter(
     (path) => isRelativePath(path) && existsSync(join(project.path, path)),
   );
-  return { ok: true, result: renderBrief({ ...known, prompt, references: existing }) };
+  return { ok: true, result: renderTaskBrief({ ...known, prompt, references: existing }) };
 });
 
 /** The task's own latest record; where it has none, the project's, which says what was just done. */
@@ -56,12 +60,12 @@ function isDone({ phase }: Task): boolean {
 }
 
 async function readPrompt(folder: string, path: string): Promise<BriefSource['prompt']> {
-  const bytes = isRelativePath(path) ? await readInside(folder, path, MOST_PROMPT_BYTES) : undefined;
+  const bytes = isRelativePath(path) ? await readInside(folder, path, MAX_PROMPT_BYTES) : undefined;
   return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 
 /** Paths that a prompt file names: in links, in backticks, or plainly with a folder in front. */
-function mentioned(text: string): string[] {
+function findMentionedPaths(text: string): string[] {
   return [...text.matchAll(/(?:^|[\s("'`])((?:[\w.-]+\/)+[\w.-]+\.\w{1,8})/gm)]
     .map((match) => match[1] ?? '')
     .slice(0, 50);

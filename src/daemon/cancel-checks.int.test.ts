@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { record } from '../../test/processes/messages.ts';
-import { hasEnded, nameProcess } from '../api/process-identity.ts';
+import { hasEnded, readProcessName } from '../api/process-identity.ts';
 import { RunScene } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
@@ -23,7 +23,7 @@ it('a check that runs for a task ends when the task is cancelled', async () => {
   await scene.ask('thought_record', { ...record('A', sha, { branch: 'main' }), epoch });
   await scene.ask('handoff_send', { handoff: handoff(sha), task_id: 'A' });
   await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'), 'the check runs', 30_000);
-  const check = nameProcess(Number(readFileSync(pidFile, 'utf8')));
+  const check = readProcessName(Number(readFileSync(pidFile, 'utf8')));
   await scene.ask('task_cancel', { task_id: 'A', reason: 'not wanted' });
   await until(() => hasEnded(check), 'the check has ended', 20_000);
   const finished = (await scene.entries()).filter(({ type }) => type === 'ChecksFinished' || type === 'CheckFinished');

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../api/answer.ts';
 import { createClient } from '../api/connect.ts';
 import { FrameReader, renderFrame } from '../api/frames.ts';
-import { Channel } from './channel.ts';
+import { OperationChannel } from './channel.ts';
 import type { Daemon } from './lifecycle.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { Scene, until } from './running.cases.ts';
-import { Tokens } from './tokens.ts';
-import { UnderWay } from './under-way.ts';
+import { AccessTokens } from './tokens.ts';
+import { ActiveCalls } from './under-way.ts';
 
 let scene: Scene;
 let daemon: Daemon;
@@ -70,18 +70,18 @@ describe('a channel', () => {
     operator.call(1, 'task_create', { task_id: 'between', title: 'x', role: 'between' });
     await operator.answerTo(1);
     const client = createClient({ env: scene.env, projectPath: repository, autostart: false });
-    const tokens = new Tokens(scene.stateDir);
+    const tokens = new AccessTokens(scene.stateDir);
     const [ours, theirs] = duplexPair();
     const identity = tokens.identify(scene.token());
     if (identity === undefined) throw new Error('a strange token');
     const released = Promise.withResolvers<Answer>();
-    Channel.serve(theirs, Buffer.alloc(0), {
+    OperationChannel.serve(theirs, Buffer.alloc(0), {
       identity,
       token: scene.token(),
       projectPath: repository,
       tokens,
       refuse: () => undefined,
-      underWay: new UnderWay(),
+      underWay: new ActiveCalls(),
       isStopping: () => false,
       dispatch: async ({ operation, token, body, signal }) => {
         const answer = await client.call(operation, body.toString(), { token });
@@ -123,8 +123,8 @@ describe('a channel', () => {
     channel.call(1, 'task_list', {}, { token: 's.e30.x' });
     channel.call(2, 'task_list', {}, { token: '_' });
     channel.call(3, 'task_list', {}, { path: '%zz' });
-    channel.call(4, 'task_list', {}, { key: 'x'.repeat(DOOR_LIMITS.idempotencyKeyLength + 1) });
-    channel.call(5, 'task_list', { padding: 'x'.repeat(DOOR_LIMITS.bodyBytes) });
+    channel.call(4, 'task_list', {}, { key: 'x'.repeat(SERVER_LIMITS.idempotencyKeyLength + 1) });
+    channel.call(5, 'task_list', { padding: 'x'.repeat(SERVER_LIMITS.bodyBytes) });
     channel.call(6, 'nothing', {});
     const codes = ['bad-token', 'bad-token', 'bad-request', 'bad-request', 'too-large', 'no-such-operation'];
     for (const [i, code] of codes.entries())
@@ -141,7 +141,7 @@ describe('a channel', () => {
 
   it('has no more calls under way than it may, and ends where it hears what it cannot read', async () => {
     using channel = await openChannel();
-    const last = DOOR_LIMITS.callsPerChannel + 1;
+    const last = SERVER_LIMITS.callsPerChannel + 1;
     for (let id = 1; id <= last; id++) channel.call(id, 'task_claim', { as: 'ada', wait_ms: 60_000, role: 'nobody' });
     expect(await channel.answerTo(last)).toMatchObject({ ok: false, error: { code: 'rate-limited' } });
     channel.socket.write('rubbish\n');
@@ -184,7 +184,7 @@ class RawChannel {
       bodyBytes: 1e8,
       onFrame: ([, id], body) => this.#answers.set(Number(id), JSON.parse(String(body))) !== undefined,
     });
-    socket.on('data', (chunk: Buffer) => reader.take(chunk));
+    socket.on('data', (chunk: Buffer) => reader.push(chunk));
     socket.on('error', () => {});
   }
 

@@ -2,37 +2,37 @@ import type { Duplex } from 'node:stream';
 import type { Answer, ApiError } from '../api/answer.ts';
 import { OPERATIONS } from '../api/operations.ts';
 import { FrameReader, renderFrame } from '../api/frames.ts';
-import type { Said } from './dispatch.ts';
-import { DOOR_LIMITS } from './limits.ts';
-import { decodePath, isKey } from './request-words.ts';
-import { STOPPING, TOO_MANY } from './respond.ts';
-import type { Identity, Tokens } from './tokens.ts';
-import type { UnderWay } from './under-way.ts';
+import type { IncomingCall } from './dispatch.ts';
+import { SERVER_LIMITS } from './limits.ts';
+import { decodeProjectPath, isIdempotencyKey } from './request-words.ts';
+import { DAEMON_STOPPING, TOO_MANY_REQUESTS } from './respond.ts';
+import type { CallerIdentity, AccessTokens } from './tokens.ts';
+import type { ActiveCalls } from './under-way.ts';
 
 export interface ChannelOptions {
   /** Who opened it, and what about: for the calls that do not say otherwise. */
-  readonly identity: Identity;
+  readonly identity: CallerIdentity;
   readonly token: string;
   readonly projectPath: string | undefined;
-  readonly tokens: Tokens;
+  readonly tokens: AccessTokens;
   /** Why this connection may not act under the identity of a token that a call brings. */
-  readonly refuse: (identity: Identity) => ApiError | undefined;
-  readonly underWay: UnderWay;
+  readonly refuse: (identity: CallerIdentity) => ApiError | undefined;
+  readonly underWay: ActiveCalls;
   readonly isStopping: () => boolean;
-  readonly dispatch: (said: Said) => Promise<Answer>;
+  readonly dispatch: (said: IncomingCall) => Promise<Answer>;
 }
 
 /**
  * Many calls over one connection, each answered when its answer is ready: what our own clients speak. See `api/frames.ts`. The same
  * operations, tokens and limits as over plain HTTP, without a head for each of them, and with one write for all that is ready.
  */
-export class Channel {
+export class OperationChannel {
   readonly #socket: Duplex;
   readonly #options: ChannelOptions;
   readonly #calls = new Map<string, AbortController>();
   /** Those under way whose callers do not want the answer any more. */
   readonly #calledOff = new Set<string>();
-  readonly #granted = new Map<string, Granted>();
+  readonly #granted = new Map<string, GrantedClaim>();
   #unsent = '';
 
   private constructor(socket: Duplex, options: ChannelOptions) {
@@ -42,14 +42,14 @@ export class Channel {
 
   /** Serves what comes over a socket until it is closed; `head` is what has come already. */
   static serve(socket: Duplex, head: Buffer, options: ChannelOptions): void {
-    const channel = new Channel(socket, options);
+    const channel = new OperationChannel(socket, options);
     const reader = new FrameReader({
-      bodyBytes: DOOR_LIMITS.bodyBytes,
+      bodyBytes: SERVER_LIMITS.bodyBytes,
       bodyBytesOf: ([, , operation = '']) => OPERATIONS.get(operation)?.maxBytes,
-      onFrame: (words, body) => channel.#hear(words, body),
+      onFrame: (words, body) => channel.#receive(words, body),
     });
     const take = (chunk: Buffer): void => {
-      if (!reader.take(chunk)) socket.destroy();
+      if (!reader.push(chunk)) socket.destroy();
     };
     socket.on('data', take);
     socket.on('error', () => socket.destroy());
@@ -59,20 +59,21 @@ export class Channel {
     if (head.length > 0) take(head);
   }
 
-  #hear(words: readonly string[], body: Buffer | undefined): boolean {
+  #receive(words: readonly string[], body: Buffer | undefined): boolean {
     const [verb, id = '', operation = '', key = '', token = '', path = ''] = words;
     if (!/^\d{1,15}$/.test(id)) return false;
     if (verb === 'cancel') this.#cancel(id);
-    else if (verb === 'call' && words.length === CALL_WORDS) void this.#call({ id, operation, key, token, path, body });
+    else if (verb === 'call' && words.length === CALL_FIELD_COUNT)
+      void this.#call({ id, operation, key, token, path, body });
     else return false;
     return true;
   }
 
-  async #call({ id, operation, key, token, path, body }: Heard): Promise<void> {
+  async #call({ id, operation, key, token, path, body }: ReceivedCall): Promise<void> {
     const { underWay, dispatch } = this.#options;
     const refusal = this.#findRefusal(id, key, body);
     const identity = this.#identify(token);
-    const projectPath = path === '' ? this.#options.projectPath : decodePath(path);
+    const projectPath = path === '' ? this.#options.projectPath : decodeProjectPath(path);
     if (refusal !== undefined || identity === undefined || projectPath === null || body === undefined) {
       this.#answer(id, refusal ?? (identity === undefined ? BAD_TOKEN : BAD_PATH));
       return;
@@ -90,27 +91,27 @@ export class Channel {
     this.#calls.delete(id);
     underWay.leave(controller);
     if (operation === 'task_claim' && answer.ok) this.#noteGrant(id, answer.result);
-    if (this.#calledOff.delete(id)) this.#giveBack(id);
+    if (this.#calledOff.delete(id)) this.#releaseClaim(id);
     this.#answer(id, answer);
   }
 
   #findRefusal(id: string, key: string, body: Buffer | undefined): Refused | undefined {
     const { underWay, isStopping } = this.#options;
-    if (isStopping()) return STOPPING;
+    if (isStopping()) return DAEMON_STOPPING;
     if (body === undefined) return TOO_LARGE;
-    if (!isKey(key) || this.#calls.has(id)) return BAD_CALL;
-    const isBusy = underWay.size >= DOOR_LIMITS.requestsTogether || this.#calls.size >= DOOR_LIMITS.callsPerChannel;
-    return isBusy ? TOO_MANY : undefined;
+    if (!isIdempotencyKey(key) || this.#calls.has(id)) return BAD_CALL;
+    const isBusy = underWay.size >= SERVER_LIMITS.requestsTogether || this.#calls.size >= SERVER_LIMITS.callsPerChannel;
+    return isBusy ? TOO_MANY_REQUESTS : undefined;
   }
 
-  #identify(token: string): Identity | undefined {
+  #identify(token: string): CallerIdentity | undefined {
     return token === '' ? this.#options.identity : this.#options.tokens.identify(token);
   }
 
   #cancel(id: string): void {
     const controller = this.#calls.get(id);
     if (controller === undefined) {
-      this.#giveBack(id);
+      this.#releaseClaim(id);
       return;
     }
     this.#calledOff.add(id);
@@ -121,13 +122,13 @@ export class Channel {
    * A caller that calls off has not heard the answer, although it may be on its way. A claim that nobody knows of would keep the task
    * from everybody until it expires: it is released. (One whose connection is lost may come back and ask with the same key.)
    */
-  #giveBack(id: string): void {
+  #releaseClaim(id: string): void {
     const granted = this.#granted.get(id);
     const identity = granted === undefined ? undefined : this.#options.tokens.identify(granted.token);
     this.#granted.delete(id);
     if (granted === undefined || identity === undefined) return;
     const { task_id, token } = granted;
-    const body = Buffer.from(JSON.stringify({ task_id, reason: GIVEN_UP }));
+    const body = Buffer.from(JSON.stringify({ task_id, reason: CALLER_GONE_REASON }));
     const said = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
     void this.#options.dispatch(said);
   }
@@ -136,7 +137,7 @@ export class Channel {
     if (!isGranted(result)) return;
     this.#granted.set(id, result);
     const [oldest] = this.#granted.keys();
-    if (this.#granted.size > DOOR_LIMITS.callsPerChannel && oldest !== undefined) this.#granted.delete(oldest);
+    if (this.#granted.size > SERVER_LIMITS.callsPerChannel && oldest !== undefined) this.#granted.delete(oldest);
   }
 
   #answer(id: string, answer: Answer): void {
@@ -148,7 +149,7 @@ export class Channel {
     const text = this.#unsent;
     this.#unsent = '';
     if (this.#socket.destroyed) return;
-    if (!this.#socket.write(text) && this.#socket.writableLength > DOOR_LIMITS.streamBytes) this.#socket.pause();
+    if (!this.#socket.write(text) && this.#socket.writableLength > SERVER_LIMITS.streamBytes) this.#socket.pause();
   }
 
   #abandon(): void {
@@ -156,7 +157,7 @@ export class Channel {
   }
 }
 
-interface Heard {
+interface ReceivedCall {
   readonly id: string;
   readonly operation: string;
   readonly key: string;
@@ -165,35 +166,35 @@ interface Heard {
   readonly body: Buffer | undefined;
 }
 
-interface Granted {
+interface GrantedClaim {
   readonly task_id: string;
   readonly token: string;
 }
 
 type Refused = { readonly ok: false; readonly error: ApiError };
 
-const CALL_WORDS = 7;
+const CALL_FIELD_COUNT = 7;
 
-const GIVEN_UP = 'the caller had given up before the claim was granted';
+const CALLER_GONE_REASON = 'the caller had given up before the claim was granted';
 
-function isGranted(result: unknown): result is Granted {
+function isGranted(result: unknown): result is GrantedClaim {
   if (typeof result !== 'object' || result === null || !('task_id' in result && 'token' in result)) return false;
   return typeof result.task_id === 'string' && typeof result.token === 'string';
 }
 
-function refused(code: string, message: string, hint: string): Refused {
+function refusedAnswer(code: string, message: string, hint: string): Refused {
   return { ok: false, error: { code, message, hint } };
 }
 
-const BAD_TOKEN = refused(
+const BAD_TOKEN = refusedAnswer(
   'bad-token',
   'the token is not one of this daemon',
   'Check BATON_TOKEN and BATON_STATE_DIR: tokens of one state folder are strangers in another.',
 );
-const BAD_PATH = refused('bad-request', 'the path of the project is not well encoded', 'See docs/api.md.');
-const BAD_CALL = refused('bad-request', 'a call has a number of its own and a key', 'See docs/api.md.');
-const TOO_LARGE = refused(
+const BAD_PATH = refusedAnswer('bad-request', 'the path of the project is not well encoded', 'See docs/api.md.');
+const BAD_CALL = refusedAnswer('bad-request', 'a call has a number of its own and a key', 'See docs/api.md.');
+const TOO_LARGE = refusedAnswer(
   'too-large',
-  `the body is larger than ${DOOR_LIMITS.bodyBytes} bytes`,
+  `the body is larger than ${SERVER_LIMITS.bodyBytes} bytes`,
   'Send less, or name a file instead of sending its content.',
 );

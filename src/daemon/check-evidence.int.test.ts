@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OwnCopy } from '../git/own/import-commits.ts';
+import { OwnRepositoryImporter } from '../git/own/import-commits.ts';
 import { Scratch } from '../git/scratch.cases.ts';
 import { checkEvidence, type EvidenceSubject } from './check-evidence.ts';
 
@@ -9,12 +9,12 @@ let scratch: Scratch;
 let repository: string;
 let [before, base, head]: [string, string, string] = ['', '', ''];
 let elsewhere: string;
-let own: OwnCopy;
+let own: OwnRepositoryImporter;
 
 beforeAll(() => {
   scratch = new Scratch();
   repository = scratch.repository();
-  own = new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repository });
+  own = new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repository });
   before = scratch.git(repository, 'rev-parse', 'HEAD');
   base = scratch.commit(repository, { 'a.txt': 'a' });
   head = scratch.commit(repository, { 'b.txt': 'b' });

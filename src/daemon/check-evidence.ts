@@ -1,10 +1,10 @@
 import type { ApiError } from '../api/answer.ts';
 import { isAncestor } from '../git/commits.ts';
-import type { OwnCopy } from '../git/own/import-commits.ts';
+import type { OwnRepositoryImporter } from '../git/own/import-commits.ts';
 import { readInside } from '../git/read-inside.ts';
 import { findSha } from '../git/repository.ts';
 import { parseEvidenceBundle, type EvidenceBundle } from '../protocol/evidence.ts';
-import { LIMITS } from '../protocol/limits.ts';
+import { PROTOCOL_LIMITS } from '../protocol/limits.ts';
 
 /** What a bundle must be about: the caller's task, and commits that this claim can have made. */
 export interface EvidenceSubject {
@@ -17,11 +17,11 @@ export interface EvidenceSubject {
   readonly recorded: readonly string[];
 }
 
-export interface EvidenceOf {
+export interface EvidenceContext {
   /** The folder that the reference is relative to. */
   readonly workspace: string;
   /** Baton's own copy of the commits. */
-  readonly own: Pick<OwnCopy, 'with'>;
+  readonly own: Pick<OwnRepositoryImporter, 'with'>;
   /** The phase that the signal completes. */
   readonly phase: string;
   /** Undefined if the caller holds no claim: a later check refuses the signal. */
@@ -32,9 +32,9 @@ export interface EvidenceOf {
  * The rest of check 8: the bundle exists inside the workspace after every link is followed, is valid, and is about the caller's own task,
  * this phase and a commit of this claim.
  */
-export async function checkEvidence(ref: string, where: EvidenceOf): Promise<ApiError | undefined> {
+export async function checkEvidence(ref: string, where: EvidenceContext): Promise<ApiError | undefined> {
   const { subject } = where;
-  const bytes = await readInside(where.workspace, ref, MOST_BYTES);
+  const bytes = await readInside(where.workspace, ref, MAX_BYTES);
   if (bytes === undefined) {
     const hint = 'Write the bundle into the workspace before you send the exit signal.';
     return { code: 'evidence-not-found', message: `evidence_bundle_ref not found: '${ref}'`, hint };
@@ -42,28 +42,28 @@ export async function checkEvidence(ref: string, where: EvidenceOf): Promise<Api
   const parsed = parseEvidenceBundle(bytes);
   if (!parsed.ok) {
     const [{ message, hint }] = parsed.problems;
-    return invalid(message, hint);
+    return evidenceError(message, hint);
   }
   return subject === undefined ? undefined : findMismatch(parsed.value, where, subject);
 }
 
 async function findMismatch(
   bundle: EvidenceBundle,
-  where: EvidenceOf,
+  where: EvidenceContext,
   subject: EvidenceSubject,
 ): Promise<ApiError | undefined> {
   const { task_id, phase, head_sha } = bundle;
   const { taskId, missionId } = subject;
   if (![taskId, missionId].includes(task_id))
-    return invalid(`it is about ${task_id}, not ${taskId}`, `Correct task_id: ${taskId}`);
+    return evidenceError(`it is about ${task_id}, not ${taskId}`, `Correct task_id: ${taskId}`);
   if (phase !== where.phase)
-    return invalid(`it is about ${phase}, not ${where.phase}`, `Correct phase: ${where.phase}`);
+    return evidenceError(`it is about ${phase}, not ${where.phase}`, `Correct phase: ${where.phase}`);
   if (await isOwnCommit(where, head_sha, subject)) return undefined;
-  const [why, hint] = whyNot(subject);
-  return invalid(`head_sha ${head_sha} is ${why}`, hint);
+  const [why, hint] = explainMismatch(subject);
+  return evidenceError(`head_sha ${head_sha} is ${why}`, hint);
 }
 
-function whyNot({ base, recorded }: EvidenceSubject): readonly [why: string, hint: string] {
+function explainMismatch({ base, recorded }: EvidenceSubject): readonly [why: string, hint: string] {
   if (base !== null) return ['not on the branch since this session began', 'Name the commit: git rev-parse HEAD'];
   const newest = recorded.at(-1);
   if (newest === undefined) return ['not HEAD', 'Name the commit: git rev-parse HEAD'];
@@ -78,7 +78,7 @@ function whyNot({ base, recorded }: EvidenceSubject): readonly [why: string, hin
  * which commit is handed on, and without a record HEAD does. A session that Baton started has a branch: every commit that it added counts.
  */
 async function isOwnCommit(
-  { workspace, own: copy }: Pick<EvidenceOf, 'workspace' | 'own'>,
+  { workspace, own: copy }: Pick<EvidenceContext, 'workspace' | 'own'>,
   name: string,
   { base, recorded }: EvidenceSubject,
 ): Promise<boolean> {
@@ -96,9 +96,9 @@ async function isOwnCommit(
   return isAfterBase.ok && isAfterBase.value && isBeforeHead.ok && isBeforeHead.value;
 }
 
-function invalid(message: string, hint: string): ApiError {
+function evidenceError(message: string, hint: string): ApiError {
   return { code: 'invalid-evidence', message: `invalid evidence bundle: ${message}`, hint };
 }
 
 /** One byte more than is read as a message: what is larger is refused as such. */
-const MOST_BYTES = LIMITS.messageBytes + 1;
+const MAX_BYTES = PROTOCOL_LIMITS.messageBytes + 1;

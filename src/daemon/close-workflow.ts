@@ -1,12 +1,12 @@
 import { deleteRemoteBranch } from '../git/push-branch.ts';
 import { gitLines } from '../git/run-git.ts';
 import { removeWorktree } from '../git/remove-worktree.ts';
-import { loginConfig, parseRepository } from '../github/remote-url.ts';
+import { ghLoginConfig, parseRepository } from '../github/remote-url.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
-import { commentOnPull, type Measured } from './closing-comment.ts';
+import { commentOnPull, type WorkflowMeasures } from './closing-comment.ts';
 
-export interface Closed extends Measured {
+export interface ClosedWorkflow extends WorkflowMeasures {
   /** What was done, in words; also what was left as it is, and why. */
   readonly actions: readonly string[];
 }
@@ -15,7 +15,7 @@ export interface Closed extends Measured {
 export async function closeWorkflow(
   { task, dependants }: { readonly task: Task; readonly dependants: readonly string[] },
   call: Pick<Call, 'project' | 'services' | 'signal'>,
-): Promise<Closed> {
+): Promise<ClosedWorkflow> {
   const { project, services } = call;
   const { flow } = task;
   const began = Date.parse(flow.startedAt ?? '');
@@ -31,8 +31,8 @@ export async function closeWorkflow(
     actions: [
       describeMerge(flow),
       ...(await commentOnPull(task, measured, call)),
-      await clearAway(task, project, services),
-      ...(await clearAwayThere(task, project)),
+      await removeTaskWorktree(task, project, services),
+      ...(await deletePullBranch(task, project)),
       ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),
       'Issue closed',
     ],
@@ -44,7 +44,7 @@ function describeMerge({ mergeSha, mergeBase }: Task['flow']): string {
   return mergeSha === mergeBase ? `Nothing was left to merge at ${mergeSha}` : `Merged as ${mergeSha}`;
 }
 
-async function clearAway(
+async function removeTaskWorktree(
   task: Task,
   { path, stateDir, own }: Call['project'],
   services: Call['services'],
@@ -63,7 +63,7 @@ async function clearAway(
 }
 
 /** The branch at GitHub, which may also remove it by itself. */
-async function clearAwayThere({ flow }: Task, { own: copy }: Call['project']): Promise<readonly string[]> {
+async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']): Promise<readonly string[]> {
   const { place, pull } = flow;
   const repository = parseRepository(pull?.repository ?? '');
   if (place === null || !pull?.published || repository === undefined || flow.mergeSha === null) return [];
@@ -71,7 +71,7 @@ async function clearAwayThere({ flow }: Task, { own: copy }: Call['project']): P
   const { branch } = place;
   const own = await copy.with();
   if (!own.ok) return [`Branch ${branch} stays at ${remote}: ${own.problem.message}`];
-  const gone = await deleteRemoteBranch(own.value, { remote, branch, head, config: loginConfig(repository) });
+  const gone = await deleteRemoteBranch(own.value, { remote, branch, head, config: ghLoginConfig(repository) });
   if (!gone.ok) return [`Branch ${branch} stays at ${remote}: ${gone.problem.message}`];
   return [
     gone.value === 'kept'
@@ -88,8 +88,10 @@ async function countTests({ own: copy }: Call['project'], sha: string, base: str
   const asked = ['diff', '--unified=0', '--no-color', '--no-ext-diff', '--no-textconv', '--end-of-options', ...range];
   const shown = await gitLines([...asked, '--'], { cwd: own.value });
   if (!shown.ok) return 0;
-  const count = (sign: string): number => shown.value.filter((line) => line.startsWith(sign) && TEST.test(line)).length;
+  const count = (sign: string): number =>
+    shown.value.filter((line) => line.startsWith(sign) && TEST_LINE.test(line)).length;
   return Math.max(0, count('+') - count('-'));
 }
 
-const TEST = /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;
+const TEST_LINE =
+  /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;

@@ -1,11 +1,11 @@
-import { inWords, tryAgain } from '../effects/github.ts';
-import { openPulls } from '../github/pulls.ts';
-import { renderTime } from '../protocol/render-time.ts';
+import { renderGithubProblem, retryGithub } from '../effects/github.ts';
+import { openPullRequestApi } from '../github/pulls.ts';
+import { renderElapsedTime } from '../protocol/render-time.ts';
 import type { Task } from '../state/task.ts';
 import type { Call } from './call.ts';
 
 /** What a task came to. */
-export interface Measured {
+export interface WorkflowMeasures {
   readonly merge_sha: string | null;
   readonly cycle_ms: number;
   readonly review_iterations: number;
@@ -19,27 +19,30 @@ export interface Measured {
  */
 export async function commentOnPull(
   { id, flow }: Task,
-  measured: Measured,
-  { project, services, signal = NEVER }: Pick<Call, 'project' | 'services' | 'signal'>,
+  measured: WorkflowMeasures,
+  { project, services, signal = NEVER_ABORTED }: Pick<Call, 'project' | 'services' | 'signal'>,
 ): Promise<readonly string[]> {
   const { pull, mergeSha } = flow;
   const number = pull?.number ?? null;
   if (pull === null || number === null || mergeSha === null) return [];
-  const opened = openPulls(pull.repository, { env: services.env, cwd: project.path, signal });
+  const opened = openPullRequestApi(pull.repository, { env: services.env, cwd: project.path, signal });
   if (!opened.ok) return [`No closing comment: ${opened.problem.message}`];
   const mark = `<!-- baton: ${id} closed -->`;
-  const body = `${render(id, measured)}\n\n${mark}`;
-  const said = await tryAgain(() => opened.value.commentOnce(number, body, mark), signal);
-  return [said.ok ? 'Closing comment posted' : `No closing comment: ${inWords(said.problem)}`];
+  const body = `${renderComment(id, measured)}\n\n${mark}`;
+  const said = await retryGithub(() => opened.value.commentOnce(number, body, mark), signal);
+  return [said.ok ? 'Closing comment posted' : `No closing comment: ${renderGithubProblem(said.problem)}`];
 }
 
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 
-function render(id: string, { merge_sha, cycle_ms, review_iterations, commits, tests_added }: Measured): string {
+function renderComment(
+  id: string,
+  { merge_sha, cycle_ms, review_iterations, commits, tests_added }: WorkflowMeasures,
+): string {
   return [
     `\`${id}\` is done, merged as ${merge_sha}.`,
     '',
-    `- Cycle time: ${renderTime(cycle_ms)}`,
+    `- Cycle time: ${renderElapsedTime(cycle_ms)}`,
     `- Review rounds: ${review_iterations}`,
     `- Commits: ${commits}`,
     `- Tests added: ${tests_added}`,

@@ -2,15 +2,15 @@ import type { RuleDifference } from '../runbook/compare-rules.ts';
 import type { GateValue } from '../runbook/gate-fields.ts';
 
 /** One difference a line: the field, what it was, what it is, and whether that loosens a gate. */
-export function describeDifferences(differences: readonly RuleDifference[]): string {
-  const shown = differences.slice(0, MOST).map(describeDifference);
+export function renderDifferences(differences: readonly RuleDifference[]): string {
+  const shown = differences.slice(0, MAX_DIFFERENCES).map(describeDifference);
   const left = differences.length - shown.length;
   return [...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n');
 }
 
 /** An adoption as callers see it. */
-export function describeAdopted({ pinned, differences }: Adopted) {
-  return { sha256: pinned.sha256, differences, text: describeDifferences(differences) };
+export function adoptedView({ pinned, differences }: Adopted) {
+  return { sha256: pinned.sha256, differences, text: renderDifferences(differences) };
 }
 
 interface Adopted {
@@ -18,16 +18,16 @@ interface Adopted {
   readonly differences: readonly RuleDifference[];
 }
 
-const MOST = 60;
+const MAX_DIFFERENCES = 60;
 
 function describeDifference({ field, before, after, effect }: RuleDifference): string {
-  return `  ${effect}  ${field}: ${valueInWords(before)} -> ${valueInWords(after)}`;
+  return `  ${effect}  ${field}: ${renderValue(before)} -> ${renderValue(after)}`;
 }
 
-function valueInWords(value: GateValue): string {
+function renderValue(value: GateValue): string {
   if (value === null) return 'not set';
   const text = JSON.stringify(value);
-  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`;
+  return text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
 }
 
-const MOST_CHARACTERS = 200;
+const MAX_VALUE_CHARACTERS = 200;

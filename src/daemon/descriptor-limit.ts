@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** How many descriptors this process may have. Node raises the soft limit to the hard one when it starts. */
 export function readDescriptorLimit(): number {
-  return parseLimits(readLimits()) ?? reportedLimit() ?? ASSUMED;
+  return parseLimits(readLimits()) ?? reportedLimit() ?? ASSUMED_LIMIT;
 }
 
 /** From `/proc/self/limits`: `Max open files  256  256  files`. */
@@ -13,7 +13,7 @@ export function parseLimits(text: string): number | undefined {
 }
 
 /** What every system allows. */
-const ASSUMED = 256;
+const ASSUMED_LIMIT = 256;
 
 function readLimits(): string {
   try {

@@ -5,16 +5,16 @@ import { StoreProblem } from '../ledger/store-problem.ts';
 import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import type { Caller } from '../state/caller.ts';
 import { causeOf, type Log } from './log.ts';
-import { storeUnavailable } from './handler.ts';
-import { perform } from './perform.ts';
+import { storeUnavailableError } from './handler.ts';
+import { executeOperation } from './perform.ts';
 import type { FoundProject, OpenProject, Projects } from './projects.ts';
-import { INTERNAL } from './respond.ts';
-import { SHARED_WORKER, type Identity } from './tokens.ts';
+import { INTERNAL_ERROR } from './respond.ts';
+import { SHARED_WORKER, type CallerIdentity } from './tokens.ts';
 
 /** A call as it came in, over HTTP or from the outbox, after its token was found good. */
-export interface Said {
+export interface IncomingCall {
   readonly operation: string;
-  readonly identity: Identity;
+  readonly identity: CallerIdentity;
   readonly token: string;
   readonly projectPath: string | undefined;
   /** JSON as it was sent; the operation reads it. */
@@ -36,21 +36,22 @@ export interface DispatchOptions {
 }
 
 /** Finds the project and performs the operation. Whatever goes wrong inside is logged, and told without its insides. */
-export async function dispatch(said: Said, options: DispatchOptions): Promise<Answer> {
+export async function dispatchCall(said: IncomingCall, options: DispatchOptions): Promise<Answer> {
   const operation = OPERATIONS.get(said.operation);
-  if (operation === undefined) return { ok: false, error: noSuchOperation(said.operation) };
+  if (operation === undefined) return { ok: false, error: unknownOperationError(said.operation) };
   try {
     const found = await findProject(said, options.projects);
     if (!found.ok) return found;
     // What a session sent earlier comes first, whichever way it comes.
     const { project: own } = said.identity;
     const isInOrder = said.keptAt !== undefined || own === undefined || !KEEPABLE.has(said.operation);
-    if (!isInOrder && !(await options.drain(own))) return { ok: false, error: BEHIND_OTHERS };
+    if (!isInOrder && !(await options.drain(own))) return { ok: false, error: EARLIER_CALLS_WAIT };
     const { project, services } = found.open;
     const { identity, body, key, signal } = said;
     noteReport(said, found.open);
-    if (operation.kind === 'write' && MAY_BEGIN.has(identity.caller.kind)) await project.mainWatch.lookBeforeSession();
-    const answer = await perform(operation, {
+    if (operation.kind === 'write' && MAY_START_SESSION.has(identity.caller.kind))
+      await project.mainWatch.pollBeforeSession();
+    const answer = await executeOperation(operation, {
       project,
       services,
       caller: callerOf(said),
@@ -58,34 +59,34 @@ export async function dispatch(said: Said, options: DispatchOptions): Promise<An
       // Keys of one caller mean nothing to another: nobody gets an answer that was meant for somebody else.
       ...(key === undefined || operation.kind === 'read'
         ? {}
-        : { key: `${scopeOf(identity)}:${said.operation}:${key}` }),
+        : { key: `${keyScopeOf(identity)}:${said.operation}:${key}` }),
       ...(signal === undefined ? {} : { signal }),
       ...(said.keptAt === undefined ? {} : { isKept: true }),
     });
-    return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepRecord(said, answer.error, options);
+    return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepInOutbox(said, answer.error, options);
   } catch (error) {
-    if (error instanceof StoreProblem) return { ok: false, error: storeUnavailable(error.problem) };
+    if (error instanceof StoreProblem) return { ok: false, error: storeUnavailableError(error.problem) };
     options.log.error('a call failed', { operation: said.operation, cause: causeOf(error) });
-    if (isShortage(error) || isDiskFault(error)) return { ok: false, error: noRoom(error) };
-    return { ok: false, error: INTERNAL };
+    if (isShortage(error) || isDiskFault(error)) return { ok: false, error: shortageError(error) };
+    return { ok: false, error: INTERNAL_ERROR };
   }
 }
 
 /** Callers whose calls can begin a session. The other callers are sessions, or speak for one. */
-const MAY_BEGIN: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
+const MAY_START_SESSION: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
 
 /** A call that waited in the outbox says nothing about how its agent is now. */
-function noteReport({ identity: { caller }, keptAt }: Said, { project, services }: OpenProject): void {
+function noteReport({ identity: { caller }, keptAt }: IncomingCall, { project, services }: OpenProject): void {
   if (keptAt === undefined) project.lastReports.note(caller, services.monotonicMs());
 }
 
 /** A message that waited is judged by the claim that lived when it was put into the outbox. */
-function callerOf({ identity: { caller }, keptAt }: Said): Caller {
+function callerOf({ identity: { caller }, keptAt }: IncomingCall): Caller {
   return caller.kind === 'session' && keptAt !== undefined ? { ...caller, keptAt } : caller;
 }
 
 export async function findProject(
-  { identity, projectPath }: Pick<Said, 'identity' | 'projectPath'>,
+  { identity, projectPath }: Pick<IncomingCall, 'identity' | 'projectPath'>,
   projects: Projects,
 ): Promise<FoundProject> {
   if (identity.project !== undefined) return projects.find(identity.project);
@@ -93,14 +94,14 @@ export async function findProject(
   return { ok: false, error: NO_PROJECT };
 }
 
-function scopeOf({ caller }: Identity): string {
+function keyScopeOf({ caller }: CallerIdentity): string {
   if (caller.kind === 'session') return `session/${caller.sessionId}`;
   if (caller.kind === 'worker' && caller.name !== SHARED_WORKER) return `worker/${caller.name}`;
   return 'agentId' in caller ? `${caller.kind}/${caller.agentId}` : caller.kind;
 }
 
 /** A record that the store refuses is work that would be forgotten: it is kept, and delivered when the store is back. */
-function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
+function keepInOutbox(said: IncomingCall, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
   const { operation, token, key, projectPath = null } = said;
   if (key === undefined || said.keptAt !== undefined) return { ok: false, error };
   const input = new TextDecoder().decode(said.body);
@@ -113,7 +114,7 @@ function keepRecord(said: Said, error: ApiError, { outbox, onKept }: DispatchOpt
 }
 
 /** Nothing was decided about the call. Callers that keep calls keep it until there is room again. */
-function noRoom(error: unknown): ApiError {
+function shortageError(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
   return {
     code: 'store-unavailable',
@@ -122,7 +123,7 @@ function noRoom(error: unknown): ApiError {
   };
 }
 
-const BEHIND_OTHERS: ApiError = {
+const EARLIER_CALLS_WAIT: ApiError = {
   code: 'store-unavailable',
   message: 'earlier messages of this project wait for its store',
   hint: 'They are kept. Send this again in a moment.',
@@ -134,6 +135,6 @@ const NO_PROJECT: ApiError = {
   hint: 'Send the header `baton-project-path` with the path of a folder in the repository.',
 };
 
-function noSuchOperation(name: string): ApiError {
+function unknownOperationError(name: string): ApiError {
   return { code: 'no-such-operation', message: `there is no operation ${name}`, hint: 'See: baton --help' };
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Daemon } from './lifecycle.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { ask, Scene } from './running.cases.ts';
 
 let scene: Scene;
@@ -120,11 +120,11 @@ describe('the door of the daemon', () => {
   });
 
   it('refuses bodies that are too large, announced or not, and says so', async () => {
-    const large = Buffer.alloc(DOOR_LIMITS.bodyBytes + 1, ' ');
+    const large = Buffer.alloc(SERVER_LIMITS.bodyBytes + 1, ' ');
     const announced = await post('task_create', large, { 'content-length': String(large.length) });
     expect(announced).toMatchObject({ status: 413, answer: { error: { code: 'too-large' } } });
     expect(await post('task_create', large, { 'transfer-encoding': 'chunked' })).toMatchObject({ status: 413 });
-    const huge = { 'content-length': String(DOOR_LIMITS.drainedBytes + 1) };
+    const huge = { 'content-length': String(SERVER_LIMITS.drainedBytes + 1) };
     expect(await post('task_create', Buffer.alloc(1), huge)).toMatchObject({ status: 413 });
     const most = JSON.stringify({ task_id: 'most' }).padEnd(60_000);
     expect(await post('task_get', most)).toMatchObject({ status: 404, answer: { error: { code: 'no-such-task' } } });
@@ -160,7 +160,7 @@ describe('the door of the daemon', () => {
   });
 
   it('ends connections that send rubbish or far too many headers', async () => {
-    for (const text of ['rubbish\r\n\r\n', `GET / HTTP/1.1\r\nx: ${'x'.repeat(DOOR_LIMITS.headerBytes)}\r\n\r\n`]) {
+    for (const text of ['rubbish\r\n\r\n', `GET / HTTP/1.1\r\nx: ${'x'.repeat(SERVER_LIMITS.headerBytes)}\r\n\r\n`]) {
       const socket = connect(daemon.record.socket);
       socket.write(text);
       expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 4/);
@@ -173,9 +173,9 @@ describe('the door of the daemon', () => {
     const headers = `host: x\r\n${who}baton-project-path: ${repository}\r\n`;
     const body = JSON.stringify({ as: 'ada', wait_ms: 300, role: 'nobody' });
     const one = `POST /v1/task_claim HTTP/1.1\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
-    socket.write(one.repeat(DOOR_LIMITS.requestsPerConnection + 10));
+    socket.write(one.repeat(SERVER_LIMITS.requestsPerConnection + 10));
     const heard = (await socket.toArray()).join('');
-    expect(heard.match(/"code":"no-work"/g)).toHaveLength(DOOR_LIMITS.requestsPerConnection);
+    expect(heard.match(/"code":"no-work"/g)).toHaveLength(SERVER_LIMITS.requestsPerConnection);
     // Whoever asks for that much is shown the door.
     expect(heard.match(/HTTP\/1\.1 429/g)).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import type { Entry } from '../ledger/entry.ts';
 import { parseEntry, renderEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 
 /**
  * The entries of a project for whoever follows it. Followers are woken and then take what they have not seen, at their own pace: the
@@ -10,7 +10,7 @@ import { DOOR_LIMITS } from './limits.ts';
 export class EntryFeed {
   readonly #ledger: () => Ledger | undefined;
   readonly #followers = new Set<() => void>();
-  #atHand: Streamed[] = [];
+  #atHand: StreamedText[] = [];
 
   constructor(ledger: () => Ledger | undefined) {
     this.#ledger = ledger;
@@ -20,8 +20,8 @@ export class EntryFeed {
   add(entries: readonly Entry[]): void {
     if (this.#followers.size === 0) return;
     for (const entry of entries) this.#atHand.push({ seq: entry.seq, entry });
-    if (this.#atHand.length > 2 * DOOR_LIMITS.entriesAtHand)
-      this.#atHand = this.#atHand.slice(-DOOR_LIMITS.entriesAtHand);
+    if (this.#atHand.length > 2 * SERVER_LIMITS.entriesAtHand)
+      this.#atHand = this.#atHand.slice(-SERVER_LIMITS.entriesAtHand);
     for (const wake of this.#followers) wake();
   }
 
@@ -36,30 +36,31 @@ export class EntryFeed {
   }
 
   /** Some of what comes after `seq`, as events of a stream; empty where there is nothing yet. */
-  async after(seq: number): Promise<{ readonly text: string; readonly seq: number }> {
+  async readAfter(seq: number): Promise<{ readonly text: string; readonly seq: number }> {
     const [oldest] = this.#atHand;
-    if (oldest !== undefined && oldest.seq <= seq + 1) return gather(this.#atHand.slice(seq + 1 - oldest.seq), seq);
+    if (oldest !== undefined && oldest.seq <= seq + 1)
+      return joinEntries(this.#atHand.slice(seq + 1 - oldest.seq), seq);
     const ledger = this.#ledger();
     if (ledger === undefined || ledger.head.size <= seq) return { text: '', seq };
     for await (const batch of ledger.store.entries({ from: seq + 1, to: ledger.head.size })) {
-      return gather(batch.map(streamedOf), seq);
+      return joinEntries(batch.map(streamedOf), seq);
     }
     return { text: '', seq };
   }
 }
 
-interface Streamed {
+interface StreamedText {
   readonly seq: number;
   readonly entry: Entry;
   /** Made once, for all who follow. */
   text?: string;
 }
 
-function gather(entries: readonly Streamed[], after: number): { text: string; seq: number } {
+function joinEntries(entries: readonly StreamedText[], after: number): { text: string; seq: number } {
   let text = '';
   let seq = after;
   for (const each of entries) {
-    if (text.length > DOOR_LIMITS.streamBytes) break;
+    if (text.length > SERVER_LIMITS.streamBytes) break;
     each.text ??= `id: ${each.seq}\nevent: ${each.entry.type}\ndata: ${renderEntry(each.entry)}\n\n`;
     text += each.text;
     seq = each.seq;
@@ -67,7 +68,7 @@ function gather(entries: readonly Streamed[], after: number): { text: string; se
   return { text, seq };
 }
 
-function streamedOf({ seq, bytes }: { readonly seq: number; readonly bytes: Uint8Array }): Streamed {
+function streamedOf({ seq, bytes }: { readonly seq: number; readonly bytes: Uint8Array }): StreamedText {
   const entry = parseEntry(bytes);
   if (!entry.ok) throw new Error(`entry ${seq} cannot be read: ${entry.problems[0].message}`);
   return { seq, entry: entry.value };

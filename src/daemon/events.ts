@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { EntryFeed } from './entry-feed.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 
 /**
  * Sends the entries after `seq`, and then each as it becomes durable, as server-sent events whose ids are the entries'
@@ -11,21 +11,24 @@ export async function streamEvents(
   feed: EntryFeed,
   after: number,
   signal: AbortSignal,
-  stallMs: number = DOOR_LIMITS.streamStallMs,
+  stallMs: number = SERVER_LIMITS.streamStallMs,
 ): Promise<void> {
-  const bell = new Bell();
+  const bell = new WakeSignal();
   const ring = (): void => bell.ring();
   const leave = feed.follow(ring);
   signal.addEventListener('abort', ring, { once: true });
   response.once('close', ring);
   openStream(response);
   // A line of silence tells both sides that the other one lives; one that is still unsent says it as well.
-  const pulse = setInterval(() => response.writableLength === 0 && response.write(':\n\n'), DOOR_LIMITS.streamPulseMs);
+  const pulse = setInterval(
+    () => response.writableLength === 0 && response.write(':\n\n'),
+    SERVER_LIMITS.streamPulseMs,
+  );
   try {
     for (let seq = after; !signal.aborted && !response.destroyed;) {
-      const next = await feed.after(seq);
+      const next = await feed.readAfter(seq);
       if (next.seq === seq) await bell.wait();
-      else if (!(await send(response, next.text, signal, stallMs))) return;
+      else if (!(await writeText(response, next.text, signal, stallMs))) return;
       seq = next.seq;
     }
   } finally {
@@ -48,7 +51,12 @@ function openStream(response: ServerResponse): void {
 }
 
 /** False where the reader has taken nothing for so long that it is cut off. It resumes with the last id it has seen. */
-async function send(response: ServerResponse, text: string, signal: AbortSignal, stallMs: number): Promise<boolean> {
+async function writeText(
+  response: ServerResponse,
+  text: string,
+  signal: AbortSignal,
+  stallMs: number,
+): Promise<boolean> {
   if (response.write(text)) return true;
   return new Promise((resolve) => {
     const settle = (isTaken: boolean) => (): void => {
@@ -68,7 +76,7 @@ async function send(response: ServerResponse, text: string, signal: AbortSignal,
 }
 
 /** Remembers that it was rung while nobody waited. */
-class Bell {
+class WakeSignal {
   #isRung = false;
   #wake: (() => void) | undefined;
 

@@ -4,26 +4,26 @@ import { findWorktree } from '../git/worktrees.ts';
 import { redactText } from '../ledger/redact.ts';
 import { parseExitSignalIfEnabled } from '../protocol/exit-flag.ts';
 import type { ExitSignal } from '../protocol/exit-signal-shape.ts';
-import { isRepeat, type ExitAnswer } from '../state/exit-session.ts';
+import { isSameSignal, type ExitAnswer } from '../state/exit-session.ts';
 import { missionIds } from '../state/task.ts';
 import { checkEvidence, type EvidenceSubject } from './check-evidence.ts';
 import type { Call } from './call.ts';
 import { isExitProtocolOn, measureOwn } from './find-session.ts';
-import { answerOf, type Handler } from './handler.ts';
-import { order } from './task-handlers.ts';
+import { answerFor, type OperationHandler } from './handler.ts';
+import { submitCommand } from './task-handlers.ts';
 
 /**
  * The exit signal: all thirteen checks of the specification, in its order, then the end of the session. What the session really did is
  * measured before it is answered: whatever comes after the answer is not its work any more.
  */
-export const exitHandler: Handler = async (call) => {
+export const exitHandler: OperationHandler = async (call) => {
   const { input, services } = call;
   const parsed = parseExitSignalIfEnabled(input, undefined, await isExitProtocolOn(call));
   if (!parsed.ok) {
     const [{ code, message, hint }] = parsed.problems;
     return { ok: false, error: { code, message, hint } };
   }
-  const signal = asKept(parsed.value, call.project.ledger.secrets);
+  const signal = redactSignal(parsed.value, call.project.ledger.secrets);
   const error = await findBadEvidence(signal, call);
   if (error !== undefined) return { ok: false, error };
   const command = {
@@ -32,7 +32,7 @@ export const exitHandler: Handler = async (call) => {
     at: services.now().toISOString(),
     ...(await measureOwn(call)),
   };
-  return answerOf(await order<ExitAnswer>(call, { kind: 'exit-session', command }), (answer) => answer);
+  return answerFor(await submitCommand<ExitAnswer>(call, { kind: 'exit-session', command }), (answer) => answer);
 };
 
 async function findBadEvidence(signal: ExitSignal, call: Call): Promise<ApiError | undefined> {
@@ -45,7 +45,7 @@ async function findBadEvidence(signal: ExitSignal, call: Call): Promise<ApiError
   return checkEvidence(ref, { workspace, own: call.project.own, phase, subject: known?.subject });
 }
 
-interface Known {
+interface ExitSubject {
   readonly isRepeat: boolean;
   /** Undefined for a claim taken by hand. */
   readonly workspace: string | undefined;
@@ -53,12 +53,12 @@ interface Known {
 }
 
 /** What the state says about the caller's claim. */
-async function findSubject({ caller, project }: Call, signal: ExitSignal): Promise<Known | undefined> {
+async function findSubject({ caller, project }: Call, signal: ExitSignal): Promise<ExitSubject | undefined> {
   if (caller.kind !== 'session') return undefined;
-  const settled = await project.keeper.read(({ state }): Known => {
+  const settled = await project.commandLoop.read(({ state }): ExitSubject => {
     const { exit, prepared } = state.sessions.get(caller.sessionId) ?? {};
     const task = state.tasks.get(caller.taskId);
-    const isAgain = exit !== undefined && exit !== null && isRepeat(exit, signal);
+    const isAgain = exit !== undefined && exit !== null && isSameSignal(exit, signal);
     return {
       isRepeat: isAgain,
       workspace: prepared?.workspace,
@@ -79,7 +79,7 @@ async function findSubject({ caller, project }: Call, signal: ExitSignal): Promi
 async function findOwnWorktree({ caller, project }: Call): Promise<string | undefined> {
   if (caller.kind !== 'session') return undefined;
   const { taskId, epoch } = caller;
-  const branch = await project.keeper.read(({ state }) => state.tasks.get(taskId)?.flow.branch ?? null);
+  const branch = await project.commandLoop.read(({ state }) => state.tasks.get(taskId)?.flow.branch ?? null);
   if (!branch.ok || branch.answer === null) return undefined;
   const found = await findWorktree(project.path, branch.answer);
   if (!found.ok || found.value === null) return undefined;
@@ -89,7 +89,7 @@ async function findOwnWorktree({ caller, project }: Call): Promise<string | unde
 }
 
 /** As the ledger will have it: what is redacted there must be redacted here, or a repeat of the signal would look like another. */
-function asKept(signal: ExitSignal, secrets: readonly string[]): ExitSignal {
+function redactSignal(signal: ExitSignal, secrets: readonly string[]): ExitSignal {
   const { notes, pr_url } = signal;
   return {
     ...signal,

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fencePath, writeFence, type LiveClaim } from '../git/fence.ts';
-import type { Recorded } from '../state/event.ts';
+import type { RecordedEvent } from '../state/event.ts';
 import type { State } from '../state/state.ts';
 
 /**
@@ -33,7 +33,7 @@ export class Fences {
     }
   }
 
-  follow(recorded: readonly Recorded[]): void {
+  follow(recorded: readonly RecordedEvent[]): void {
     if (this.#fenced.size === 0) return;
     for (const { type, data } of recorded) {
       if (type === 'TaskClaimed') this.#write(data.task_id, { epoch: data.epoch, sessionId: data.session_id });

@@ -1,6 +1,6 @@
 import { parseEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { recordedOf } from '../state/recorded.ts';
+import { toRecordedEvent } from '../state/recorded.ts';
 import type { HandoffRef } from '../state/workflow/workflow-event.ts';
 
 export interface FoundHandoff extends HandoffRef {
@@ -31,7 +31,7 @@ const STATUS = { HandoffHeld: 'held', HandoffDelivered: 'delivered', HandoffDrop
 
 function readHandoff(bytes: Uint8Array): FoundHandoff | undefined {
   const parsed = parseEntry(bytes);
-  const recorded = parsed.ok ? recordedOf(parsed.value) : undefined;
+  const recorded = parsed.ok ? toRecordedEvent(parsed.value) : undefined;
   if (recorded === undefined) return undefined;
   const { type, data, seq, at } = recorded;
   if (type !== 'HandoffHeld' && type !== 'HandoffDelivered' && type !== 'HandoffDropped') return undefined;

@@ -6,7 +6,7 @@ import type { Project } from './project.ts';
 import { isAuthorRole } from '../state/workflow/authors.ts';
 
 /** Why a workflow could not come to its end as things are: better said before the first agent has worked than after the last. */
-export async function findHindrance(
+export async function findStartObstacle(
   runbook: Runbook,
   { path, own }: Pick<Project, 'path' | 'own'>,
 ): Promise<ApiError | undefined> {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findPeerSession, type Machine } from './find-peer-session.ts';
+import { findPeerSession, type PeerLookup } from './find-peer-session.ts';
 
 let stateDir: string;
 beforeAll(() => {
@@ -27,7 +27,7 @@ const BROWSER = 10;
 function judge({ inside, holders, sockets = [SOCKET] }: Scene) {
   let looks = 0;
   let asked = 0;
-  const machine: Machine = {
+  const machine: PeerLookup = {
     table: () => ({
       find: () => ({ parent: 1, group: 0, session: 0 }),
       environmentOf: (pid) => (pid >= 100 ? '\0BATON_AGENT_ID=a1\0' : ''),

@@ -3,13 +3,13 @@ import { readProcessTable, type ProcessTable } from '../api/process-table.ts';
 import { findPeerSocket, holdsSocket, type TcpEnds } from './tcp-peer.ts';
 
 /** What the search asks of the machine. */
-export interface Machine {
+export interface PeerLookup {
   readonly table: () => ProcessTable;
   readonly peerSocket: (ends: TcpEnds) => number | 'gone' | undefined;
   readonly holds: (pid: number, socket: number) => boolean | undefined;
 }
 
-const THIS_MACHINE: Machine = { table: readProcessTable, peerSocket: findPeerSocket, holds: holdsSocket };
+const THIS_MACHINE: PeerLookup = { table: readProcessTable, peerSocket: findPeerSocket, holds: holdsSocket };
 
 /**
  * The session of the process at the other end of a connection on loopback. Looks only among the processes inside sessions, which are few: a
@@ -23,20 +23,20 @@ export function findPeerSession(
 ): SessionAbove | 'gone' | undefined {
   const socket = machine.peerSocket(ends);
   if (socket === undefined || socket === 'gone') return socket;
-  const found = searchInside(stateDir, socket, machine);
+  const found = searchHolder(stateDir, socket, machine);
   if (found !== undefined) return found;
   // A process that ended while we looked was not found for that reason alone.
   return machine.peerSocket(ends) === socket ? undefined : 'gone';
 }
 
-function searchInside(stateDir: string, socket: number, { table: read, holds }: Machine): SessionAbove | undefined {
+function searchHolder(stateDir: string, socket: number, { table: read, holds }: PeerLookup): SessionAbove | undefined {
   const table = read();
   const finder = new SessionFinder(stateDir, table);
   const seen = new Set<number>();
   let hidden: SessionAbove | undefined;
   let last: SessionAbove | undefined;
   // A process may hand its socket to a child and end. Look until nothing new has come inside.
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     last = undefined;
     for (const pid of table.list()) {
       if (seen.has(pid)) continue;
@@ -57,4 +57,4 @@ function searchInside(stateDir: string, socket: number, { table: read, holds }: 
 }
 
 /** A session that starts processes faster than this many looks can follow is not waited for. */
-const ROUNDS = 20;
+const MAX_ROUNDS = 20;

@@ -3,7 +3,7 @@ import { refusal, type Refusal } from '../state/outcome.ts';
 export type FoundRun<T> = { readonly ok: true; readonly run: T } | { readonly ok: false; readonly refusal: Refusal };
 
 /** What an id, or the beginning of one, stands for: people type the first few characters. */
-export function findRun<T>(
+export function findRunByPrefix<T>(
   runs: ReadonlyMap<string, T>,
   id: string,
   what: 'pipeline' | 'agent' | 'decision',

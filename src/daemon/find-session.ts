@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { Result } from '../protocol/result.ts';
 import { usesExitProtocol } from '../state/exit-protocol.ts';
-import type { Prepared } from '../state/state.ts';
+import type { SessionPreparation } from '../state/state.ts';
 import { measureSession, type SessionMeasures } from '../effects/measure-session.ts';
 import type { Call } from './call.ts';
 
 /** A session that Baton started, as it stands: where it works, what it was asked, what it has reported. */
 export interface StartedSession {
-  readonly prepared: Prepared;
+  readonly prepared: SessionPreparation;
   readonly result: Result | null;
   readonly hasExited: boolean;
   /** Its task is merged: there is nothing left that it could change. */
@@ -16,7 +16,7 @@ export interface StartedSession {
 
 /** The session of whoever calls, or of the agent they name; undefined where Baton did not start it. */
 export async function findSession({ caller, project }: Call, agentId?: string): Promise<StartedSession | undefined> {
-  const settled = await project.keeper.read(({ state }) => {
+  const settled = await project.commandLoop.read(({ state }) => {
     const named = state.agents.get(agentId ?? '')?.task?.session_id ?? '';
     const id = caller.kind === 'session' ? caller.sessionId : named;
     const { prepared, result = null, exit } = state.sessions.get(id) ?? {};
@@ -31,7 +31,7 @@ export async function findSession({ caller, project }: Call, agentId?: string): 
 export async function isExitProtocolOn({ caller, project, services }: Call, agentId?: string): Promise<boolean> {
   const flag = services.exitProtocol;
   if (flag) return true;
-  const settled = await project.keeper.read(({ state }) => {
+  const settled = await project.commandLoop.read(({ state }) => {
     const named = state.agents.get(agentId ?? '')?.task?.task_id ?? '';
     return usesExitProtocol(state.tasks.get(caller.kind === 'session' ? caller.taskId : named), flag);
   });

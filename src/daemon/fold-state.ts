@@ -1,28 +1,28 @@
 import { parseEntry } from '../ledger/entry.ts';
 import { findSnapshot, type FoundSnapshot } from '../ledger/keep.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { isOfOldVersion } from '../ledger/snapshot.ts';
+import { isUnsignedSnapshotName } from '../ledger/snapshot.ts';
 import type { State } from '../state/state.ts';
 import { foldEntry } from './state-fold.ts';
-import { parseState, SNAPSHOT_NAME, trackedState } from './state-snapshot.ts';
+import { parseState, SNAPSHOT_NAME, createTrackedState } from './state-snapshot.ts';
 
 /**
  * The state of a project: the newest snapshot, and the entries since. A snapshot that is not signed by a key of the ledger, or is not of
  * this ledger, is discarded, and all entries are folded.
  */
-export async function foldState(
+export async function loadState(
   ledger: Ledger,
   onDiscarded: (name: string, why: string) => void = () => {},
 ): Promise<State> {
   const { store, head } = ledger;
-  await dropOthers(ledger, onDiscarded);
+  await removeOldSnapshots(ledger, onDiscarded);
   const found = await findSnapshot(store, ledger.snapshotTrust, SNAPSHOT_NAME);
-  const state = read(found, head.size);
+  const state = parseSnapshot(found, head.size);
   if (found !== undefined && state === undefined) {
-    onDiscarded(SNAPSHOT_NAME, found.ok ? WHY.unfit : WHY[found.fault]);
+    onDiscarded(SNAPSHOT_NAME, found.ok ? DISCARD_REASONS.unfit : DISCARD_REASONS[found.fault]);
     await store.dropSnapshot(SNAPSHOT_NAME);
   }
-  const folded = state ?? trackedState();
+  const folded = state ?? createTrackedState();
   for await (const batch of store.entries({ from: folded.seq + 1, to: head.size })) {
     for (const { bytes, seq } of batch) {
       const entry = parseEntry(bytes);
@@ -37,21 +37,21 @@ export async function foldState(
  * Drops snapshots under every other name: earlier versions left theirs, and no fold of this version compares with them. A forged one would
  * fail `baton ledger verify` for ever.
  */
-async function dropOthers({ store }: Ledger, onDiscarded: (name: string, why: string) => void): Promise<void> {
+async function removeOldSnapshots({ store }: Ledger, onDiscarded: (name: string, why: string) => void): Promise<void> {
   for (const name of await store.snapshotNames()) {
     if (name === SNAPSHOT_NAME) continue;
-    onDiscarded(name, isOfOldVersion(name) ? WHY.unsigned : WHY.unread);
+    onDiscarded(name, isUnsignedSnapshotName(name) ? DISCARD_REASONS.unsigned : DISCARD_REASONS.unread);
     await store.dropSnapshot(name);
   }
 }
 
-function read(found: FoundSnapshot | undefined, size: number): State | undefined {
+function parseSnapshot(found: FoundSnapshot | undefined, size: number): State | undefined {
   if (found === undefined || !found.ok || found.head.size > size) return undefined;
   const state = parseState(found.state);
   return state?.seq === found.head.size ? state : undefined;
 }
 
-const WHY = {
+const DISCARD_REASONS = {
   unsigned: 'it is not signed',
   unread: 'this version does not read it',
   foreign: 'no key of this ledger has signed it',

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../ledger/canonical-json.ts';
 import type { WorkerPlan } from '../protocol/run-plan.ts';
 import { withLibrary } from '../runbook/library.ts';
-import { adoptionInForce } from '../state/adoption.ts';
+import { findAdoption } from '../state/adoption.ts';
 import { decide } from '../state/decide.ts';
 import { decided, type Outcome } from '../state/outcome.ts';
 import type { Rules } from '../state/rules.ts';
@@ -13,7 +13,7 @@ import type { Project } from './project.ts';
 
 /** Records the workers of the runbook in force, if they differ from those on record. */
 export async function configureWorkers(
-  { keeper, id }: Project,
+  { commandLoop: keeper, id }: Project,
   { runbook, holdsCredential }: Pick<PinnedRunbook, 'runbook' | 'holdsCredential'>,
   log: Log,
 ): Promise<void> {
@@ -24,7 +24,7 @@ export async function configureWorkers(
   }
   const settled = await keeper.submit<unknown>({
     actor: 'system:daemon',
-    decide: ({ state, rules }) => configure(state, hasWorkflows(state) ? all : own, rules),
+    decide: ({ state, rules }) => decideWorkers(state, hasWorkflows(state) ? all : own, rules),
   });
   if (settled.ok) return;
   const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
@@ -42,13 +42,13 @@ export function withWorkers<A>(
   rules: Rules,
 ): Outcome<A> {
   // The workflow brings its own workers if another runbook was adopted meanwhile.
-  if (!started.ok || adoptionInForce(state)?.sha256 !== sha256) return started;
-  const configured = configure(state, sortedWorkers(withLibrary(runbook)), rules);
+  if (!started.ok || findAdoption(state)?.sha256 !== sha256) return started;
+  const configured = decideWorkers(state, sortedWorkers(withLibrary(runbook)), rules);
   return configured.ok ? { ...started, events: [...configured.events, ...started.events] } : configured;
 }
 
-function configure(state: State, workers: readonly WorkerPlan[], rules: Rules): Outcome<unknown> {
-  if (isSame([...state.workers.values()], workers)) return decided([], null);
+function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rules): Outcome<unknown> {
+  if (haveSameWorkers([...state.workers.values()], workers)) return decided([], null);
   return decide(state, { kind: 'configure-workers', command: { workers } }, SYSTEM, rules);
 }
 
@@ -60,7 +60,7 @@ function hasWorkflows({ tasks }: State): boolean {
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
 /** The ledger gives fields back in another order than they were written in. */
-function isSame(before: readonly WorkerPlan[], now: readonly WorkerPlan[]): boolean {
+function haveSameWorkers(before: readonly WorkerPlan[], now: readonly WorkerPlan[]): boolean {
   const [a, b] = [canonicalJson(before), canonicalJson(now)];
   return a.ok && b.ok && a.value === b.value;
 }

@@ -1,5 +1,5 @@
 import type { ApiError } from '../api/answer.ts';
-import { outcomeOf } from '../github/conclusion.ts';
+import { checkOutcome } from '../github/conclusion.ts';
 import type { CheckOutcome } from '../state/workflow/workflow-event.ts';
 
 /** What GitHub says about one check of one commit. */
@@ -36,7 +36,7 @@ export function parseReport(event: string, body: Uint8Array): ParsedReport {
   if (typeof name !== 'string' || name === '') return malformed(`${event}.name is missing`);
   if (typeof sha !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha))
     return malformed(`${event}.head_sha is not a commit`);
-  const outcome = outcomeOf(conclusion);
+  const outcome = checkOutcome(conclusion);
   return { ok: true, value: { name, sha, outcome, url: typeof url === 'string' ? url.slice(0, 500) : null } };
 }
 

@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import type { Projects } from './projects.ts';
 import { readBody } from './read-body.ts';
 import { reportCheck } from './report-check.ts';
-import { respond } from './respond.ts';
+import { sendAnswer } from './respond.ts';
 
 export const WEBHOOK_PATH = '/webhooks/github';
 
@@ -23,14 +23,14 @@ export interface WebhookOptions {
  * `POST /webhooks/github`: what GitHub says about a check of a commit. It needs no token of ours; the HMAC over the body, with a secret
  * that only GitHub and this daemon know, says that it is GitHub's, and each delivery counts once.
  */
-export async function takeWebhook(
+export async function handleWebhook(
   request: IncomingMessage,
   response: ServerResponse,
   options: WebhookOptions,
 ): Promise<void> {
-  const refuse = (error: ApiError): void => respond(response, { ok: false, error }, { closes: true });
+  const refuse = (error: ApiError): void => sendAnswer(response, { ok: false, error }, { closes: true });
   const secret = findSecret(options);
-  if (secret === undefined) return refuse(OFF);
+  if (secret === undefined) return refuse(WEBHOOK_OFF);
   const body = await readBody(request);
   if (body === 'gone') return;
   if (!body.ok) return refuse(body.error);
@@ -44,13 +44,13 @@ export async function takeWebhook(
     return refuse(NO_DELIVERY);
   const report = parseReport(event, body.bytes);
   if (!report.ok) return refuse(report.error);
-  if (report.value === undefined) return respond(response, { ok: true, result: { taken: 0 } });
-  const taken = await tell(report.value, { delivery, event }, options);
-  return typeof taken === 'number' ? respond(response, { ok: true, result: { taken } }) : refuse(taken);
+  if (report.value === undefined) return sendAnswer(response, { ok: true, result: { taken: 0 } });
+  const taken = await reportToProjects(report.value, { delivery, event }, options);
+  return typeof taken === 'number' ? sendAnswer(response, { ok: true, result: { taken } }) : refuse(taken);
 }
 
 /** How many checks waited for it; projects that wait for no such check hear nothing of it. */
-async function tell(
+async function reportToProjects(
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
   { projects }: WebhookOptions,
@@ -80,7 +80,7 @@ function isSigned(body: Uint8Array, given: string | string[] | undefined, secret
   return timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 }
 
-const OFF: ApiError = {
+const WEBHOOK_OFF: ApiError = {
   code: 'webhook-off',
   message: 'this daemon takes no webhooks of GitHub: it has no secret for them',
   hint: 'Put the secret into BATON_GITHUB_WEBHOOK_SECRET, or into github-webhook.secret in the state folder.',

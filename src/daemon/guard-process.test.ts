@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { guardProcess, type Guarded } from './guard-process.ts';
+import { guardProcess, type ProcessEvents } from './guard-process.ts';
 
 function guarded() {
   const listeners = new Map<string, (error: unknown) => void>();
   const exits: number[] = [];
   const messages: string[] = [];
-  const fake: Guarded = {
+  const fake: ProcessEvents = {
     on: (event, listener) => listeners.set(event, listener),
     exit: (code) => void exits.push(code),
   };

@@ -1,9 +1,9 @@
 import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import { causeOf, type Log } from './log.ts';
-import { RareLog } from './rare-log.ts';
+import { ThrottledLog } from './rare-log.ts';
 
 /** As much of `process` as the guard needs. */
-export interface Guarded {
+export interface ProcessEvents {
   on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
   exit(code: number): void;
 }
@@ -12,8 +12,8 @@ export interface Guarded {
  * Errors that nothing has caught. A shortage or a full disk passes: what was asked for was not done, and its caller has no answer. Anything
  * else is a mistake in Baton: the daemon ends, and the log says why. Everything that was answered is durable.
  */
-export function guardProcess(log: Log, guarded: Guarded = process): void {
-  const rare = new RareLog(log);
+export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
+  const rare = new ThrottledLog(log);
   const onError = (error: unknown): void => {
     const cause = causeOf(error);
     if (isShortage(error)) rare.error('out of descriptors, processes or memory; the daemon goes on', { cause });

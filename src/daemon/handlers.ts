@@ -5,7 +5,7 @@ import { briefHandler } from './brief-handler.ts';
 import { costsHandler } from './costs-handler.ts';
 import { DECISION_HANDLERS } from './decision-handlers.ts';
 import { exitHandler } from './exit-handler.ts';
-import type { Handler } from './handler.ts';
+import type { OperationHandler } from './handler.ts';
 import { handoffHandler } from './handoff-handler.ts';
 import { importHandler } from './import-handler.ts';
 import { LEDGER_HANDLERS } from './ledger-handlers.ts';
@@ -23,7 +23,7 @@ import { WORKTREE_HANDLERS } from './worktree-handlers.ts';
 import { WRITEBACK_HANDLERS } from './writeback-handlers.ts';
 
 /** Who answers which operation. */
-export const HANDLERS: ReadonlyMap<string, Handler> = new Map(
+export const OPERATION_HANDLERS: ReadonlyMap<string, OperationHandler> = new Map(
   Object.entries({
     ...TASK_HANDLERS,
     ...WRITEBACK_HANDLERS,

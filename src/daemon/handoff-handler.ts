@@ -1,34 +1,34 @@
 import type { ApiError } from '../api/answer.ts';
 import * as operations from '../api/writeback-operations.ts';
-import { dialectOf, type HandoffDialect, type HandoffMessage } from '../protocol/handoff/index.ts';
+import { createHandoffDialect, type HandoffDialect, type HandoffMessage } from '../protocol/handoff/index.ts';
 import type { Caller } from '../state/caller.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { actorOf } from '../state/caller.ts';
 import { decide } from '../state/decide.ts';
-import { requireFilledIn } from '../state/filled-in.ts';
+import { checkFilledIn } from '../state/filled-in.ts';
 import { refusal } from '../state/outcome.ts';
 import type { Services } from './call.ts';
-import { answerOf, badInput, handle } from './handler.ts';
+import { answerFor, inputErrorAnswer, handlerFor } from './handler.ts';
 import { redactHandoff } from './redact-handoff.ts';
 
 /** A handoff: read, routed along its edge, tied to its task, and held until its sender's session ends. */
-export const handoffHandler = handle(operations.handoffSend, async (call) => {
+export const handoffHandler = handlerFor(operations.handoffSend, async (call) => {
   const { input, caller, project, services } = call;
   const own = caller.kind === 'session' ? caller.taskId : input.task_id;
-  const known = await project.keeper.read(({ state }) => state.tasks.get(own ?? '') ?? null);
+  const known = await project.commandLoop.read(({ state }) => state.tasks.get(own ?? '') ?? null);
   const dialect = dialectFor(known.ok ? known.answer : null, services);
   const { route: find, roles } = dialect;
   const parsed = dialect.parse(input.handoff);
-  if (!parsed.ok) return badInput(parsed);
+  if (!parsed.ok) return inputErrorAnswer(parsed);
   const message = parsed.value;
   const route = find(message);
-  if (!route.ok) return badInput(route);
+  if (!route.ok) return inputErrorAnswer(route);
   const { edge, phase, next } = route.value;
   const xml = redactHandoff(input.handoff, message, dialect, project.ledger.secrets);
   if (xml === undefined) return { ok: false, error: HOLDS_CREDENTIAL };
   const handoffId = services.newId();
-  const settled = await project.keeper.submit<{ held: boolean; task_id: string }>({
+  const settled = await project.commandLoop.submit<{ held: boolean; task_id: string }>({
     actor: actorOf(caller),
     ...(call.key === undefined ? {} : { key: call.key }),
     decide: ({ state, rules }) => {
@@ -39,7 +39,7 @@ export const handoffHandler = handle(operations.handoffSend, async (call) => {
         const text = `the handoff is about issue ${message.issue_number}, and task ${task.id} is number ${task.n}`;
         return refusal('wrong-task', text, `Send issue_number ${task.n}.`);
       }
-      const filled = requireFilledIn('handoff', message);
+      const filled = checkFilledIn('handoff', message);
       if (!filled.ok) return filled;
       const from = message.kind === 'handoff' ? message.from : 'closer-agent';
       const command = {
@@ -56,7 +56,7 @@ export const handoffHandler = handle(operations.handoffSend, async (call) => {
       return outcome.ok ? { ...outcome, answer: { held: caller.kind === 'session', task_id: task.id } } : outcome;
     },
   });
-  return answerOf(settled, (answer) => ({ handoff_id: handoffId, ...answer }));
+  return answerFor(settled, (answer) => ({ handoff_id: handoffId, ...answer }));
 });
 
 const HOLDS_CREDENTIAL: ApiError = {
@@ -68,7 +68,7 @@ const HOLDS_CREDENTIAL: ApiError = {
 /** The built-in roles and edges, and those that the runbook of the task adds; without a task, the one in force. */
 function dialectFor(task: Task | null, { rulebook }: Services): HandoffDialect {
   const { workflow } = rulebook.runbookFor(task);
-  const dialect = DIALECTS.get(workflow) ?? dialectOf(workflow);
+  const dialect = DIALECTS.get(workflow) ?? createHandoffDialect(workflow);
   DIALECTS.set(workflow, dialect);
   return dialect;
 }

@@ -2,7 +2,7 @@ import { taskImport } from '../api/exchange-operations.ts';
 import type { SHOWN_STATUSES } from '../protocol/shared-fields.ts';
 import { actorOf, type Caller } from '../state/caller.ts';
 import { decideCreateTask } from '../state/create-task.ts';
-import { moveTo } from '../state/end-claim.ts';
+import { phaseMovedEvent } from '../state/end-claim.ts';
 import type { Event } from '../state/event.ts';
 import { createTask, evolveTask } from '../state/evolve-task.ts';
 import { decideOperateTask } from '../state/operate-task.ts';
@@ -10,23 +10,25 @@ import { decided, type Outcome } from '../state/outcome.ts';
 import type { Rules } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
 import { decideUpdateTask } from '../state/update-task.ts';
-import { answerOf, handle } from './handler.ts';
-import { isFileIn } from './task-handlers.ts';
+import { answerFor, handlerFor } from './handler.ts';
+import { isFileInRepository } from './task-handlers.ts';
 
 /** Many tasks in one commit, or none. */
-export const importHandler = handle(taskImport, async (call) => {
+export const importHandler = handlerFor(taskImport, async (call) => {
   const { input, caller, project, key } = call;
-  const missing = input.tasks.find(({ prompt_file: file }) => file !== undefined && !isFileIn(project.path, file));
+  const missing = input.tasks.find(
+    ({ prompt_file: file }) => file !== undefined && !isFileInRepository(project.path, file),
+  );
   if (missing !== undefined) {
     const message = `prompt_file '${missing.prompt_file}' is not a file in the repository`;
     return { ok: false, error: { code: 'bad-request', message, hint: 'Name it from the top, as in docs/tasks/x.md.' } };
   }
-  const settled = await project.keeper.submit<Imported>({
+  const settled = await project.commandLoop.submit<Imported>({
     actor: actorOf(caller),
     ...(key === undefined ? {} : { key }),
     decide: ({ state, rules }) => decideImport(state, input, caller, rules),
   });
-  return answerOf(settled, (imported) => imported);
+  return answerFor(settled, (imported) => imported);
 });
 
 /** Counts only: the answer is recorded, and an entry is small. */
@@ -60,20 +62,27 @@ function decideImport(state: State, { source, tasks }: ImportInput, caller: Call
       existing += 1;
       continue;
     }
-    const steps = [createOne(task), standOne(task, source)];
+    const steps = [decideCreate(task), decideStatus(task, source)];
     for (const step of steps) {
       const outcome = step(ahead, caller, rules);
-      if (!outcome.ok) return named(outcome, task);
-      for (const event of outcome.events) follow(ahead, event, state.seq);
+      if (!outcome.ok) return nameTask(outcome, task);
+      for (const event of outcome.events) applyEvent(ahead, event, state.seq);
       events.push(...outcome.events);
     }
   }
   return decided(events, { added: tasks.length - existing, existing });
 }
 
-type Step = (state: State, caller: Caller, rules: Rules) => Outcome<unknown>;
+type ImportStep = (state: State, caller: Caller, rules: Rules) => Outcome<unknown>;
 
-function createOne({ task_id: id, title, after, priority, status, prompt_file: promptFile }: ImportedTask): Step {
+function decideCreate({
+  task_id: id,
+  title,
+  after,
+  priority,
+  status,
+  prompt_file: promptFile,
+}: ImportedTask): ImportStep {
   const command = {
     id,
     title,
@@ -87,13 +96,18 @@ function createOne({ task_id: id, title, after, priority, status, prompt_file: p
 }
 
 /** Brings a new task to where it stands elsewhere. */
-function standOne({ task_id: id, status = 'todo', reason }: ImportedTask, source: string): Step {
+function decideStatus({ task_id: id, status = 'todo', reason }: ImportedTask, source: string): ImportStep {
   return (state, caller, rules) => {
     const task = state.tasks.get(id);
     if (task === undefined || status === 'todo') return decided([], null);
     if (status === 'in_progress') {
       return decided(
-        [moveTo(task, 'IMPLEMENTATION', { cause: 'imported', reason: `imported as in progress from ${source}` })],
+        [
+          phaseMovedEvent(task, 'IMPLEMENTATION', {
+            cause: 'imported',
+            reason: `imported as in progress from ${source}`,
+          }),
+        ],
         null,
       );
     }
@@ -107,7 +121,7 @@ function standOne({ task_id: id, status = 'todo', reason }: ImportedTask, source
 }
 
 /** As far as the next decisions look: the tasks. */
-function follow(ahead: State, event: Event, seq: number): void {
+function applyEvent(ahead: State, event: Event, seq: number): void {
   const recorded = { ...event, seq, at: '' };
   if (recorded.type === 'TaskCreated') {
     ahead.tasks.set(recorded.data.task_id, createTask(recorded));
@@ -119,7 +133,7 @@ function follow(ahead: State, event: Event, seq: number): void {
 }
 
 /** Which of them it was. */
-function named({ refusal }: Extract<Outcome<never>, { ok: false }>, { task_id }: ImportedTask): Outcome<never> {
+function nameTask({ refusal }: Extract<Outcome<never>, { ok: false }>, { task_id }: ImportedTask): Outcome<never> {
   const message = refusal.message.includes(task_id) ? refusal.message : `${task_id}: ${refusal.message}`;
   return { ok: false, refusal: { ...refusal, message } };
 }

@@ -19,7 +19,7 @@ async function scene(kept: readonly Command[], canDrain = () => true) {
   let drains = 0;
   const messages: KeptMessages = {
     areWaiting: () => waiting.length > 0,
-    hinderedMs: () => 0,
+    blockedMs: () => 0,
     drain: async () => {
       drains += 1;
       if (!canDrain()) return false;
@@ -34,7 +34,7 @@ async function scene(kept: readonly Command[], canDrain = () => true) {
     rmSync(folder, { recursive: true });
   });
   const say = async (command: Command, caller: Caller, isKept = false) =>
-    project.keeper.submit<unknown>({
+    project.commandLoop.submit<unknown>({
       actor: 'system:test',
       isKept,
       decide: ({ state, rules }) => decide(state, command, caller, rules),
@@ -42,7 +42,7 @@ async function scene(kept: readonly Command[], canDrain = () => true) {
   await say({ kind: 'create-task', command: { id: 'A', title: 'x' } }, OPERATOR);
   await say({ kind: 'claim-task', command: { id: 'A', sessionId: 's1', holder: 's1' } }, OPERATOR);
   const look = async () => {
-    const seen = await project.keeper.read(({ state }) => state.tasks.get('A'));
+    const seen = await project.commandLoop.read(({ state }) => state.tasks.get('A'));
     return seen.ok ? seen.answer : undefined;
   };
   return { say, look, drains: () => drains };

@@ -47,17 +47,18 @@ describe('a project', () => {
   it('renews no claim that ends in the commit in which it is renewed', async () => {
     await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
     await claimNext('s1', 0);
-    expect(await project.renew('A', 1)).toBe(true);
+    expect(await project.renewClaim('A', 1)).toBe(true);
     const [, renewed, revoked] = await Promise.all([
       ask({ kind: 'create-task', command: { id: 'B', title: 'x' } }),
-      project.renew('A', 1),
+      project.renewClaim('A', 1),
       ask({ kind: 'release-claim', command: { id: 'A' } }),
     ]);
     expect([renewed, revoked.ok]).toEqual([false, true]);
   });
 
   it('is read at once where nothing is under way, and after what was said before where something is', async () => {
-    const tasks = async () => project.keeper.read(({ state }) => ({ known: state.tasks.size, durable: isDurable() }));
+    const tasks = async () =>
+      project.commandLoop.read(({ state }) => ({ known: state.tasks.size, durable: isDurable() }));
     const isDurable = (): boolean => project.ledger.head.size > before;
     const before = project.ledger.head.size;
     expect(await tasks()).toMatchObject({ answer: { known: 0 } });
@@ -68,7 +69,7 @@ describe('a project', () => {
     await created;
     expect([order, isDurable()]).toEqual([['created', 'read'], true]);
     expect(await tasks()).toMatchObject({ answer: { known: 1, durable: true } });
-    const failed = await project.keeper.read(() => {
+    const failed = await project.commandLoop.read(() => {
       throw new Error('a mistake');
     });
     expect([failed.ok, mistakes.length]).toEqual([false, 1]);
@@ -79,7 +80,7 @@ describe('a project', () => {
     const { store } = project.ledger;
     const refusal = { code: 'ledger/disk-full', message: 'no room', path: '', line: null, column: null, hint: '' };
     const append = vi.spyOn(store, 'append').mockResolvedValue({ ok: false, problem: refusal });
-    const count = async () => project.keeper.read(({ state }) => state.tasks.size);
+    const count = async () => project.commandLoop.read(({ state }) => state.tasks.size);
     const [created, read, again] = await Promise.all([
       ask({ kind: 'create-task', command: { id: 'B', title: 'x' } }),
       count(),
@@ -123,7 +124,7 @@ describe('a project', () => {
     const before = project.ledger.head.size;
     const fine = (id: string) => ask({ kind: 'create-task', command: { id, title: 'x' } });
     const waiting = claimNext('s1', 10_000);
-    const thrown = project.keeper.submit({
+    const thrown = project.commandLoop.submit({
       actor: actorOf(OPERATOR),
       decide: () => {
         throw new Error('a mistake');
@@ -153,7 +154,12 @@ describe('a project', () => {
     const otherwise = { ok: false, refusal: { code: 'nothing', message: 'nothing', hint: '' } } as const;
     const gone = new AbortController();
     const patience = { ms: 10_000, otherwise, signal: gone.signal };
-    const waiting = project.keeper.submit({ actor: 'session:s', waitsFor: 'work', patience, decide: asked });
+    const waiting = project.commandLoop.submit({
+      actor: 'session:s',
+      waitsFor: 'work',
+      waitLimit: patience,
+      decide: asked,
+    });
     await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
     expect(asked).toHaveBeenCalledTimes(2);
     await claimNext('s1', 0);
@@ -191,7 +197,7 @@ describe('what follows from a command', () => {
 
   it('is still owed after a restart, with a snapshot and without', async () => {
     await ask(startPipeline(pipelinePlan([agentStep('a', { timeout_ms: 1000 })])));
-    const owed = async () => project.keeper.read(({ state }) => structuredClone([...state.effects.values()]));
+    const owed = async () => project.commandLoop.read(({ state }) => structuredClone([...state.effects.values()]));
     const before = await owed();
     expect(before).toMatchObject({ answer: [{ kind: 'wait' }, { kind: 'start-agent', start: 1 }] });
     await project.close();
@@ -227,7 +233,7 @@ describe('what follows from a command', () => {
       Array.from({ length: 1500 }, async (_, i) => ask(startPipeline(plan, {}, `p${i}`))),
     );
     expect(answers.filter(({ ok }) => !ok)).toEqual([]);
-    const owed = await project.keeper.read(({ state }) => state.effects.size);
+    const owed = await project.commandLoop.read(({ state }) => state.effects.size);
     expect(owed).toMatchObject({ answer: 1500 });
   });
 });
@@ -243,7 +249,7 @@ async function entriesAfter(seq: number): Promise<Entry[]> {
 }
 
 async function ask(command: Command, key?: string) {
-  return project.keeper.submit({
+  return project.commandLoop.submit({
     actor: actorOf(OPERATOR),
     ...(key === undefined ? {} : { key }),
     decide: ({ state, rules }) => decide(state, command, OPERATOR, rules),
@@ -252,9 +258,9 @@ async function ask(command: Command, key?: string) {
 
 async function claimNext(sessionId: string, ms: number) {
   const otherwise = { ok: false, refusal: { code: 'nothing', message: 'nothing', hint: '' } } as const;
-  return project.keeper.submit<{ id: string; epoch: number }>({
+  return project.commandLoop.submit<{ id: string; epoch: number }>({
     actor: `session:${sessionId}`,
-    patience: { ms, otherwise },
+    waitLimit: { ms, otherwise },
     decide: ({ state, ready, rules }) => {
       const [task] = ready.first(state, 1);
       if (task === undefined) return LATER;
@@ -266,7 +272,9 @@ async function claimNext(sessionId: string, ms: number) {
 }
 
 async function look() {
-  const seen = await project.keeper.read(({ state }) => structuredClone({ tasks: [...state.tasks], seq: state.seq }));
+  const seen = await project.commandLoop.read(({ state }) =>
+    structuredClone({ tasks: [...state.tasks], seq: state.seq }),
+  );
   return seen.ok ? seen.answer : undefined;
 }
 

@@ -3,52 +3,52 @@ import { join } from 'node:path';
 import { openKept, OUTBOX_LIMITS, type KeptCall, type OpenedKept } from '../api/outbox.ts';
 
 /** Whose lane a kept call is in. */
-export interface Placed {
+export interface LanedCall {
   readonly kind: 'call';
   readonly lane: string;
   /** Of the call, not only of its file: names are given again when the outbox is empty; keys are not. */
   readonly id: string;
 }
 
-export type Look = Placed | Exclude<OpenedKept, { kind: 'call' }>;
+export type LaneResult = LanedCall | Exclude<OpenedKept, { kind: 'call' }>;
 
 /**
  * Which lane each file of the outbox belongs to. The daemon asks this before every message of a session, so each file is read once: a
  * thousand messages of a project whose store is locked must not slow down the others.
  */
-export class KeptLanes {
+export class OutboxLanes {
   readonly #outbox: string;
   readonly #laneOf: (call: KeptCall) => string;
-  readonly #known = new Map<string, Placed & { readonly stamp: string }>();
+  readonly #known = new Map<string, LanedCall & { readonly stamp: string }>();
 
   constructor(outbox: string, laneOf: (call: KeptCall) => string) {
     this.#outbox = outbox;
     this.#laneOf = laneOf;
   }
 
-  look(name: string): Look {
-    const stamp = stampOf(join(this.#outbox, name));
+  readLane(name: string): LaneResult {
+    const stamp = readStamp(join(this.#outbox, name));
     const known = this.#known.get(name);
     if (known !== undefined && known.stamp === stamp) return known;
     this.#known.delete(name);
     const opened = openKept(this.#outbox, name);
     if (opened.kind !== 'call') return opened;
     const { call } = opened;
-    const placed = { kind: 'call', lane: this.#laneOf(call), id: idOf(name, call) } as const;
+    const placed = { kind: 'call', lane: this.#laneOf(call), id: keptCallId(name, call) } as const;
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     if (stamp !== undefined) this.#known.set(name, { ...placed, stamp });
     return placed;
   }
 }
 
-export function idOf(name: string, { key }: KeptCall): string {
+export function keptCallId(name: string, { key }: KeptCall): string {
   return `${name} ${key}`;
 }
 
 const MAX_KNOWN = 2 * OUTBOX_LIMITS.calls;
 
 /** Undefined if the file cannot be looked at: then it is opened, and that tells why. */
-function stampOf(path: string): string | undefined {
+function readStamp(path: string): string | undefined {
   try {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;

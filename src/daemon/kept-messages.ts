@@ -7,12 +7,12 @@ export interface KeptMessages {
   /** Records them in order; returns whether none is left. */
   drain(): Promise<boolean>;
   /** For how long they could not be recorded; 0 if nothing hinders them. */
-  hinderedMs(): number;
+  blockedMs(): number;
 }
 
-export const NO_MESSAGES: KeptMessages = { areWaiting: () => false, drain: async () => true, hinderedMs: () => 0 };
+export const NO_KEPT_MESSAGES: KeptMessages = { areWaiting: () => false, drain: async () => true, blockedMs: () => 0 };
 
-export const MESSAGES_WAIT = problem(
+export const EARLIER_MESSAGES_UNRECORDED = problem(
   'store-unavailable',
   'earlier messages of this project are not recorded yet',
   'They are kept. This is tried again by itself.',

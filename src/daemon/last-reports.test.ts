@@ -4,16 +4,16 @@ import { LastReports } from './last-reports.ts';
 describe('the last reports', () => {
   it('count from the start of the daemon until an agent has reported', () => {
     const reports = new LastReports(1000);
-    expect(reports.lastHeard('a')).toBe(undefined);
+    expect(reports.lastReportMs('a')).toBe(undefined);
     expect(reports.silentMs('a', 1500)).toBe(500);
   });
 
   it('keep the newest report of each agent', () => {
     const reports = new LastReports(0);
-    reports.heard('a', 30);
-    reports.heard('a', 20);
-    reports.heard('b', 10);
-    expect(reports.lastHeard('a')).toBe(30);
+    reports.noteAgent('a', 30);
+    reports.noteAgent('a', 20);
+    reports.noteAgent('b', 10);
+    expect(reports.lastReportMs('a')).toBe(30);
     expect(reports.silentMs('b', 25)).toBe(15);
   });
 
@@ -22,14 +22,14 @@ describe('the last reports', () => {
     reports.note({ kind: 'supervisor', agentId: 'a' }, 10);
     reports.note({ kind: 'agent', agentId: 'a' }, 20);
     reports.note({ kind: 'session', sessionId: 'a', taskId: 't', epoch: 1 }, 30);
-    expect(reports.lastHeard('a')).toBe(10);
+    expect(reports.lastReportMs('a')).toBe(10);
   });
 
   it('forget agents that do not run any more', () => {
     const reports = new LastReports(0);
-    reports.heard('a', 1);
-    reports.heard('b', 2);
+    reports.noteAgent('a', 1);
+    reports.noteAgent('b', 2);
     reports.keepOnly((id) => id === 'b');
-    expect([reports.lastHeard('a'), reports.lastHeard('b')]).toEqual([undefined, 2]);
+    expect([reports.lastReportMs('a'), reports.lastReportMs('b')]).toEqual([undefined, 2]);
   });
 });

@@ -15,15 +15,15 @@ export class LastReports {
 
   /** Any call. */
   note(caller: Caller, atMs: number): void {
-    if (caller.kind === 'supervisor') this.heard(caller.agentId, atMs);
+    if (caller.kind === 'supervisor') this.noteAgent(caller.agentId, atMs);
   }
 
-  heard(agentId: string, atMs: number): void {
+  noteAgent(agentId: string, atMs: number): void {
     this.#heardMs.set(agentId, Math.max(atMs, this.#heardMs.get(agentId) ?? -Infinity));
   }
 
   /** Returns undefined if this daemon has received no report about the agent. */
-  lastHeard(agentId: string): number | undefined {
+  lastReportMs(agentId: string): number | undefined {
     return this.#heardMs.get(agentId);
   }
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type ConnectOptions } from '../api/connect.ts';
-import { EXIT_TAKEN } from '../api/start-daemon.ts';
+import { EXIT_DAEMON_RUNNING } from '../api/start-daemon.ts';
 import { readDaemonRecord } from '../api/state-folder.ts';
 import { runDaemon } from './lifecycle.ts';
 import { isDaemon, Scene, until } from './running.cases.ts';
@@ -24,7 +24,7 @@ describe('a daemon', () => {
     expect(first.said).toBe('ready');
     const second = await scene.spawnDaemon();
     expect(second.said).toContain(`a daemon already runs for ${scene.stateDir}: process ${first.child.pid}`);
-    expect(await second.exited).toBe(EXIT_TAKEN);
+    expect(await second.exited).toBe(EXIT_DAEMON_RUNNING);
     expect(await client().health()).toMatchObject({ ok: true, result: { pid: first.child.pid } });
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
-import { belowSession } from '../api/below-session.ts';
+import { belowSessionError } from '../api/below-session.ts';
 import { clearDownIntent, hasDownIntent } from '../api/down-intent.ts';
 import { findSessionAbove } from '../api/find-session-above.ts';
 import { removeOldPasses } from '../api/operator-pass.ts';
@@ -9,12 +9,12 @@ import { findStateDir, stateFiles, type DaemonRecord } from '../api/state-folder
 import { VERSION } from '../api/version.ts';
 import { openKeyFile } from '../ledger/key-file.ts';
 import { Effects } from '../effects/effects.ts';
-import { removeLookFolders } from '../git/own/look-folder.ts';
+import { removeInspectionFolders } from '../git/own/look-folder.ts';
 import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
-import { dispatch } from './dispatch.ts';
-import { takeWebhook } from './github-webhook.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { dispatchCall } from './dispatch.ts';
+import { handleWebhook } from './github-webhook.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { lockStateFolder } from './lock.ts';
 import type { GitPort } from './git-port.ts';
 import type { KeptMessages } from './kept-messages.ts';
@@ -24,17 +24,17 @@ import { readOwnership } from './own-record.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import type { Services } from './call.ts';
 import { Projects } from './projects.ts';
-import { projectWorld } from './project-world.ts';
-import type { McpDoor, McpDoorOptions } from './mcp-door.ts';
-import { route, type Exchange } from './route.ts';
-import { Server } from './server.ts';
+import { createEffectContext } from './project-world.ts';
+import type { McpEndpoint, McpEndpointOptions } from './mcp-door.ts';
+import { route, type HttpExchange } from './route.ts';
+import { DaemonServer } from './server.ts';
 import { Rulebook } from './rulebook.ts';
 import { RunbookWatch } from './runbook-watch.ts';
-import { RareLog } from './rare-log.ts';
-import { readSettings, type Settings } from './settings.ts';
-import { Tokens } from './tokens.ts';
-import { writeWhole } from '../api/write-whole.ts';
-import { forgetRow } from '../watchdog/restart-record.ts';
+import { ThrottledLog } from './rare-log.ts';
+import { readSettings, type DaemonSettings } from './settings.ts';
+import { AccessTokens } from './tokens.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
+import { resetCrashCount } from '../watchdog/restart-record.ts';
 
 export interface DaemonOptions {
   readonly stateDir?: string;
@@ -57,19 +57,19 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
-export type Started =
+export type DaemonStarted =
   | { readonly ok: true; readonly daemon: Daemon }
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
 /** Starts a daemon in this process. It is ready when this resolves. */
-export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
+export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStarted> {
   const env = options.env ?? process.env;
   const stateDir = options.stateDir ?? findStateDir(env);
   const settings = readSettings(env);
   if (!settings.ok) return { ok: false, isTaken: false, error: settings.error };
   // A daemon has every right in its folder, and the environment of the process that starts it.
   const above = findSessionAbove(stateDir, env);
-  if (above !== undefined) return { ok: false, isTaken: false, error: belowSession(above) };
+  if (above !== undefined) return { ok: false, isTaken: false, error: belowSessionError(above) };
   const lock = lockStateFolder(stateDir);
   if (!lock.ok) return lock;
   const log = openLog(stateFiles(stateDir).log, options.echo === undefined ? {} : { echo: options.echo });
@@ -77,12 +77,12 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
   try {
     if (!isRestart) {
       clearDownIntent(stateDir);
-      forgetRow(stateDir);
+      resetCrashCount(stateDir);
     }
-    await removeLookFolders(stateDir);
+    await removeInspectionFolders(stateDir);
     return {
       ok: true,
-      daemon: await open(
+      daemon: await openDaemon(
         {
           stateDir,
           settings: settings.settings,
@@ -103,9 +103,9 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Started> {
   }
 }
 
-interface Surroundings {
+interface DaemonContext {
   readonly stateDir: string;
-  readonly settings: Settings;
+  readonly settings: DaemonSettings;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly say: ((line: string) => void) | undefined;
@@ -113,13 +113,13 @@ interface Surroundings {
   readonly beforeListening: DaemonOptions['beforeListening'];
 }
 
-async function open(
-  { stateDir, settings, log, env, say, isRestart, beforeListening }: Surroundings,
+async function openDaemon(
+  { stateDir, settings, log, env, say, isRestart, beforeListening }: DaemonContext,
   release: () => void,
 ): Promise<Daemon> {
   const files = stateFiles(stateDir);
   const started = new Date().toISOString();
-  const tokens = new Tokens(stateDir);
+  const tokens = new AccessTokens(stateDir);
   const signer = openKeyFile(files.signingKey);
   if (!signer.ok) throw new Error(signer.problems[0].message);
   const loop = new LoopPulse(settings.loopLagMs);
@@ -127,7 +127,7 @@ async function open(
   const messagesFor = (projectId: string): KeptMessages => ({
     areWaiting: () => delivery.isWaiting(projectId),
     drain: async () => delivery.drain(projectId),
-    hinderedMs: () => delivery.hinderedMs(projectId),
+    blockedMs: () => delivery.blockedMs(projectId),
   });
   const projects = new Projects({
     stateDir,
@@ -144,28 +144,28 @@ async function open(
     outbox: files.outbox,
     log,
     drain: async (projectId: string) => delivery.drain(projectId),
-    onKept: () => delivery.comeBack(),
+    onKept: () => delivery.retryLater(),
   };
   const delivery: OutboxDelivery = new OutboxDelivery({ ...shared, tokens });
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let watching: NodeJS.Timeout | undefined;
-  const rare = new RareLog(log);
+  const rare = new ThrottledLog(log);
   const stop = async (): Promise<void> => (stopping ??= close());
   const routeOptions = { ...shared, tokens, delivery, started, stateDir, stop, underWay: () => server.underWay };
-  const mcp = lazyMcpDoor({ ...shared, tokens });
-  const server = new Server({
+  const mcp = lazyMcpEndpoint({ ...shared, tokens });
+  const server = new DaemonServer({
     stateDir,
     tokens,
     log,
-    dispatch: async (said) => dispatch(said, shared),
-    webhook: async (request, response) => takeWebhook(request, response, { stateDir, env, projects, log }),
-    route: async (exchange) => (isMcp(exchange) ? (await mcp()).run(exchange) : route(exchange, routeOptions)),
+    dispatch: async (said) => dispatchCall(said, shared),
+    webhook: async (request, response) => handleWebhook(request, response, { stateDir, env, projects, log }),
+    route: async (exchange) => (isMcp(exchange) ? (await mcp()).handle(exchange) : route(exchange, routeOptions)),
   });
 
   async function close(): Promise<void> {
     log.info('stopping');
-    await server.settle();
+    await server.finishCalls();
     await delivery.stop();
     await projects.close();
     clearInterval(watching);
@@ -173,18 +173,18 @@ async function open(
     // In this order: the next daemon may begin as soon as the lock is free, and its socket has the same name as ours.
     if (readOwnership(files.record).kind === 'ours') {
       rmSync(files.record, { force: true });
-      server.closeDoors();
+      server.closeListeners();
     }
     release();
     log.info('stopped');
-    void server.farewell().then(ended.resolve);
+    void server.closeConnections().then(ended.resolve);
   }
 
   // What was kept comes before anything that is said from now on.
   await delivery.deliver();
   beforeListening?.(stateDir, log);
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
-  writeWhole(files.record, `${JSON.stringify(record)}\n`);
+  writeFileAtomically(files.record, `${JSON.stringify(record)}\n`);
   // `baton down` leaves this file if it finds no daemon. From here on it finds this one.
   if (isRestart && hasDownIntent(stateDir)) {
     await stop();
@@ -195,13 +195,13 @@ async function open(
     const owned = readOwnership(files.record);
     if (owned.kind === 'lost') log.error('the state folder was removed, or another daemon has it');
     if (owned.kind === 'lost') return void stop();
-    if (owned.kind === 'unknown') return rare.error(cannotLook(owned.error), { cause: owned.error.message });
-    delivery.glance();
+    if (owned.kind === 'unknown') return rare.error(describeWatchError(owned.error), { cause: owned.error.message });
+    delivery.deliverIfAny();
     removeOldPasses(stateDir);
   };
-  watching = setInterval(look, DOOR_LIMITS.folderCheckMs).unref();
-  void projects.begin(
-    (project, services) => new Effects(projectWorld({ project, services, tokens, settings, env, log, say })),
+  watching = setInterval(look, SERVER_LIMITS.folderCheckMs).unref();
+  void projects.start(
+    (project, services) => new Effects(createEffectContext({ project, services, tokens, settings, env, log, say })),
   );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stateDir, log, stop, stopped: ended.promise };
@@ -213,27 +213,27 @@ function hintFor(error: unknown, stateDir: string): string {
   return isShortage(error) ? 'Raise the limit on open files: ulimit -n; then: baton up' : 'See daemon.log.';
 }
 
-function cannotLook(error: Error): string {
+function describeWatchError(error: Error): string {
   return isShortage(error)
     ? 'out of descriptors: connections are dropped until some are free (ulimit -n)'
     : 'the state folder cannot be read';
 }
 
-function isMcp({ request }: Exchange): boolean {
+function isMcp({ request }: HttpExchange): boolean {
   return request.url === '/mcp' || request.url?.startsWith('/mcp?') === true;
 }
 
 /** Most daemons never hear MCP over HTTP: its libraries are loaded with the first such request. */
-function lazyMcpDoor(options: McpDoorOptions): () => Promise<McpDoor> {
-  let door: Promise<McpDoor> | undefined;
-  return async () => (door ??= import('./mcp-door.ts').then((loaded) => new loaded.McpDoor(options)));
+function lazyMcpEndpoint(options: McpEndpointOptions): () => Promise<McpEndpoint> {
+  let door: Promise<McpEndpoint> | undefined;
+  return async () => (door ??= import('./mcp-door.ts').then((loaded) => new loaded.McpEndpoint(options)));
 }
 
 function makeServices(
   path: string,
-  tokens: Tokens,
-  { exitFlag }: Settings,
-  { log, env, loop }: Pick<Surroundings, 'log' | 'env'> & Pick<Services, 'loop'>,
+  tokens: AccessTokens,
+  { exitFlag }: DaemonSettings,
+  { log, env, loop }: Pick<DaemonContext, 'log' | 'env'> & Pick<Services, 'loop'>,
 ): Services {
   // Where, and how many: what stands there is nobody's business.
   const runbook = new RunbookWatch(path, (problems) => {
@@ -251,7 +251,7 @@ function makeServices(
   const isSaid = exitFlag !== undefined && exitFlag !== '';
   return {
     newId: randomUUID,
-    issueToken: (session) => tokens.issue(session),
+    issueToken: (session) => tokens.issueSession(session),
     git: { keepCommit },
     log,
     env,

@@ -1,5 +1,5 @@
 /** Every limit of the daemon's door, in one place. Reaching one is a clear error, and nothing is lost. */
-export const DOOR_LIMITS = {
+export const SERVER_LIMITS = {
   bodyBytes: 1024 * 1024,
   /** A refused body up to this size is read to its end, so that its sender hears why it was refused. */
   drainedBytes: 16 * 1024 * 1024,

@@ -15,16 +15,16 @@ export function lockStateFolder(stateDir: string): FolderLock {
   try {
     makeFolder(stateDir);
     const { uid, mode } = statSync(stateDir);
-    if (uid !== process.getuid?.()) return notOurs(`the state folder ${stateDir} belongs to another user`);
+    if (uid !== process.getuid?.()) return folderUnusable(`the state folder ${stateDir} belongs to another user`);
     if ((mode & 0o077) !== 0) chmodSync(stateDir, 0o700);
     const lock = lockWriter(stateFiles(stateDir).lock);
-    return lock.ok ? lock : { ok: false, isTaken: true, error: taken(stateDir) };
+    return lock.ok ? lock : { ok: false, isTaken: true, error: folderLockedError(stateDir) };
   } catch (error) {
-    return notOurs(`the state folder ${stateDir} cannot be used: ${String(error)}`);
+    return folderUnusable(`the state folder ${stateDir} cannot be used: ${String(error)}`);
   }
 }
 
-function taken(stateDir: string): ApiError {
+function folderLockedError(stateDir: string): ApiError {
   const record = readDaemonRecord(stateDir);
   const who = record === undefined ? 'it has just started' : `process ${record.pid}, since ${record.started}`;
   return {
@@ -34,7 +34,7 @@ function taken(stateDir: string): ApiError {
   };
 }
 
-function notOurs(message: string): FolderLock {
+function folderUnusable(message: string): FolderLock {
   const hint = 'Name a folder of your own with BATON_STATE_DIR.';
   return { ok: false, isTaken: false, error: { code: 'bad-state-folder', message, hint } };
 }

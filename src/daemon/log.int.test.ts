@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { openLog } from './log.ts';
 
 let folder: string;
@@ -35,15 +35,15 @@ describe('the log', () => {
       vi.advanceTimersByTime(1000);
       log.info('x'.repeat(100_000));
     }
-    expect(statSync(path).size).toBeLessThanOrEqual(DOOR_LIMITS.logBytes);
-    expect(statSync(`${path}.1`).size).toBeLessThanOrEqual(DOOR_LIMITS.logBytes);
+    expect(statSync(path).size).toBeLessThanOrEqual(SERVER_LIMITS.logBytes);
+    expect(statSync(`${path}.1`).size).toBeLessThanOrEqual(SERVER_LIMITS.logBytes);
   });
 
   it('writes only so many lines a second', () => {
     vi.useFakeTimers();
     const log = openLog(path);
     for (let i = 0; i < 10_000; i++) log.info('knock');
-    expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(DOOR_LIMITS.logLinesPerSecond);
+    expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(SERVER_LIMITS.logLinesPerSecond);
   });
 
   it('does not stop the daemon where it cannot be written', () => {

@@ -1,6 +1,6 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { redactText } from '../ledger/redact.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { SpareDescriptor } from './spare-descriptor.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -24,16 +24,16 @@ export function openLog(path: string, options: { readonly echo?: (line: string) 
     const now = Date.now();
     if (Math.floor(now / 1000) !== second) [second, lines] = [Math.floor(now / 1000), 0];
     // Whoever knocks a thousand times a second at a locked door must not fill the log with it.
-    if (++lines > DOOR_LIMITS.logLinesPerSecond) return;
+    if (++lines > SERVER_LIMITS.logLinesPerSecond) return;
     const about = { at: new Date(now).toISOString(), level, message, pid: process.pid, ...withoutSecrets(fields) };
     const line = `${JSON.stringify(about)}\n`;
     options.echo?.(line);
     try {
-      if (size + line.length > DOOR_LIMITS.logBytes) {
+      if (size + line.length > SERVER_LIMITS.logBytes) {
         renameSync(path, `${path}.1`);
         size = 0;
       }
-      spare.use(() => appendFileSync(path, line, { mode: 0o600 }));
+      spare.runWithSpare(() => appendFileSync(path, line, { mode: 0o600 }));
       size += line.length;
     } catch {
       // A full disk must not stop the daemon for want of a log.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findUpstream } from '../git/main-branch/upstream.ts';
 import { Scratch } from '../git/scratch.cases.ts';
-import { findMain, type MainBranch } from '../state/main/main-branch.ts';
+import { findMain, type MainBranchState } from '../state/main/main-branch.ts';
 import { decide, type Command } from '../state/decide.ts';
 import type { Decision } from '../state/runs/decision.ts';
 import * as runs from '../state/runs/say.cases.ts';
@@ -23,18 +23,18 @@ beforeEach(async () => {
   scratch.git(repo, 'remote', 'add', 'origin', scratch.bare(`up${count}.git`));
   scratch.git(repo, 'push', '--quiet', 'origin', 'main');
   project = await open();
-  await project.mainWatch.look();
+  await project.mainWatch.poll();
   return async () => project.close();
 });
 
 describe('the watch on the main branch', () => {
   it('records commits and pulls of people, and asks nobody', async () => {
     const [first, second] = [scratch.git(repo, 'rev-parse', 'HEAD'), scratch.commit(repo, { a: '1' })];
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     scratch.git(repo, 'pack-refs', '--all');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     const third = scratch.commit(repo, { a: '2' });
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).map(({ old, new: now, fast_forward }) => [old, now, fast_forward])).toEqual([
       [null, first, true],
       [first, second, true],
@@ -46,28 +46,28 @@ describe('the watch on the main branch', () => {
   it('asks about a commit that was made while an agent ran, and shows it', async () => {
     await startAgent();
     const sha = scratch.commit(repo, { 'evil.ts': '1\n' }, 'not reviewed');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     const [decision] = await decisions();
     expect(decision).toMatchObject({ source: 'integrity', result: null });
     for (const part of [sha, 'Ada <ada@example.org> (1)', 'evil.ts | 1 +', 'coder', 'not on the upstream branch'])
       expect(decision?.context).toContain(part);
     scratch.commit(repo, { 'evil.ts': '2\n' });
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect(await decisions()).toHaveLength(1);
     scratch.git(repo, 'reset', '--quiet', '--hard', 'HEAD~2');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await decisions())[0]?.result?.kind).toBe('withdrawn');
   });
 
   it('asks about a commit that was made while the command of a step ran, also if it ended before the look', async () => {
     await tell(runs.startPipeline(runs.pipelinePlan([runs.shellStep('build')])));
-    const command = await project.keeper.read(({ state }) =>
+    const command = await project.commandLoop.read(({ state }) =>
       [...state.effects.values()].find((effect) => effect.kind === 'run-command'),
     );
     const id = command.ok ? (command.answer?.commandId ?? '') : '';
     scratch.commit(repo, { 'evil.ts': '1\n' });
     await tell(runs.finish(id));
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ sessions: [{ id, name: 'step build' }] });
     expect(await decisions()).toHaveLength(1);
   });
@@ -78,7 +78,7 @@ describe('the watch on the main branch', () => {
     scratch.commit(repo, { a: '1' });
     scratch.git(repo, 'push', '--quiet', 'origin', 'main');
     scratch.git(repo, 'update-ref', 'refs/remotes/origin/main', before);
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ on_upstream: true, sessions: [{ name: 'coder' }] });
     expect(await decisions()).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe('the watch on the main branch', () => {
     scratch.git(repo, 'remote', 'set-url', 'origin', evil);
     scratch.commit(repo, { a: '1' });
     scratch.git(repo, 'push', '--quiet', 'origin', 'main');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ on_upstream: false });
     expect(await decisions()).toHaveLength(1);
   });
@@ -101,12 +101,12 @@ describe('the watch on the main branch', () => {
     scratch.git(repo, 'remote', 'set-url', 'origin', evil);
     // A person's commit, without a session: Baton asks nobody, and sees the other address.
     scratch.commit(repo, { a: '1' });
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect(await mainNow()).toMatchObject({ upstream, trusted: null });
     await startAgent();
     scratch.commit(repo, { a: '2' });
     scratch.git(repo, 'push', '--quiet', 'origin', 'main');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ on_upstream: false });
     expect((await decisions()).map(({ context }) => context)).toEqual([expect.stringContaining('another address')]);
     scratch.git(repo, 'config', '--add', 'remote.origin.url', url);
@@ -132,7 +132,7 @@ describe('the watch on the main branch', () => {
     scratch.git(repo, 'config', 'log.showSignature', 'true');
     scratch.git(repo, 'config', 'gpg.program', join(repo, '.git/gpg.sh'));
     scratch.write(repo, { '.git/shallow': '', '.git/refs/heads/main': `${top}\n` });
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect(existsSync(mark)).toBe(false);
     expect((await moves()).at(-1)).toMatchObject({ new: top, fast_forward: false, authors: [], stat: null });
     expect(await decisions()).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('the watch on the main branch', () => {
     scratch.git(repo, 'replace', other, child);
     scratch.write(join(repo, '.git/info'), { grafts: `${other} ${first}\n` });
     scratch.git(repo, 'commit-graph', 'write', '--reachable');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ new: other, fast_forward: false });
     expect(await decisions()).toHaveLength(1);
   });
@@ -157,36 +157,36 @@ describe('the watch on the main branch', () => {
     scratch.git(repo, 'branch', 'evil');
     scratch.git(repo, 'switch', '--quiet', '--detach');
     scratch.git(repo, 'symbolic-ref', 'refs/heads/main', 'refs/heads/evil');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     const tree = scratch.git(repo, 'rev-parse', 'HEAD^{tree}');
     const sha = scratch.git(repo, 'commit-tree', '-m', 'x', tree);
     scratch.git(repo, 'update-ref', 'refs/heads/evil', sha);
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ new: sha, fast_forward: false });
     scratch.write(join(repo, '.git/refs/heads'), { main: `${scratch.git(repo, 'rev-parse', 'HEAD')}\n` });
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await decisions())[0]?.result?.kind).toBe('withdrawn');
     scratch.git(repo, 'update-ref', 'refs/remotes/origin/evil', sha);
     scratch.git(repo, 'symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/evil');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ branch: 'evil', previous_branch: 'main' });
   });
 
   it('compares with the record after a restart: what moved meanwhile is suspect only if a session was alive since', async () => {
     const id = await startAgent();
     await tell(runs.exited(id));
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     await project.close();
     const sha = scratch.commit(repo, { night: '1' });
     project = await open();
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ new: sha, sessions: [] });
     await startAgent('a2');
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     await project.close();
     scratch.commit(repo, { evil: '1' });
     project = await open();
-    await project.mainWatch.look();
+    await project.mainWatch.poll();
     expect((await moves()).at(-1)).toMatchObject({ sessions: [{ id: 'a2' }] });
     expect(await decisions()).toHaveLength(1);
   });
@@ -195,7 +195,7 @@ describe('the watch on the main branch', () => {
 async function open(): Promise<Project> {
   const stateDir = join(scratch.folder, 'state');
   const opened = await openBareProject({ id: `p${count}`, path: repo, stateDir, onMistake: fail });
-  opened.mainWatch.begin();
+  opened.mainWatch.start();
   return opened;
 }
 
@@ -204,7 +204,7 @@ function fail(error: unknown): void {
 }
 
 async function tell(command: Command): Promise<void> {
-  const settled = await project.keeper.submit<unknown>({
+  const settled = await project.commandLoop.submit<unknown>({
     actor: 'system:test',
     decide: ({ state, rules }) => decide(state, command, { kind: 'system', name: 'test' }, rules),
   });
@@ -214,7 +214,7 @@ async function tell(command: Command): Promise<void> {
 async function startAgent(id = 'a1'): Promise<string> {
   await tell(runs.startAgent(runs.agentPlan(), id));
   await tell(runs.started(id));
-  await project.mainWatch.look();
+  await project.mainWatch.poll();
   return id;
 }
 
@@ -229,18 +229,18 @@ async function moves(): Promise<Record<string, unknown>[]> {
   return found;
 }
 
-async function mainNow(): Promise<MainBranch | undefined> {
-  const read = await project.keeper.read(({ state }) => ({ main: findMain(state) }));
+async function mainNow(): Promise<MainBranchState | undefined> {
+  const read = await project.commandLoop.read(({ state }) => ({ main: findMain(state) }));
   return read.ok ? read.answer.main : undefined;
 }
 
 async function decisions(): Promise<readonly Decision[]> {
-  const read = await project.keeper.read(({ state }) => ({
+  const read = await project.commandLoop.read(({ state }) => ({
     all: [...state.decisions.values()],
     main: findMain(state),
   }));
   if (!read.ok) throw new Error('the store does not answer');
-  const main: MainBranch | undefined = read.answer.main;
+  const main: MainBranchState | undefined = read.answer.main;
   expect(main).toBeDefined();
   return read.answer.all.filter(({ source }) => source === 'integrity');
 }

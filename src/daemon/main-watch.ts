@@ -1,22 +1,22 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeWhole } from '../api/write-whole.ts';
-import { markRef, type RefMark } from '../git/main-branch/ref-mark.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
+import { readRefFingerprint, type RefFingerprint } from '../git/main-branch/ref-mark.ts';
 import { findUpstream } from '../git/main-branch/upstream.ts';
 import { findMainBranch, findRepository, findSha } from '../git/repository.ts';
 import { decide } from '../state/decide.ts';
-import { CLAIM_ENDS, type Recorded } from '../state/event.ts';
-import { findMain, type MainBranch } from '../state/main/main-branch.ts';
-import type { Move, Seen } from '../state/main/see-main.ts';
-import { isQuietSince } from '../state/main/sessions-since.ts';
+import { CLAIM_ENDS, type RecordedEvent } from '../state/event.ts';
+import { findMain, type MainBranchState } from '../state/main/main-branch.ts';
+import type { ObservedMove, ObserveResult } from '../state/main/see-main.ts';
+import { hasNoSessionSince } from '../state/main/sessions-since.ts';
 import type { Outcome } from '../state/outcome.ts';
-import type { Keeper } from './keeper.ts';
+import type { CommandLoop } from './keeper.ts';
 import { measureMain, type MeasureMain } from './measure-main.ts';
 
 export interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly id: string;
   readonly stateDir: string;
-  readonly keeper: Pick<Keeper, 'read' | 'submit'>;
+  readonly commandLoop: Pick<CommandLoop, 'read' | 'submit'>;
   /** The main branch, if the project names it. */
   readonly into: () => string | undefined;
   readonly now: () => Date;
@@ -31,7 +31,7 @@ export class MainWatch {
   readonly #options: MainWatchOptions;
   #commonDir: string | undefined;
   /** The branch that was looked at last, and its files as they were then. */
-  #last: { readonly branch: string; readonly into: string | undefined; readonly mark: RefMark } | undefined;
+  #last: { readonly branch: string; readonly into: string | undefined; readonly mark: RefFingerprint } | undefined;
   /** Until then nobody but Baton had moved the branch; undefined before the first look. */
   #seenAt: string | undefined;
   #isBegun = false;
@@ -46,25 +46,25 @@ export class MainWatch {
   }
 
   /** From now on it looks by itself. */
-  begin(): void {
+  start(): void {
     this.#isBegun = true;
   }
 
   /** Looks at the files, at most once a second; git is asked only if they have changed. */
-  glance(nowMs: number): void {
-    if (!this.#isBegun || nowMs - this.#glancedMs < LOOK_MS) return;
+  pollIfDue(nowMs: number): void {
+    if (!this.#isBegun || nowMs - this.#glancedMs < POLL_MS) return;
     this.#glancedMs = nowMs;
-    if (this.#next === undefined) void this.look();
+    if (this.#next === undefined) void this.poll();
   }
 
-  follow(recorded: readonly Recorded[]): void {
+  follow(recorded: readonly RecordedEvent[]): void {
     if (!this.#isBegun) return;
     if (recorded.some(({ type }) => SESSION_ENDS.has(type))) this.#isToKeep = true;
-    if (recorded.some(({ type }) => LOOK_AFTER.has(type))) void this.look();
+    if (recorded.some(({ type }) => POLL_AFTER.has(type))) void this.poll();
   }
 
   /** A look that begins after this call; several calls share one. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     this.#next ??= this.#running.then(async () => {
       this.#next = undefined;
       this.#running = this.#tryLook();
@@ -77,13 +77,13 @@ export class MainWatch {
    * Before a call that may begin a session: a commit made before the call is not taken for one of that session. If a session was alive
    * since the last look, every commit since then is suspect anyway.
    */
-  async lookBeforeSession(): Promise<void> {
+  async pollBeforeSession(): Promise<void> {
     if (!this.#isBegun) return;
-    const read = await this.#options.keeper.read(({ state }) => {
+    const read = await this.#options.commandLoop.read(({ state }) => {
       const main = findMain(state);
-      return main !== undefined && isQuietSince(state, this.#since(main));
+      return main !== undefined && hasNoSessionSince(state, this.#since(main));
     });
-    if (read.ok && read.answer) await this.look();
+    if (read.ok && read.answer) await this.poll();
   }
 
   async close(): Promise<void> {
@@ -93,13 +93,13 @@ export class MainWatch {
 
   async #tryLook(): Promise<void> {
     try {
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) if ((await this.#lookOnce()) !== 'stale') return;
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) if ((await this.#lookOnce()) !== 'stale') return;
     } catch (error) {
       this.#options.onMistake(error);
     }
   }
 
-  async #lookOnce(): Promise<Seen | undefined> {
+  async #lookOnce(): Promise<ObserveResult | undefined> {
     const { path, into, now } = this.#options;
     const at = now().toISOString();
     const configured = into();
@@ -118,11 +118,11 @@ export class MainWatch {
     return this.#confirm(at);
   }
 
-  async #record(branch: string, sha: string, isConfigured: boolean): Promise<Seen | undefined> {
-    const { keeper } = this.#options;
+  async #record(branch: string, sha: string, isConfigured: boolean): Promise<ObserveResult | undefined> {
+    const { commandLoop: keeper } = this.#options;
     const read = await keeper.read(({ state }) => {
       const main = findMain(state);
-      return { main, isSuspect: main !== undefined && !isQuietSince(state, this.#since(main)) };
+      return { main, isSuspect: main !== undefined && !hasNoSessionSince(state, this.#since(main)) };
     });
     if (!read.ok) return undefined;
     const { main, isSuspect } = read.answer;
@@ -130,49 +130,52 @@ export class MainWatch {
     if (main?.branch === branch && (main.sha === sha || main.prepared?.sha === sha)) return 'known';
     const scene = { ...this.#options, branch };
     const upstream = await findUpstream(scene.path, branch);
-    const move: Move | null =
+    const move: ObservedMove | null =
       main === undefined || !isSame ? null : await measureMain(scene, { main, sha, isSuspect, upstream });
     const seenAt = main === undefined ? '' : this.#since(main);
     const command = { branch, sha, upstream: upstream?.digest ?? null, isConfigured, seenAt, move };
-    const settled = await keeper.submit<Seen>({
+    const settled = await keeper.submit<ObserveResult>({
       actor: 'system:main',
-      decide: ({ state, rules }) => decide(state, { kind: 'see-main', command }, SYSTEM, rules) as Outcome<Seen>, // oxlint-disable-line typescript/no-unsafe-type-assertion
+      decide: ({ state, rules }) =>
+        decide(state, { kind: 'see-main', command }, SYSTEM, rules) as Outcome<ObserveResult>, // oxlint-disable-line typescript/no-unsafe-type-assertion
     });
     return settled.ok ? settled.answer : undefined;
   }
 
   /** The branch is where it is on record, and was so at this time. */
-  async #confirm(at: string): Promise<Seen> {
+  async #confirm(at: string): Promise<ObserveResult> {
     this.#seenAt = at;
     if (!this.#isToKeep) return 'known';
-    const read = await this.#options.keeper.read(({ state }) => ({
+    const read = await this.#options.commandLoop.read(({ state }) => ({
       main: findMain(state),
-      isQuiet: isQuietSince(state, at),
+      isQuiet: hasNoSessionSince(state, at),
     }));
     if (!read.ok || read.answer.main === undefined || !read.answer.isQuiet) return 'known';
-    keepSeen(this.#options, read.answer.main, at);
+    saveSeen(this.#options, read.answer.main, at);
     this.#isToKeep = false;
     return 'known';
   }
 
   /** Since when sessions are suspect: since the branch was last seen where it is on record. */
-  #since(main: MainBranch): string {
+  #since(main: MainBranchState): string {
     return this.#seenAt ?? readSeen(this.#options, main) ?? main.at;
   }
 
-  #mark(branch: string): RefMark | undefined {
-    return this.#commonDir === undefined ? undefined : markRef(this.#commonDir, branch, this.#options.now().getTime());
+  #mark(branch: string): RefFingerprint | undefined {
+    return this.#commonDir === undefined
+      ? undefined
+      : readRefFingerprint(this.#commonDir, branch, this.#options.now().getTime());
   }
 
-  async #markOf(branch: string): Promise<RefMark | undefined> {
+  async #markOf(branch: string): Promise<RefFingerprint | undefined> {
     const found = this.#commonDir === undefined ? await findRepository(this.#options.path) : undefined;
     if (found?.ok === true) this.#commonDir = found.value.commonDir;
     return this.#mark(branch);
   }
 }
 
-const LOOK_MS = 1000;
-const MOST_TRIES = 5;
+const POLL_MS = 1000;
+const MAX_TRIES = 5;
 const SYSTEM = { kind: 'system', name: 'main' } as const;
 
 /** Commands count as sessions: they run code of a branch. */
@@ -186,7 +189,7 @@ const COMMAND_ENDS = [
   'MergeFinished',
 ];
 const SESSION_ENDS: ReadonlySet<string> = new Set(['AgentExited', ...COMMAND_ENDS, ...Object.values(CLAIM_ENDS)]);
-const LOOK_AFTER: ReadonlySet<string> = new Set([
+const POLL_AFTER: ReadonlySet<string> = new Set([
   ...SESSION_ENDS,
   'TaskClaimed',
   'AgentRequested',
@@ -195,19 +198,19 @@ const LOOK_AFTER: ReadonlySet<string> = new Set([
   'MergeRequested',
 ]);
 
-type Kept = Pick<MainWatchOptions, 'stateDir' | 'id'>;
+type SeenFile = Pick<MainWatchOptions, 'stateDir' | 'id'>;
 
 /**
  * After a restart the daemon does not know when it last looked. It is written down once no session is alive, so that a person's commit
  * made while the daemon was away is not taken for one of a session that had ended long before. Without the file Baton asks more often.
  */
-function keepSeen(kept: Kept, { branch, sha }: MainBranch, at: string): void {
+function saveSeen(kept: SeenFile, { branch, sha }: MainBranchState, at: string): void {
   const path = seenPath(kept);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeWhole(path, `${JSON.stringify({ branch, sha, at })}\n`);
+  writeFileAtomically(path, `${JSON.stringify({ branch, sha, at })}\n`);
 }
 
-function readSeen(kept: Kept, { branch, sha, at }: MainBranch): string | undefined {
+function readSeen(kept: SeenFile, { branch, sha, at }: MainBranchState): string | undefined {
   try {
     const seen: unknown = JSON.parse(readFileSync(seenPath(kept), 'utf8'));
     if (typeof seen !== 'object' || seen === null || !('at' in seen) || typeof seen.at !== 'string') return undefined;
@@ -218,6 +221,6 @@ function readSeen(kept: Kept, { branch, sha, at }: MainBranch): string | undefin
   }
 }
 
-function seenPath({ stateDir, id }: Kept): string {
+function seenPath({ stateDir, id }: SeenFile): string {
   return join(stateDir, 'main-seen', encodeURIComponent(id).replace(/^\./, '%2E'));
 }

@@ -1,9 +1,9 @@
 import { closeSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { takePipedEnvironment } from '../api/environment-pipe.ts';
-import { EXIT_TAKEN } from '../api/start-daemon.ts';
+import { applyPipedEnvironment } from '../api/environment-pipe.ts';
+import { EXIT_DAEMON_RUNNING } from '../api/start-daemon.ts';
 import { findStateDir, stateFiles } from '../api/state-folder.ts';
-import { restartsItself } from '../watchdog/settings.ts';
+import { isRestartEnabled } from '../watchdog/settings.ts';
 import { startWatchdog, type Watchdog } from '../watchdog/start-watchdog.ts';
 import { guardProcess } from './guard-process.ts';
 import { runDaemon } from './lifecycle.ts';
@@ -11,19 +11,19 @@ import { openLog, type Log } from './log.ts';
 
 /** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
 async function main(): Promise<void> {
-  takePipedEnvironment();
+  applyPipedEnvironment();
   guardProcess(openLog(stateFiles(findStateDir(process.env)).log));
   // Whoever starts it in a terminal reads along.
   const echo = (line: string): void => void process.stderr.write(line);
-  const report = takeReport();
+  const report = openReadyReport();
   const { isInTerminal } = report;
   const isRestart = process.env['BATON_RESTARTED'] === '1';
   delete process.env['BATON_RESTARTED'];
   // Who runs it in a terminal, or a service manager, sees its end.
-  const isWatched = !isInTerminal && restartsItself(process.env);
+  const isWatched = !isInTerminal && isRestartEnabled(process.env);
   let watchdog: Watchdog | undefined;
   const beforeListening = (stateDir: string, log: Log): void => {
-    if (isWatched) watchdog = watch(stateDir, log);
+    if (isWatched) watchdog = startWatchdogFor(stateDir, log);
   };
   const leave = async (): Promise<void> => watchdog?.dismiss();
   const started = await runDaemon({ ...(isInTerminal ? { echo } : {}), isRestart, beforeListening });
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     const { message, hint } = started.error;
     // Whoever started it has a hint of their own; a terminal has nobody else to say what to do, and knows only the codes of commands.
     report.send(isInTerminal ? `Error: ${message}\n  hint: ${hint}\n` : `${message}\n`);
-    process.exit(started.isTaken && !isInTerminal ? EXIT_TAKEN : 1);
+    process.exit(started.isTaken && !isInTerminal ? EXIT_DAEMON_RUNNING : 1);
   }
   const { daemon } = started;
   let signals = 0;
@@ -53,13 +53,13 @@ async function main(): Promise<void> {
   process.exit(0);
 }
 
-function watch(stateDir: string, log: Log): Watchdog {
+function startWatchdogFor(stateDir: string, log: Log): Watchdog {
   const onLost = (reason: string): void => log.error('the watchdog ended, and another one is started', { reason });
   return startWatchdog({ stateDir, env: process.env, onLost });
 }
 
 /** The pipe of the process that started this one, which is not for those that this one starts. In a terminal there is none. */
-function takeReport(): { readonly isInTerminal: boolean; readonly send: (line: string) => void } {
+function openReadyReport(): { readonly isInTerminal: boolean; readonly send: (line: string) => void } {
   const { BATON_READY_FD: fd } = process.env;
   delete process.env['BATON_READY_FD'];
   delete process.env['NODE_COMPILE_CACHE'];

@@ -1,50 +1,50 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import { VERSION } from '../api/version.ts';
 import type { Backend } from '../mcp/backend.ts';
-import type { Connection } from '../mcp/connection.ts';
+import type { McpConnection } from '../mcp/connection.ts';
 import { createMcpHttp, type McpHttp } from '../mcp/http.ts';
-import { goneSignal, sendResponse, webRequest } from '../mcp/node-http.ts';
+import { closeSignal, sendResponse, toWebRequest } from '../mcp/node-http.ts';
 import { createMcpServer } from '../mcp/server.ts';
-import { dispatch, type DispatchOptions } from './dispatch.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { dispatchCall, type DispatchOptions } from './dispatch.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { readBody } from './read-body.ts';
-import { respond } from './respond.ts';
-import { pathIn, type Exchange } from './route.ts';
-import type { Tokens } from './tokens.ts';
+import { sendAnswer } from './respond.ts';
+import { projectPathIn, type HttpExchange } from './route.ts';
+import type { AccessTokens } from './tokens.ts';
 
-export interface McpDoorOptions extends DispatchOptions {
-  readonly tokens: Tokens;
+export interface McpEndpointOptions extends DispatchOptions {
+  readonly tokens: AccessTokens;
 }
 
 /** `/mcp`: the same operations, behind the same guards, for clients that speak MCP over HTTP. */
-export class McpDoor {
-  readonly #options: McpDoorOptions;
+export class McpEndpoint {
+  readonly #options: McpEndpointOptions;
   readonly #http: McpHttp;
   readonly #stopping = new AbortController();
 
-  constructor(options: McpDoorOptions) {
+  constructor(options: McpEndpointOptions) {
     this.#options = options;
     this.#http = createMcpHttp(
       (connection, projectPath) =>
         createMcpServer(this.#backend(projectPath, connection), { connection, version: VERSION, takesToken: true }),
-      { maxSessions: DOOR_LIMITS.mcpSessions },
+      { maxSessions: SERVER_LIMITS.mcpSessions },
     );
   }
 
-  async run({ request, response, identity, token, signal }: Exchange): Promise<void> {
-    if (identity.caller.kind === 'operator') return respond(response, { ok: false, error: NOT_FOR_OPERATORS });
-    const projectPath = pathIn(request);
-    if (projectPath === null) return respond(response, { ok: false, error: BAD_PATH });
-    const body = request.method === 'POST' ? await readBody(request) : NOTHING;
+  async handle({ request, response, identity, token, signal }: HttpExchange): Promise<void> {
+    if (identity.caller.kind === 'operator') return sendAnswer(response, { ok: false, error: NOT_FOR_OPERATORS });
+    const projectPath = projectPathIn(request);
+    if (projectPath === null) return sendAnswer(response, { ok: false, error: BAD_PATH });
+    const body = request.method === 'POST' ? await readBody(request) : EMPTY_BODY;
     if (body === 'gone') return;
-    if (!body.ok) return respond(response, body, { closes: true });
-    const gone = goneSignal(response);
+    if (!body.ok) return sendAnswer(response, body, { closes: true });
+    const gone = closeSignal(response);
     // Aborted although its sender is there: the daemon stops. Those who wait get their answers, streams without an end end.
     const onEnd = (): void => void (response.destroyed || this.#stop());
     if (signal.aborted) onEnd();
     signal.addEventListener('abort', onEnd, { once: true });
     const text = body.bytes.length === 0 ? undefined : Buffer.from(body.bytes).toString('utf8');
-    const guarded = { request: webRequest(request, text, gone), body: parse(text), token, projectPath };
+    const guarded = { request: toWebRequest(request, text, gone), body: parseJson(text), token, projectPath };
     await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
   }
 
@@ -55,7 +55,7 @@ export class McpDoor {
     setTimeout(() => void this.#http.close(), ANSWERING_MS).unref();
   }
 
-  #backend(projectPath: string | undefined, opened: Connection): Backend {
+  #backend(projectPath: string | undefined, opened: McpConnection): Backend {
     return {
       call: async (operation, input, { token = '', key, signal }): Promise<Answer> => {
         const identity = this.#options.tokens.identify(token);
@@ -72,7 +72,7 @@ export class McpDoor {
           key,
           signal: AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]),
         };
-        return dispatch(said, this.#options);
+        return dispatchCall(said, this.#options);
       },
     };
   }
@@ -80,10 +80,10 @@ export class McpDoor {
 
 const ANSWERING_MS = 500;
 
-const NOTHING = { ok: true, bytes: new Uint8Array() } as const;
+const EMPTY_BODY = { ok: true, bytes: new Uint8Array() } as const;
 
 /** What is not JSON is left to the transport, which knows how to say so. */
-function parse(text: string | undefined): unknown {
+function parseJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch {

@@ -1,21 +1,21 @@
-import { describeMove, isPartOf, measureMove } from '../git/main-branch/measure-move.ts';
+import { readMoveContent, isInHistory, measureMove } from '../git/main-branch/measure-move.ts';
 import { fetchUpstream, type Upstream } from '../git/main-branch/upstream.ts';
-import type { OwnCopy } from '../git/own/import-commits.ts';
+import type { OwnRepositoryImporter } from '../git/own/import-commits.ts';
 import type { OwnRepository } from '../git/own/own-repository.ts';
-import type { MainBranch } from '../state/main/main-branch.ts';
-import type { Move } from '../state/main/see-main.ts';
+import type { MainBranchState } from '../state/main/main-branch.ts';
+import type { ObservedMove } from '../state/main/see-main.ts';
 
 export interface MeasureMain {
   /** The top of the repository. */
   readonly path: string;
-  readonly own: OwnCopy;
+  readonly own: OwnRepositoryImporter;
   readonly branch: string;
   /** Settings of git (`name=value`) for logging in at the remote. */
   readonly login: () => readonly string[];
 }
 
 interface Asked {
-  readonly main: MainBranch;
+  readonly main: MainBranchState;
   readonly sha: string;
   /** A session was alive that could have made the move. */
   readonly isSuspect: boolean;
@@ -27,12 +27,15 @@ interface Asked {
  * upstream branch is fetched only if the answer depends on it. Commits that cannot be copied there (a shallow or partial clone, or one that
  * was made to look like it) count as rewritten history, and a person is asked.
  */
-export async function measureMain(scene: MeasureMain, { main, sha, isSuspect, upstream }: Asked): Promise<Move> {
+export async function measureMain(
+  scene: MeasureMain,
+  { main, sha, isSuspect, upstream }: Asked,
+): Promise<ObservedMove> {
   const { path, branch } = scene;
   const place = isSuspect ? await ownPlace(scene, main, sha) : path;
   if (place === undefined) return { old: main.sha, fastForward: false, commits: 0, onUpstream: null, ...UNKNOWN };
   const prepared = main.prepared?.sha;
-  const old = prepared !== undefined && (await isPartOf(place, prepared, sha)) ? prepared : main.sha;
+  const old = prepared !== undefined && (await isInHistory(place, prepared, sha)) ? prepared : main.sha;
   const { fastForward, commits } = await measureMove(place, old, sha);
   const isKept = fastForward && branch === main.branch;
   // An upstream that was exchanged since is no witness, and its address is not visited.
@@ -45,7 +48,7 @@ export async function measureMain(scene: MeasureMain, { main, sha, isSuspect, up
     fastForward,
     commits,
     onUpstream,
-    ...(own === undefined ? UNKNOWN : await describeMove(own, old, sha)),
+    ...(own === undefined ? UNKNOWN : await readMoveContent(own, old, sha)),
   };
 }
 
@@ -54,7 +57,7 @@ const UNKNOWN = { authors: [], stat: null };
 /** Baton's own repository with both commits; undefined if the new one cannot be copied there. */
 async function ownPlace(
   { own }: MeasureMain,
-  { sha: old }: MainBranch,
+  { sha: old }: MainBranchState,
   sha: string,
 ): Promise<OwnRepository | undefined> {
   // An old position that is gone from the repository may be here from before.
@@ -67,7 +70,7 @@ async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Up
   const opened = upstream === null ? null : await own.with();
   if (upstream === null || opened === null || !opened.ok) return false;
   const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: FETCH_MS });
-  return fetched.ok && isPartOf(opened.value, sha, fetched.value);
+  return fetched.ok && isInHistory(opened.value, sha, fetched.value);
 }
 
 const FETCH_MS = 30_000;

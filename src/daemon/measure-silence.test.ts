@@ -7,7 +7,7 @@ import { measureSilence } from './measure-silence.ts';
 /** The daemon has run for an hour, and heard of the agent a minute ago, if ever. */
 function silence(play: Play, isHeard = true): number | undefined {
   const lastReports = new LastReports(0);
-  if (isHeard) lastReports.heard('a1', 3_540_000);
+  if (isHeard) lastReports.noteAgent('a1', 3_540_000);
   const clocks = { lastReports, silenceMs: 600_000, nowMs: 3_600_000, now: new Date(play.at) };
   return measureSilence(play.state, 'a1', clocks)?.silentMs;
 }

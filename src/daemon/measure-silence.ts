@@ -1,5 +1,5 @@
 import type { SilenceMeasure } from '../api/proofs.ts';
-import { pendingOf } from '../engine/pending.ts';
+import { pendingActions } from '../engine/pending.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
 import type { LastReports } from './last-reports.ts';
@@ -22,7 +22,7 @@ export function measureSilence(state: State, agentId: string, clocks: SilenceClo
   if (run === undefined) return undefined;
   const { lastReports, silenceMs: limitMs, nowMs, now } = clocks;
   if (run.process === 'running') return { silentMs: lastReports.silentMs(agentId, nowMs), limitMs };
-  if (run.process === 'gone' && pendingOf(state, agentId).length > 0) return { silentMs: 0, limitMs };
+  if (run.process === 'gone' && pendingActions(state, agentId).length > 0) return { silentMs: 0, limitMs };
   return { silentMs: Math.max(0, now.getTime() - sinceMs(run)), limitMs };
 }
 

@@ -4,15 +4,15 @@ import type { Outcome } from '../state/outcome.ts';
 import type { State } from '../state/state.ts';
 import type { Call } from './call.ts';
 import type { FoundRun } from './find-run.ts';
-import type { Settled } from './request.ts';
+import type { CommandResult } from './request.ts';
 
 /** Sends a command about a run that people name by the beginning of its id: it is found in the moment in which it is decided. */
-export async function orderFor<T, A>(
+export async function submitRunCommand<T, A>(
   { project, caller, key }: Call,
   find: (state: State) => FoundRun<T>,
   command: (run: T) => Command,
-): Promise<Settled<A>> {
-  return project.keeper.submit<A>({
+): Promise<CommandResult<A>> {
+  return project.commandLoop.submit<A>({
     actor: actorOf(caller),
     ...(key === undefined ? {} : { key }),
     decide: ({ state, rules }) => {

@@ -5,13 +5,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { keepCall, listKept } from '../api/outbox.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import type { Projects } from './projects.ts';
-import { Tokens } from './tokens.ts';
+import { AccessTokens } from './tokens.ts';
 
 /** An outbox with calls of two projects. The store of `locked` cannot be written; that of `open` refuses everything. */
 function scene() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-outbox-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const tokens = new Tokens(folder);
+  const tokens = new AccessTokens(folder);
   const outbox = join(folder, 'outbox');
   const asked: string[] = [];
   const answers = { open: 'no-such-project', locked: 'store-unavailable' };
@@ -30,7 +30,12 @@ function scene() {
   const keep = (operation: string, token: string, projectPath: string | null, key: string): boolean =>
     keepCall(outbox, { v: 1, operation, input: '{}', key, token, projectPath, keptAt: '2026-01-01T00:00:00.000Z' });
   for (const project of ['locked', 'open']) {
-    keep('exit_signal', tokens.issue({ project, sessionId: 's', taskId: 't', epoch: 1 }), '/repo', `${project}-signal`);
+    keep(
+      'exit_signal',
+      tokens.issueSession({ project, sessionId: 's', taskId: 't', epoch: 1 }),
+      '/repo',
+      `${project}-signal`,
+    );
     keep('agent_report', tokens.issueSupervisor({ project, id: 's' }), null, `${project}-exited`);
   }
   return { delivery, outbox, asked, answers };

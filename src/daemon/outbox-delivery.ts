@@ -1,9 +1,9 @@
 import type { Answer } from '../api/answer.ts';
-import { findKept, listKept, openKept, removeKept, setAside, type KeptCall } from '../api/outbox.ts';
-import { dispatch, type DispatchOptions } from './dispatch.ts';
-import { idOf, KeptLanes } from './kept-lanes.ts';
+import { findKept, listKept, openKept, removeKept, setAsideKept, type KeptCall } from '../api/outbox.ts';
+import { dispatchCall, type DispatchOptions } from './dispatch.ts';
+import { keptCallId, OutboxLanes } from './kept-lanes.ts';
 import { causeOf } from './log.ts';
-import type { Tokens } from './tokens.ts';
+import type { AccessTokens } from './tokens.ts';
 
 export interface Delivered {
   readonly delivered: number;
@@ -18,9 +18,9 @@ export interface Delivered {
  * a few tries.
  */
 export class OutboxDelivery {
-  readonly #options: DispatchOptions & { readonly tokens: Tokens };
+  readonly #options: DispatchOptions & { readonly tokens: AccessTokens };
   readonly #lanes = new Map<string, Promise<LaneEnd>>();
-  readonly #placed: KeptLanes;
+  readonly #placed: OutboxLanes;
   /** Calls that were settled and whose files could not be removed. */
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, number>();
@@ -32,9 +32,9 @@ export class OutboxDelivery {
   #delayMs = FIRST_DELAY_MS;
   #isStopped = false;
 
-  constructor(options: DispatchOptions & { readonly tokens: Tokens }) {
+  constructor(options: DispatchOptions & { readonly tokens: AccessTokens }) {
     this.#options = options;
-    this.#placed = new KeptLanes(options.outbox, (call) => this.#laneOf(call));
+    this.#placed = new OutboxLanes(options.outbox, (call) => this.#laneOf(call));
   }
 
   /** Delivers all calls that are there now. */
@@ -64,18 +64,18 @@ export class OutboxDelivery {
     if (!this.isWaiting(projectId)) return true;
     if (this.#isStopped) return false;
     const { isWaiting } = await this.#run(projectId);
-    if (isWaiting) this.comeBack();
+    if (isWaiting) this.retryLater();
     return !isWaiting;
   }
 
   /** For how long the calls of this project could not be delivered, or not every file of the outbox be read. */
-  hinderedMs(projectId: string): number {
+  blockedMs(projectId: string): number {
     const since = Math.min(this.#hinderedSince.get(projectId) ?? Infinity, this.#unreadableSince ?? Infinity);
     return Math.max(0, performance.now() - since);
   }
 
   /** A caller that gave up on one daemon may have kept its call just after the next one had looked: that call is delivered too. */
-  glance(): void {
+  deliverIfAny(): void {
     const isBusy = this.#isStopped || this.#underWay > 0 || this.#again !== undefined;
     if (isBusy) return;
     const names = findKept(this.#options.outbox);
@@ -84,7 +84,7 @@ export class OutboxDelivery {
   }
 
   /** There is no event for a store that is back: tries again, less and less often. */
-  comeBack(): void {
+  retryLater(): void {
     if (this.#isStopped) return;
     clearTimeout(this.#again);
     this.#again = setTimeout(() => void this.deliver(), this.#delayMs).unref();
@@ -106,7 +106,7 @@ export class OutboxDelivery {
     const delivered = ends.reduce((sum, end) => sum + end.delivered, 0);
     const refused = ends.reduce((sum, end) => sum + end.refused, 0);
     if (delivered + refused > 0) log.info('kept calls were delivered', { delivered, refused });
-    if (!found.isComplete || ends.some(({ isWaiting }) => isWaiting)) this.comeBack();
+    if (!found.isComplete || ends.some(({ isWaiting }) => isWaiting)) this.retryLater();
     else this.#delayMs = FIRST_DELAY_MS;
     return { delivered, refused, waiting: listKept(outbox).length };
   }
@@ -119,7 +119,7 @@ export class OutboxDelivery {
     let isComplete = names !== undefined;
     if (!isComplete) log.error('the outbox cannot be read', { path: outbox });
     for (const name of names ?? []) {
-      const found = this.#placed.look(name);
+      const found = this.#placed.readLane(name);
       if (found.kind === 'call') lanes.add(found.lane);
       if (found.kind === 'corrupt') this.#setCorruptAside(name);
       if (found.kind !== 'unreadable') continue;
@@ -139,7 +139,7 @@ export class OutboxDelivery {
     const { outbox, log } = this.#options;
     log.error('a kept call cannot be read, and was set aside', { name });
     try {
-      setAside(outbox, name, 'corrupt');
+      setAsideKept(outbox, name, 'corrupt');
     } catch (error) {
       log.error('a kept call cannot be set aside', { name, cause: causeOf(error) });
     }
@@ -151,7 +151,7 @@ export class OutboxDelivery {
   }
 
   #mayBeOf(projectId: string, name: string): boolean {
-    const found = this.#placed.look(name);
+    const found = this.#placed.readLane(name);
     if (found.kind === 'unreadable') return true;
     return found.kind === 'call' && found.lane === projectId && !this.#settled.has(found.id);
   }
@@ -179,7 +179,7 @@ export class OutboxDelivery {
     if (names === undefined) return { ...counts, isWaiting: true };
     for (const name of names) {
       if (this.#isStopped) return { ...counts, isWaiting: true };
-      const found = this.#placed.look(name);
+      const found = this.#placed.readLane(name);
       if (found.kind === 'unreadable') return { ...counts, isWaiting: true };
       if (found.kind !== 'call' || found.lane !== lane || this.#settled.has(found.id)) continue;
       const opened = openKept(outbox, name);
@@ -205,11 +205,11 @@ export class OutboxDelivery {
       return 'delivered';
     }
     const { code } = answer.error;
-    if (PASSES.has(code) || (code === 'internal' && this.#mayTryAgain(idOf(name, call)))) return 'waits';
+    if (TEMPORARY_CODES.has(code) || (code === 'internal' && this.#mayTryAgain(keptCallId(name, call)))) return 'waits';
     log.error('a kept call was refused, and was set aside', { name, operation: call.operation, code });
     // Without its token: nobody needs it any more.
     const about = JSON.stringify({ ...call, token: undefined, answer });
-    this.#remove(name, call, () => setAside(outbox, name, 'refused', about));
+    this.#remove(name, call, () => setAsideKept(outbox, name, 'refused', about));
     return 'refused';
   }
 
@@ -217,7 +217,7 @@ export class OutboxDelivery {
     const identity = this.#options.tokens.identify(token);
     if (identity === undefined) return { ok: false, error: BAD_TOKEN };
     const body = Buffer.from(input);
-    return dispatch(
+    return dispatchCall(
       { operation, identity, token, key, projectPath: projectPath ?? undefined, body, keptAt },
       this.#options,
     );
@@ -225,12 +225,12 @@ export class OutboxDelivery {
 
   /** A file that stays must not hold up anything: its call has been settled. */
   #remove(name: string, call: KeptCall, remove: () => void): void {
-    this.#failures.delete(idOf(name, call));
+    this.#failures.delete(keptCallId(name, call));
     try {
       remove();
     } catch (error) {
       if (this.#settled.size >= MAX_SETTLED) this.#settled.clear();
-      this.#settled.add(idOf(name, call));
+      this.#settled.add(keptCallId(name, call));
       this.#options.log.error('a kept call was settled, and its file cannot be removed', {
         name,
         cause: causeOf(error),
@@ -262,4 +262,9 @@ const MAX_SETTLED = 10_000;
 const BAD_TOKEN = { code: 'bad-token', message: 'the token is not one of this daemon', hint: '' } as const;
 
 /** Refusals that pass by themselves. */
-const PASSES: ReadonlySet<string> = new Set(['store-unavailable', 'writeback-failed', 'rate-limited', 'stopping']);
+const TEMPORARY_CODES: ReadonlySet<string> = new Set([
+  'store-unavailable',
+  'writeback-failed',
+  'rate-limited',
+  'stopping',
+]);

@@ -2,12 +2,12 @@ import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Caller } from '../state/caller.ts';
 import type { Call } from './call.ts';
-import { HANDLERS } from './handlers.ts';
-import { refuseEnded } from './refuse-ended.ts';
+import { OPERATION_HANDLERS } from './handlers.ts';
+import { findEndedClaimError } from './refuse-ended.ts';
 
 /** Checks the input, asks the operation's handler, and never throws for anything that a caller did. */
-export async function perform(operation: Operation, call: Call): Promise<Answer> {
-  const handler = HANDLERS.get(operation.name);
+export async function executeOperation(operation: Operation, call: Call): Promise<Answer> {
+  const handler = OPERATION_HANDLERS.get(operation.name);
   if (handler === undefined) {
     return {
       ok: false,
@@ -16,9 +16,9 @@ export async function perform(operation: Operation, call: Call): Promise<Answer>
   }
   if (!mayCall(operation, call.caller)) {
     const message = `${/^[ao]/.test(call.caller.kind) ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
-    return { ok: false, error: { code: 'forbidden', message, hint: whoMay(operation, call.caller) } };
+    return { ok: false, error: { code: 'forbidden', message, hint: describeAccess(operation, call.caller) } };
   }
-  const ended = await refuseEnded(operation, call);
+  const ended = await findEndedClaimError(operation, call);
   if (ended !== undefined) return { ok: false, error: ended };
   // A project gets its rules before its first task, so that no gate is open for a moment.
   const { adoptions } = call.project;
@@ -30,7 +30,7 @@ export async function perform(operation: Operation, call: Call): Promise<Answer>
 
 const FIRST_USE: ReadonlySet<string> = new Set(['task_create', 'task_import']);
 
-function whoMay({ access }: Operation, { kind }: Caller): string {
+function describeAccess({ access }: Operation, { kind }: Caller): string {
   if (kind === 'worker' && access.includes('session')) return 'Claim the task first: task_claim.';
   if (kind === 'operator' && access.includes('session'))
     return 'It is said under a claim: set BATON_TOKEN, or --token, to the token that `baton task claim` gave.';

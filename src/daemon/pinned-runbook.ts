@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject } from '../ledger/canonical-json.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { toHex } from '../ledger/hex.ts';
-import { findBlob, keepBlob } from '../ledger/keep.ts';
+import { findBlob, storeBlob } from '../ledger/keep.ts';
 import { redactJson } from '../ledger/redact.ts';
 import { gateFieldsOf, type GateFields, type Prompts } from '../runbook/gate-fields.ts';
 import { buildRunbook } from '../runbook/build-runbook.ts';
@@ -21,7 +21,7 @@ export interface PinnedRunbook {
 }
 
 /** Fields that have no part in a gate: they follow the working file. */
-const FOLLOWED = ['$schema', 'exit_protocol', 'store', 'notify', 'commands', 'workspace'] as const;
+const FOLLOWED_FIELDS = ['$schema', 'exit_protocol', 'store', 'notify', 'commands', 'workspace'] as const;
 
 /** Undefined if the content cannot be written as canonical JSON. */
 export function pinRunbook(
@@ -30,29 +30,29 @@ export function pinRunbook(
   { sha256, secrets }: Pick<Ledger, 'sha256' | 'secrets'>,
 ): PinnedRunbook | undefined {
   const counted = Object.fromEntries(
-    Object.entries(value).filter(([name]) => !FOLLOWED.some((followed) => followed === name)),
+    Object.entries(value).filter(([name]) => !FOLLOWED_FIELDS.some((followed) => followed === name)),
   );
   const content = canonicalJson({ v: 1, runbook: counted, prompts });
   if (!content.ok) return undefined;
   // The ledger never forgets, so that no credential may get into the blob.
   const redacted = canonicalJson(redactJson(JSON.parse(content.value) as JsonObject, secrets)); // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (!redacted.ok) return undefined;
-  return open(redacted.value, toHex(sha256(new TextEncoder().encode(redacted.value))));
+  return parsePinned(redacted.value, toHex(sha256(new TextEncoder().encode(redacted.value))));
 }
 
-export async function keepPinned({ text }: PinnedRunbook, { store, sha256 }: Ledger): Promise<boolean> {
-  return (await keepBlob(store, sha256, new TextEncoder().encode(text))).ok;
+export async function storePinned({ text }: PinnedRunbook, { store, sha256 }: Ledger): Promise<boolean> {
+  return (await storeBlob(store, sha256, new TextEncoder().encode(text))).ok;
 }
 
 /** The runbook that an entry names; undefined if the store has lost it. */
 export async function findPinned(sha: string, { store, sha256 }: Ledger): Promise<PinnedRunbook | undefined> {
   const bytes = await findBlob(store, sha256, `sha256:${sha}`);
   if (bytes === undefined) return undefined;
-  return open(new TextDecoder().decode(bytes), sha);
+  return parsePinned(new TextDecoder().decode(bytes), sha);
 }
 
 /** The content was checked before it was kept, and its hash vouches for it. */
-function open(text: string, sha256: string): PinnedRunbook {
+function parsePinned(text: string, sha256: string): PinnedRunbook {
   const { runbook: value, prompts } = JSON.parse(text) as { runbook: RunbookValue; prompts: Prompts }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const runbook = buildRunbook(value);
   const holdsCredential = JSON.stringify(value).includes('[redacted:');

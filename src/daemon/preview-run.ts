@@ -1,12 +1,12 @@
 import { reactUntilQuiet } from '../engine/react-until-quiet.ts';
 import { react } from '../engine/react.ts';
 import { decide, type Command } from '../state/decide.ts';
-import type { Event, Recorded } from '../state/event.ts';
+import type { Event, RecordedEvent } from '../state/event.ts';
 import type { Outcome } from '../state/outcome.ts';
-import { readyTasks } from '../state/ready.ts';
+import { trackReadyTasks } from '../state/ready.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
-import type { View } from './request.ts';
+import type { DecideContext } from './request.ts';
 
 export interface Preview {
   /** What would be recorded, in order. */
@@ -17,22 +17,22 @@ export interface Preview {
 
 /** What commands would lead to, one after the other, up to the first things that must be done outside: the same functions, on a copy of the state. */
 export function previewRun(
-  { state, rules, at }: View,
+  { state, rules, at }: DecideContext,
   commands: readonly Command[],
   newId: () => string,
 ): Outcome<Preview> {
-  const copy = copyOf(state);
-  const ready = readyTasks(copy, rules);
+  const copy = copyState(state);
+  const ready = trackReadyTasks(copy, rules);
   const entries: Event[] = [];
-  const record = (event: Event): Recorded => {
-    const recorded: Recorded = { ...event, seq: copy.seq + 1, at, actor: 'operator:plan' };
+  const record = (event: Event): RecordedEvent => {
+    const recorded: RecordedEvent = { ...event, seq: copy.seq + 1, at, actor: 'operator:plan' };
     entries.push(event);
     evolve(copy, recorded);
     ready.note(copy, recorded);
     return recorded;
   };
   for (const command of commands) {
-    const outcome = decide(copy, command, OPERATOR, rules);
+    const outcome = decide(copy, command, PLANNING_OPERATOR, rules);
     if (!outcome.ok) return outcome;
     const first = outcome.events.map(record);
     reactUntilQuiet(first, (recorded) => react(copy, recorded, { newId, at, ready, rules }), record);
@@ -41,9 +41,9 @@ export function previewRun(
   return { ok: true, events: [], answer: { entries, effects } };
 }
 
-const OPERATOR = { kind: 'operator', name: 'plan' } as const;
+const PLANNING_OPERATOR = { kind: 'operator', name: 'plan' } as const;
 
-function copyOf(state: State): State {
+function copyState(state: State): State {
   const copy = emptyState();
   copy.seq = state.seq;
   for (const [name, map] of Object.entries(state)) {

@@ -1,19 +1,21 @@
 import { projectBrief } from '../api/project-operations.ts';
 import type { State } from '../state/state.ts';
-import type { Ending, Task } from '../state/task.ts';
-import { answerOf, handle } from './handler.ts';
+import type { ClaimEnding, Task } from '../state/task.ts';
+import { answerFor, handlerFor } from './handler.ts';
 
-const MOST = 5;
+const MAX_LISTED = 5;
 
 /** What whoever sits down in this repository wants to know first. */
-export const projectBriefHandler = handle(projectBrief, async ({ project }) => {
-  const settled = await project.keeper.submit({
+export const projectBriefHandler = handlerFor(projectBrief, async ({ project }) => {
+  const settled = await project.commandLoop.submit({
     actor: 'system:reader',
     decide: ({ state, ready }) => {
       const claimed = [...state.tasks.values()].filter(({ claim }) => claim !== null);
       const answer = {
-        claimable: ready.first(state, MOST).map(({ id, title, phase }) => ({ id, title, phase })),
-        claimed: claimed.slice(0, MOST).map(({ id, title, claim }) => ({ id, title, holder: claim?.holder ?? '' })),
+        claimable: ready.first(state, MAX_LISTED).map(({ id, title, phase }) => ({ id, title, phase })),
+        claimed: claimed
+          .slice(0, MAX_LISTED)
+          .map(({ id, title, claim }) => ({ id, title, holder: claim?.holder ?? '' })),
         claimed_total: claimed.length,
         decisions: [...state.decisions.values()].filter(({ result }) => result === null).length,
         last_session: findLastSession(state),
@@ -21,12 +23,12 @@ export const projectBriefHandler = handle(projectBrief, async ({ project }) => {
       return { ok: true, events: [], answer };
     },
   });
-  return answerOf(settled, (brief) => brief);
+  return answerFor(settled, (brief) => brief);
 });
 
 /** The claim that ended last, and what was recorded under it. */
 function findLastSession({ tasks }: State): object | null {
-  let last: { readonly task: Task; readonly ending: Ending } | undefined;
+  let last: { readonly task: Task; readonly ending: ClaimEnding } | undefined;
   for (const task of tasks.values()) {
     const ending = task.endings.at(-1);
     if (ending !== undefined && (last === undefined || ending.at > last.ending.at)) last = { task, ending };

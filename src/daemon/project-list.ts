@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 
 /** Which repository each project is, kept in `projects.json`: a session's token names only the project. */
 export class ProjectList {
@@ -22,7 +22,7 @@ export class ProjectList {
   remember(id: string, path: string): void {
     if (this.#paths.get(id) === path) return;
     this.#paths.set(id, path);
-    writeWhole(this.#path, `${JSON.stringify(Object.fromEntries(this.#paths), null, 2)}\n`);
+    writeFileAtomically(this.#path, `${JSON.stringify(Object.fromEntries(this.#paths), null, 2)}\n`);
   }
 }
 

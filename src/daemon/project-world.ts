@@ -1,31 +1,31 @@
 import { availableParallelism } from 'node:os';
 import { daemonEnvironment } from '../api/start-daemon.ts';
 import type { Effects } from '../effects/effects.ts';
-import { Turnstile } from '../effects/turnstile.ts';
+import { Semaphore } from '../effects/turnstile.ts';
 import type { EffectTimes, SessionSettings } from '../effects/world.ts';
-import type { Channel } from '../notify/channel.ts';
+import type { NotificationChannel } from '../notify/channel.ts';
 import { openChannels } from '../notify/open-channels.ts';
 import { MAX_BLOCKS } from '../protocol/decide-stop.ts';
 import { renderTemplate } from '../protocol/render-template.ts';
 import { decide, type Command } from '../state/decide.ts';
-import { keepText } from '../ledger/keep.ts';
+import { storeTextBlob } from '../ledger/keep.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Task } from '../state/task.ts';
 import { DEFAULT_LIMITS } from '../runbook/build-limits.ts';
-import { protectionOf } from '../runbook/protection-of.ts';
+import { buildProtection } from '../runbook/protection-of.ts';
 import { findPrograms } from '../supervisor/programs.ts';
 import type { Services } from './call.ts';
 import type { Log } from './log.ts';
 import type { Project } from './project.ts';
 import { sealWorkflow } from './seal-workflow.ts';
-import { leaseTimesOf, type Settings } from './settings.ts';
-import type { Tokens } from './tokens.ts';
+import { leaseTimesOf, type DaemonSettings } from './settings.ts';
+import type { AccessTokens } from './tokens.ts';
 
-export interface ProjectWorldOptions {
+export interface EffectContextOptions {
   readonly project: Project;
   readonly services: Services;
-  readonly tokens: Pick<Tokens, 'issue' | 'issueAgent' | 'issueSupervisor'>;
-  readonly settings: Settings;
+  readonly tokens: Pick<AccessTokens, 'issueSession' | 'issueAgent' | 'issueSupervisor'>;
+  readonly settings: DaemonSettings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   /** The terminal of a daemon that was started in one. */
@@ -33,33 +33,33 @@ export interface ProjectWorldOptions {
 }
 
 /** What the effects of one project may touch of the daemon. */
-export function projectWorld(options: ProjectWorldOptions): ConstructorParameters<typeof Effects>[0] {
+export function createEffectContext(options: EffectContextOptions): ConstructorParameters<typeof Effects>[0] {
   const { project, services, tokens, settings, env, log, say } = options;
-  const { id: projectId, path, stateDir, keeper } = project;
+  const { id: projectId, path, stateDir, commandLoop: keeper } = project;
   const inherited = daemonEnvironment(env);
   return {
     projectId,
     path,
     stateDir,
-    own: project.own,
+    ownRepository: project.own,
     env: inherited,
     now: services.now,
     log,
-    read: async (look) => {
+    readState: async (look) => {
       const settled = await keeper.read(({ state }) => look(state));
       return settled.ok ? settled.answer : undefined;
     },
-    tell: async (command) => tell(keeper, command),
+    submit: async (command) => submitAsSystem(keeper, command),
     isStoreWritable: () => project.isWritable,
     keepLog: async (text) => {
-      const kept = await keepText(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
+      const kept = await storeTextBlob(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
       return kept.ok ? kept.value : null;
     },
     seal: async () => sealWorkflow(project, log),
-    lookAtMain: async () => project.mainWatch.look(),
-    merges: new Turnstile(1),
-    places: project.places,
-    starts: STARTS,
+    recordMainMoves: async () => project.mainWatch.poll(),
+    mergeSemaphore: new Semaphore(1),
+    placeMutex: project.places,
+    startSemaphore: START_SLOTS,
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
     agentToken: (run) => agentToken(run, projectId, tokens),
@@ -79,7 +79,7 @@ export function projectWorld(options: ProjectWorldOptions): ConstructorParameter
   };
 }
 
-async function tell(keeper: Project['keeper'], command: Command) {
+async function submitAsSystem(keeper: Project['commandLoop'], command: Command) {
   const settled = await keeper.submit<unknown>({
     actor: `system:${ACTORS[command.kind] ?? 'effects'}`,
     decide: ({ state, rules }) => decide(state, command, SYSTEM, rules),
@@ -89,7 +89,7 @@ async function tell(keeper: Project['keeper'], command: Command) {
 }
 
 /** All projects of a daemon share the machine. */
-const STARTS = new Turnstile(4 * availableParallelism());
+const START_SLOTS = new Semaphore(4 * availableParallelism());
 
 /** Who the ledger names for what moves a task. */
 const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
@@ -103,12 +103,12 @@ const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
 const SYSTEM = { kind: 'system', name: 'effects' } as const;
 
 /** An agent under a claim speaks as its session. */
-function agentToken({ id, task }: AgentRun, project: string, tokens: ProjectWorldOptions['tokens']): string {
+function agentToken({ id, task }: AgentRun, project: string, tokens: EffectContextOptions['tokens']): string {
   if (task === null) return tokens.issueAgent({ project, id });
-  return tokens.issue({ project, sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch });
+  return tokens.issueSession({ project, sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch });
 }
 
-function timesOf({ rulebook }: Services, settings: Settings): EffectTimes {
+function timesOf({ rulebook }: Services, settings: DaemonSettings): EffectTimes {
   const { limits } = rulebook.runbookFor(null);
   return {
     killAfterMs: limits?.killAfterMs ?? 10_000,
@@ -133,27 +133,27 @@ export function sessionSettingsOf(
   const runbook = rulebook.runbookFor(task);
   const { workspace, limits, workflow, merge, git, envPass } = runbook;
   const prompts = rulebook.pinnedFor(task)?.prompts ?? null;
-  const protection = protectionOf(runbook, prompts ?? {});
+  const protection = buildProtection(runbook, prompts ?? {});
   return { workspace, limits, workflow, into: merge?.into, filters: git.filters, prompts, protection, envPass };
 }
 
 /** By the runbook as it is now: who corrects it while something waits is heard at once. */
 function channelsFor(
-  about: About,
+  about: NotificationTopic,
   { runbook }: Services,
-  { env, log, say }: Pick<ProjectWorldOptions, 'env' | 'log' | 'say'>,
-): readonly Channel[] {
-  const notify = runbook.good?.notify;
+  { env, log, say }: Pick<EffectContextOptions, 'env' | 'log' | 'say'>,
+): readonly NotificationChannel[] {
+  const notify = runbook.lastValid?.notify;
   if (notify !== undefined && !notify.on.includes(about)) return [];
-  const webhook = notify?.webhook === undefined ? undefined : fillIn(notify.webhook, env, log);
+  const webhook = notify?.webhook === undefined ? undefined : fillVariables(notify.webhook, env, log);
   const { desktop = true, terminal = true } = notify ?? {};
   const settings = { desktop, terminal, webhook };
   return openChannels(settings, say === undefined ? { env } : { env, say });
 }
 
-type About = 'attention' | 'warning' | 'done' | 'failed';
+type NotificationTopic = 'attention' | 'warning' | 'done' | 'failed';
 
-function fillIn(text: string, env: ProjectWorldOptions['env'], log: Log): string | undefined {
+function fillVariables(text: string, env: EffectContextOptions['env'], log: Log): string | undefined {
   const rendered = renderTemplate(text, { env }, { quote: 'none' });
   if (rendered.ok) return rendered.value;
   log.error('the webhook of the runbook cannot be used', { cause: rendered.problems[0].message });

@@ -1,7 +1,7 @@
 import { openKeyFile } from '../ledger/key-file.ts';
 import { ledgerPlace } from '../ledger/ledger-place.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
-import { OutsideFile } from '../ledger/outside-file.ts';
+import { OutsideCopyFile } from '../ledger/outside-file.ts';
 import { openSqliteStore } from '../ledger/sqlite/sqlite-store.ts';
 import { openProject, type Project, type ProjectOptions } from './project.ts';
 
@@ -23,7 +23,7 @@ export async function openBareProject(
       store: store.store,
       signer: signer.value,
       verifier: nodeVerifier,
-      outside: new OutsideFile(place.outside),
+      outside: new OutsideCopyFile(place.outside),
     },
   });
   if (!opened.ok) throw new Error(opened.problem.message);

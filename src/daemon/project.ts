@@ -1,16 +1,16 @@
 import type { Effects } from '../effects/effects.ts';
-import { Locks } from '../effects/locks.ts';
+import { KeyedMutex } from '../effects/locks.ts';
 import { claimsToRenew } from '../effects/leases.ts';
-import { OwnCopy } from '../git/own/import-commits.ts';
-import { loginConfig, parseRepository } from '../github/remote-url.ts';
+import { OwnRepositoryImporter } from '../git/own/import-commits.ts';
+import { ghLoginConfig, parseRepository } from '../github/remote-url.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
-import { keepSnapshot } from '../ledger/keep.ts';
+import { storeSnapshot } from '../ledger/keep.ts';
 import type { Problem } from '../protocol/problem.ts';
 import type { StoreHealth } from '../protocol/store-health.ts';
 import { decide } from '../state/decide.ts';
-import type { Recorded } from '../state/event.ts';
+import type { RecordedEvent } from '../state/event.ts';
 import { createLeases, type Leases, type LeaseTimes } from '../state/lease.ts';
 import { rulesInForce, type Rules } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
@@ -18,9 +18,9 @@ import type { Adoptions } from './adoptions.ts';
 import { CommitClock } from './commit-clock.ts';
 import { Fences } from './fences.ts';
 import { FolderProbe } from './folder-probe.ts';
-import { Keeper } from './keeper.ts';
-import { NO_MESSAGES, type KeptMessages } from './kept-messages.ts';
-import { foldState } from './fold-state.ts';
+import { CommandLoop } from './keeper.ts';
+import { NO_KEPT_MESSAGES, type KeptMessages } from './kept-messages.ts';
+import { loadState } from './fold-state.ts';
 import { LastReports } from './last-reports.ts';
 import { MainWatch } from './main-watch.ts';
 import { StoreWatch } from './store-watch.ts';
@@ -61,17 +61,17 @@ export class Project {
   readonly path: string;
   readonly stateDir: string;
   /** Baton's own copy of the repository's commits. */
-  readonly own: OwnCopy;
+  readonly own: OwnRepositoryImporter;
   readonly rules: Rules;
   readonly ledger: Ledger;
-  readonly keeper: Keeper;
+  readonly commandLoop: CommandLoop;
   readonly leases: Leases;
   readonly fences: Fences;
   /** Which runbook the project goes by; a project without a daemon around it adopts none. */
   adoptions: Adoptions | undefined;
   readonly mainWatch: MainWatch;
   /** One at a time begins to work on a branch, or removes its worktree. */
-  readonly places = new Locks();
+  readonly places = new KeyedMutex();
   /** When each running agent was last heard of. */
   readonly lastReports: LastReports;
   readonly #state: State;
@@ -87,26 +87,29 @@ export class Project {
 
   constructor(
     options: ProjectOptions,
-    parts: { ledger: Ledger; state: State; keeper: Keeper; leases: Leases; fences: Fences },
+    parts: { ledger: Ledger; state: State; keeper: CommandLoop; leases: Leases; fences: Fences },
   ) {
     this.id = options.id;
     this.path = options.path;
     this.stateDir = options.stateDir;
-    this.own = new OwnCopy({ stateDir: options.stateDir, projectId: options.id, path: options.path }, options.onImport);
+    this.own = new OwnRepositoryImporter(
+      { stateDir: options.stateDir, projectId: options.id, path: options.path },
+      options.onImport,
+    );
     this.rules = options.rules;
     this.ledger = parts.ledger;
-    this.keeper = parts.keeper;
+    this.commandLoop = parts.keeper;
     this.leases = parts.leases;
     this.fences = parts.fences;
     this.mainWatch = new MainWatch({
       ...options,
-      keeper: parts.keeper,
+      commandLoop: parts.keeper,
       own: this.own,
       into: () => rulesInForce(parts.state, options.rules).merge?.into ?? undefined,
-      login: () => loginAt(rulesInForce(parts.state, options.rules)),
+      login: () => loginConfigOf(rulesInForce(parts.state, options.rules)),
       onMistake: options.onMistake ?? ((): void => undefined),
     });
-    this.#messages = options.messages ?? NO_MESSAGES;
+    this.#messages = options.messages ?? NO_KEPT_MESSAGES;
     this.#folderProbe = new FolderProbe(options);
     this.#storeWatch = new StoreWatch(parts.ledger, options.onStoreHealth);
     this.#state = parts.state;
@@ -124,8 +127,8 @@ export class Project {
   }
 
   /** For how long messages of its sessions have waited in the outbox and could not be recorded. */
-  get messagesHinderedMs(): number {
-    return this.#messages.hinderedMs();
+  get messagesBlockedMs(): number {
+    return this.#messages.blockedMs();
   }
 
   /** Whether anything can be recorded: since when not, why, and what to do. Tries it if the last success is a while ago. */
@@ -140,38 +143,38 @@ export class Project {
   }
 
   /** From now on what the project owes to the outside is done. */
-  begin(effects: Effects): void {
-    void this.keeper
+  startEffects(effects: Effects): void {
+    void this.commandLoop
       .read(({ state }) => state.seq)
       .then(() => {
         if (this.#isClosed) return;
         this.#effects = effects;
-        effects.begin(this.#state);
+        effects.recover(this.#state);
       });
   }
 
   /** What was recorded is durable: the state is what everybody may act on. */
-  look(recorded: readonly Recorded[]): void {
-    this.#effects?.look(this.#state);
-    this.#effects?.follow(recorded);
+  applyRecorded(recorded: readonly RecordedEvent[]): void {
+    this.#effects?.reconcile(this.#state);
+    this.#effects?.onRecorded(recorded);
     this.mainWatch.follow(recorded);
     for (const { type, data } of recorded)
-      if (type === 'AgentStarted') this.lastReports.heard(data.agent_id, this.#monotonicMs());
+      if (type === 'AgentStarted') this.lastReports.noteAgent(data.agent_id, this.#monotonicMs());
   }
 
   /** The holder lives: its claim goes on. False where it has none any more. */
-  async renew(taskId: string, epoch: number): Promise<boolean> {
-    const live = await this.keeper.read(({ state }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
+  async renewClaim(taskId: string, epoch: number): Promise<boolean> {
+    const live = await this.commandLoop.read(({ state }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
     // It may have ended in the commit that the look at it has waited for.
     return live.ok && live.answer && this.leases.renew(taskId, epoch, this.#monotonicMs());
   }
 
   /** Ends the claims whose holders were not heard of. */
-  async expire(): Promise<void> {
+  async expireClaims(): Promise<void> {
     const expired = this.leases.expired(this.#monotonicMs());
     await Promise.all(
       expired.map(({ taskId, epoch }) =>
-        this.keeper.submit({
+        this.commandLoop.submit({
           actor: 'system:daemon',
           decide: ({ state, rules }) =>
             decide(state, { kind: 'expire-claim', command: { id: taskId, epoch } }, SYSTEM, rules),
@@ -183,20 +186,20 @@ export class Project {
   #tick(): void {
     const nowMs = this.#monotonicMs();
     for (const { taskId, epoch } of claimsToRenew(this.#state)) this.leases.renew(taskId, epoch, nowMs);
-    void this.expire();
+    void this.expireClaims();
     this.#effects?.tick(this.#state);
-    this.mainWatch.glance(nowMs);
+    this.mainWatch.pollIfDue(nowMs);
     this.lastReports.keepOnly((id) => this.#state.agents.get(id)?.process === 'running');
-    this.#storeWatch.glance(nowMs);
+    this.#storeWatch.probeIfDue(nowMs);
     this.#onTick(nowMs);
   }
 
   /** Keeps what start-up would otherwise have to fold again. */
   async saveSnapshot(): Promise<void> {
-    await this.keeper.idle();
+    await this.commandLoop.whenIdle();
     const { head, store, snapshotSigner } = this.ledger;
     if (head.size === this.#snapshotAt || this.#state.seq !== head.size) return;
-    await keepSnapshot(store, snapshotSigner, SNAPSHOT_NAME, head, renderState(this.#state));
+    await storeSnapshot(store, snapshotSigner, SNAPSHOT_NAME, head, renderState(this.#state));
     this.#snapshotAt = head.size;
   }
 
@@ -215,9 +218,9 @@ const FRESH_MS = 2000;
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
-function loginAt({ pulls }: Rules): readonly string[] {
+function loginConfigOf({ pulls }: Rules): readonly string[] {
   const repository = pulls === undefined ? undefined : parseRepository(pulls.repository);
-  return repository === undefined ? [] : loginConfig(repository);
+  return repository === undefined ? [] : ghLoginConfig(repository);
 }
 
 export type OpenedProject =
@@ -227,19 +230,19 @@ export type OpenedProject =
 /** Opens the ledger, folds the state from the newest snapshot on, and gives every live claim a full interval. */
 export async function openProject(options: ProjectOptions): Promise<OpenedProject> {
   const clock = new CommitClock(options.now);
-  let keeper: Keeper | undefined;
+  let keeper: CommandLoop | undefined;
   const opened = await openLedger({
     ...options.ledger,
     project: options.id,
     clock: () => clock.read(),
     onEntries: (entries) => {
-      keeper?.take(entries);
+      keeper?.receiveEntries(entries);
       options.onEntries?.(entries);
     },
   });
   if (!opened.ok) return opened;
   const { ledger } = opened;
-  const state = await foldState(ledger, options.onDiscarded);
+  const state = await loadState(ledger, options.onDiscarded);
   const hindrance = await options.prepare?.(ledger, state);
   if (hindrance !== undefined) return { ok: false, problem: hindrance };
   const leases = createLeases(options.leaseTimes);
@@ -248,27 +251,27 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   }
   const fences = new Fences(options.stateDir, options.id);
   fences.writeAll(state);
-  const onRecorded = (recorded: readonly Recorded[]): void => {
-    follow(leases, recorded, options.monotonicMs());
+  const onRecorded = (recorded: readonly RecordedEvent[]): void => {
+    updateLeases(leases, recorded, options.monotonicMs());
     fences.follow(recorded);
-    project?.look(recorded);
+    project?.applyRecorded(recorded);
   };
   const { rules, messages, onMistake = () => {} } = options;
   let project: Project | undefined;
-  keeper = new Keeper({
+  keeper = new CommandLoop({
     ledger,
     state,
     rules,
     clock,
     onRecorded,
-    onMistake,
+    onInternalError: onMistake,
     ...(messages === undefined ? {} : { messages }),
   });
   project = new Project(options, { ledger, state, keeper, leases, fences });
   return { ok: true, project };
 }
 
-function follow(leases: Leases, recorded: readonly Recorded[], nowMs: number): void {
+function updateLeases(leases: Leases, recorded: readonly RecordedEvent[], nowMs: number): void {
   for (const { type, data } of recorded) {
     if (type === 'TaskClaimed') leases.renew(data.task_id, data.epoch, nowMs);
     else if (type.startsWith('Claim') && 'task_id' in data) leases.end(data.task_id ?? '');

@@ -11,9 +11,9 @@ import type { Entry } from '../ledger/entry.ts';
 import { ledgerPlace } from '../ledger/ledger-place.ts';
 import { nodeVerifier } from '../ledger/node-crypto.ts';
 import { openWriterAt } from '../ledger/open-place.ts';
-import { OutsideFile } from '../ledger/outside-file.ts';
+import { OutsideCopyFile } from '../ledger/outside-file.ts';
 import { StoreProblem } from '../ledger/store-problem.ts';
-import { secretsIn } from '../ledger/secrets-in.ts';
+import { findSecretValues } from '../ledger/secrets-in.ts';
 import { CLAIM_ENDS } from '../state/event.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import { STORE_NOT_OFFERED } from '../runbook/check-store.ts';
@@ -21,15 +21,15 @@ import { Adoptions } from './adoptions.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { configureWorkers } from './follow-runbook.ts';
 import type { KeptMessages } from './kept-messages.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { causeOf, type Log } from './log.ts';
 import type { Services } from './call.ts';
 import { ProjectList } from './project-list.ts';
-import { ownSecrets } from './own-secrets.ts';
+import { readOwnSecrets } from './own-secrets.ts';
 import { openProject, type OpenedProject, type Project, type ProjectOptions } from './project.ts';
 import { reconcileAtStart } from './reconcile-handler.ts';
 import { NO_RUNBOOK } from './rulebook.ts';
-import { leaseTimesOf, type Settings } from './settings.ts';
+import { leaseTimesOf, type DaemonSettings } from './settings.ts';
 
 /** A project that is open, and what calls on it may use. */
 export interface OpenProject {
@@ -47,7 +47,7 @@ export type EffectsFor = (project: Project, services: Services) => Effects;
 
 export interface ProjectsOptions {
   readonly stateDir: string;
-  readonly settings: Settings;
+  readonly settings: DaemonSettings;
   readonly signer: Signer;
   readonly log: Log;
   /** The daemon's own: where `gh` is, and who the user is there. */
@@ -78,9 +78,9 @@ export class Projects {
   }
 
   /** From now on projects act. Those that are known are opened, so that what is under way in them goes on. */
-  async begin(effectsFor: EffectsFor): Promise<void> {
+  async start(effectsFor: EffectsFor): Promise<void> {
     this.#effectsFor = effectsFor;
-    for (const { project, services } of this.#open.values()) project.begin(effectsFor(project, services));
+    for (const { project, services } of this.#open.values()) project.startEffects(effectsFor(project, services));
     for (const id of this.#list.ids()) {
       // One whose folder is away, for the moment or for good, would only be told that it has no runbook.
       if (!this.#isClosed && existsSync(this.#list.pathOf(id) ?? '')) await this.find(id);
@@ -136,7 +136,7 @@ export class Projects {
     const id = await asking.finally(() => this.#asking.delete(path));
     if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
     if (typeof id !== 'string') this.#idOfPath.delete(path);
-    else this.#idOfPath.set(path, { id, untilMs: performance.now() + DOOR_LIMITS.repositoryMs });
+    else this.#idOfPath.set(path, { id, untilMs: performance.now() + SERVER_LIMITS.repositoryMs });
     return id;
   }
 
@@ -164,7 +164,7 @@ export class Projects {
 
   #enter(id: string, open: OpenProject): void {
     this.#open.set(id, open);
-    if (this.#effectsFor !== undefined) open.project.begin(this.#effectsFor(open.project, open.services));
+    if (this.#effectsFor !== undefined) open.project.startEffects(this.#effectsFor(open.project, open.services));
   }
 
   async #openProject(id: string, path: string): Promise<FoundProject> {
@@ -174,24 +174,24 @@ export class Projects {
     const services = servicesFor(path);
     const { runbook } = services;
     runbook.read();
-    if (runbook.good?.store !== undefined) return unavailable(STORE_NOT_OFFERED);
+    if (runbook.lastValid?.store !== undefined) return projectUnavailable(STORE_NOT_OFFERED);
     const store = await openWriterAt(place, settings.lockTimes);
-    if (!store.ok) return unavailable(store.problem);
+    if (!store.ok) return projectUnavailable(store.problem);
     const { rulebook } = services;
     let project: Project | undefined;
     let adoptions: Adoptions | undefined;
     const followAdoption = async (): Promise<void> => {
       if (project === undefined) return;
       const { inForce } = rulebook;
-      const hasTasks = await project.keeper.read(({ state }) => state.tasks.size > 0);
+      const hasTasks = await project.commandLoop.read(({ state }) => state.tasks.size > 0);
       // A project of an earlier version may have tasks and nothing in force yet: the workers on record go on.
       if (inForce !== undefined || (hasTasks.ok && !hasTasks.answer))
         await configureWorkers(project, inForce ?? { runbook: NO_RUNBOOK, holdsCredential: false }, log);
-      await rulebook.lookForGithub();
+      await rulebook.detectGithub();
     };
     const afterSession = async (): Promise<void> => {
       await adoptions?.adoptForTasks();
-      if (runbook.good !== undefined) rulebook.follow(runbook.good);
+      if (runbook.lastValid !== undefined) rulebook.follow(runbook.lastValid);
     };
     const feed = new EntryFeed(() => project?.ledger);
     const opened = await openStored({
@@ -204,18 +204,18 @@ export class Projects {
       },
       prepare: async (ledger, state) => {
         const lost = await rulebook.load(ledger, state);
-        if (lost !== undefined) return lostRunbook(lost);
-        await rulebook.lookForGithub();
+        if (lost !== undefined) return lostRunbookProblem(lost);
+        await rulebook.detectGithub();
         return undefined;
       },
       now: services.now,
       monotonicMs: services.monotonicMs,
       onEntries: (entries) => {
         feed.add(entries);
-        if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#doAside(rulebook.lookForGithub());
-        if (entries.some(({ type }) => type === 'RunbookAdopted')) this.#doAside(followAdoption());
-        if (rulebook.inForce === undefined && entries.some(endsSession)) this.#doAside(afterSession());
-        if (entries.some(movesMain)) this.#doAside(adoptions?.followMain());
+        if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#runInBackground(rulebook.detectGithub());
+        if (entries.some(({ type }) => type === 'RunbookAdopted')) this.#runInBackground(followAdoption());
+        if (rulebook.inForce === undefined && entries.some(endsSession)) this.#runInBackground(afterSession());
+        if (entries.some(movesMain)) this.#runInBackground(adoptions?.followMain());
       },
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
@@ -226,49 +226,49 @@ export class Projects {
         else log.error('the store cannot be written', { project: id, since: health.since, cause: health.reason });
         if (health.writable) this.#options.onStoreBack?.();
       },
-      onTick: (nowMs) => runbook.glance(nowMs),
+      onTick: (nowMs) => runbook.readIfDue(nowMs),
       ledger: {
         store: store.store,
         signer,
         verifier: nodeVerifier,
-        secrets: [...secretsIn(env), ...ownSecrets(stateDir)],
-        outside: new OutsideFile(place.outside),
+        secrets: [...findSecretValues(env), ...readOwnSecrets(stateDir)],
+        outside: new OutsideCopyFile(place.outside),
       },
     });
     if (!opened.ok) {
       await store.store.close();
-      return unavailable(opened.problem);
+      return projectUnavailable(opened.problem);
     }
     const made = opened.project;
     project = made;
     if (!hadCheckpoint && made.ledger.head.size > 1) await noteMissingCheckpoint(made, log);
     adoptions = new Adoptions({ project: made, working: runbook, rulebook, newId: services.newId, log });
     made.adoptions = adoptions;
-    const used = await made.keeper.read(({ state }) => state.tasks.size > 0);
+    const used = await made.commandLoop.read(({ state }) => state.tasks.size > 0);
     if (used.ok && used.answer) await adoptions.adoptFirst();
     await followAdoption();
     runbook.follow((good) => {
       rulebook.follow(good);
-      this.#doAside(adoptions?.adoptForTasks());
+      this.#runInBackground(adoptions?.adoptForTasks());
     });
-    this.#doAside(adoptions.followMain());
+    this.#runInBackground(adoptions.followMain());
     log.info('project opened', { project: id, path, entries: made.ledger.head.size });
-    this.#doAside(reconcileAtStart(made, log));
+    this.#runInBackground(reconcileAtStart(made, log));
     await this.#watchMain(made);
     return { ok: true, open: { project: made, services, feed } };
   }
 
   /** The first position of the main branch is on record before anything else happens; later ones are compared with it aside. */
-  async #watchMain({ mainWatch, keeper }: Project): Promise<void> {
+  async #watchMain({ mainWatch, commandLoop: keeper }: Project): Promise<void> {
     const known = await keeper.read(({ state }) => findMain(state) !== undefined);
-    mainWatch.begin();
-    const looked = mainWatch.look();
+    mainWatch.start();
+    const looked = mainWatch.poll();
     if (known.ok && !known.answer) await looked;
-    else this.#doAside(looked);
+    else this.#runInBackground(looked);
   }
 
   /** Nobody waits for it but the end: git and the disk take their time. */
-  #doAside(work: Promise<void> | undefined): void {
+  #runInBackground(work: Promise<void> | undefined): void {
     if (work === undefined) return;
     const done = work
       .catch((error: unknown) => this.#options.log.error('something done aside failed', { cause: causeOf(error) }))
@@ -333,7 +333,7 @@ function movesMain({ type, data }: Entry): boolean {
 }
 
 /** Without the rules on record every gate would be open, so that nothing is decided at all. */
-function lostRunbook(sha256: string): Problem {
+function lostRunbookProblem(sha256: string): Problem {
   const message = `the store has lost the runbook ${sha256}, which tasks of this project go by`;
   return problem('store-unavailable', message, 'Restore the state folder from a backup: baton ledger verify');
 }
@@ -342,6 +342,6 @@ function noSuchProject(message: string, hint: string): ApiError {
   return { code: 'no-such-project', message, hint };
 }
 
-function unavailable({ message, hint }: { readonly message: string; readonly hint: string }): FoundProject {
+function projectUnavailable({ message, hint }: { readonly message: string; readonly hint: string }): FoundProject {
   return { ok: false, error: { code: 'store-unavailable', message, hint } };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RareLog } from './rare-log.ts';
+import { ThrottledLog } from './rare-log.ts';
 
 it('logs a storm of one message once, and later how many there were', () => {
   const lines: unknown[] = [];
@@ -8,7 +8,7 @@ it('logs a storm of one message once, and later how many there were', () => {
     info: () => undefined,
     error: (message: string, fields = {}) => void lines.push({ message, ...fields }),
   };
-  const rare = new RareLog(log, () => nowMs);
+  const rare = new ThrottledLog(log, () => nowMs);
   for (let i = 0; i < 500; i += 1) rare.error('full', { code: 'EMFILE' });
   rare.error('other');
   nowMs = 61_000;

@@ -1,7 +1,7 @@
 import type { Log, LogFields } from './log.ts';
 
 /** Logs what happens again and again: the first time at once, then at most once a minute with how often it was. */
-export class RareLog {
+export class ThrottledLog {
   readonly #log: Log;
   readonly #nowMs: () => number;
   readonly #seen = new Map<string, { untilMs: number; more: number }>();

@@ -1,25 +1,30 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiError } from '../api/answer.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 
-export type Body = { readonly ok: true; readonly bytes: Uint8Array } | { readonly ok: false; readonly error: ApiError };
+export type BodyResult =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly error: ApiError };
 
 /** Bytes of bodies in memory, of all requests together. */
-let bytesTogether = 0;
+let totalBytes = 0;
 
 /** The whole body of a request. One that is too large is read to its end, within reason, so that its sender hears why. */
-export async function readBody(request: IncomingMessage, most: number = DOOR_LIMITS.bodyBytes): Promise<Body | 'gone'> {
+export async function readBody(
+  request: IncomingMessage,
+  most: number = SERVER_LIMITS.bodyBytes,
+): Promise<BodyResult | 'gone'> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let error = announcedError(request, most);
-    const settle = (body: Body | 'gone'): void => {
-      bytesTogether -= chunks.reduce((sum, { length }) => sum + length, 0);
+    let error = contentLengthError(request, most);
+    const settle = (body: BodyResult | 'gone'): void => {
+      totalBytes -= chunks.reduce((sum, { length }) => sum + length, 0);
       chunks.length = 0;
       request.removeAllListeners('data');
       resolve(body);
     };
-    if (error !== undefined && Number(request.headers['content-length']) > DOOR_LIMITS.drainedBytes) {
+    if (error !== undefined && Number(request.headers['content-length']) > SERVER_LIMITS.drainedBytes) {
       settle({ ok: false, error });
       return;
     }
@@ -28,8 +33,8 @@ export async function readBody(request: IncomingMessage, most: number = DOOR_LIM
       if (size > most) error ??= tooLarge(most);
       if (error === undefined) {
         chunks.push(chunk);
-        bytesTogether += chunk.length;
-      } else if (size > DOOR_LIMITS.drainedBytes) {
+        totalBytes += chunk.length;
+      } else if (size > SERVER_LIMITS.drainedBytes) {
         settle({ ok: false, error });
       }
     });
@@ -45,10 +50,10 @@ export async function readBody(request: IncomingMessage, most: number = DOOR_LIM
 
 const EMPTY: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
-function announcedError({ headers }: IncomingMessage, most: number): ApiError | undefined {
+function contentLengthError({ headers }: IncomingMessage, most: number): ApiError | undefined {
   const announced = Number(headers['content-length'] ?? 0);
   if (announced > most) return tooLarge(most);
-  return bytesTogether + announced > DOOR_LIMITS.bodyBytesTogether ? TOO_MANY_BYTES : undefined;
+  return totalBytes + announced > SERVER_LIMITS.bodyBytesTogether ? BODIES_TOO_LARGE : undefined;
 }
 
 function tooLarge(most: number): ApiError {
@@ -56,7 +61,7 @@ function tooLarge(most: number): ApiError {
   return { code: 'too-large', message: `the body is larger than ${most} bytes`, hint };
 }
 
-const TOO_MANY_BYTES: ApiError = {
+const BODIES_TOO_LARGE: ApiError = {
   code: 'rate-limited',
   message: 'too much is being sent at once',
   hint: 'Wait a moment and send it again.',

@@ -1,5 +1,5 @@
 import type { CommittedFile, CommittedFiles } from '../git/committed-files.ts';
-import { hashedFiles } from '../git/hashed-files.ts';
+import { openHashedFiles } from '../git/hashed-files.ts';
 import { findMainBranch } from '../git/repository.ts';
 import type { GitResult } from '../git/run-git.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -7,7 +7,7 @@ import { examineRunbook } from '../runbook/check-runbook.ts';
 import { collectPrompts, type PromptSource } from '../runbook/collect-prompts.ts';
 import { RUNBOOK_LIMITS } from '../runbook/limits.ts';
 import { isRunbookPath, RUNBOOK_PATHS, type ReadRunbook } from '../runbook/read-runbook.ts';
-import { workingFiles } from '../runbook/working-files.ts';
+import { openWorkingFiles } from '../runbook/working-files.ts';
 import { pinRunbook, type PinnedRunbook } from './pinned-runbook.ts';
 
 type Hashing = Pick<Ledger, 'sha256' | 'secrets'>;
@@ -19,7 +19,7 @@ export async function readWorkingRules(
   ledger: Hashing,
 ): Promise<PinnedRunbook | undefined> {
   if (!checked.ok) return undefined;
-  return pinRunbook(subject.value, await collectPrompts(checked.value, workingFiles(projectDir)), ledger);
+  return pinRunbook(subject.value, await collectPrompts(checked.value, openWorkingFiles(projectDir)), ledger);
 }
 
 export interface CommittedRules {
@@ -39,12 +39,12 @@ export async function readCommittedRules(
   const main = await findMainBranch(path, into);
   if (!main.ok) return { ok: true, value: undefined };
   const { sha: commit } = main.value;
-  const files = hashedFiles(path, commit);
+  const files = openHashedFiles(path, commit);
   const found = (await Promise.all(RUNBOOK_PATHS.map(async (each) => files.list(each)))).flat();
   const texts = await Promise.all(
     found
       .filter(({ path: name }) => isRunbookPath(name))
-      .sort((a, b) => orderOf(a) - orderOf(b) || (a.path < b.path ? -1 : 1))
+      .sort((a, b) => fileRank(a) - fileRank(b) || (a.path < b.path ? -1 : 1))
       .map(async (file) => ({ path: file.path, text: await readText(files, file) })),
   );
   const readable = texts.flatMap(({ path: name, text }) => (text === null ? [] : [{ path: name, text }]));
@@ -58,7 +58,7 @@ export async function readCommittedRules(
 }
 
 /** In the order in which the working files are read. */
-function orderOf({ path }: CommittedFile): number {
+function fileRank({ path }: CommittedFile): number {
   return path.includes('/') ? 1 : 0;
 }
 
@@ -66,7 +66,7 @@ function orderOf({ path }: CommittedFile): number {
 function committedPrompts(projectDir: string, files: CommittedFiles): PromptSource {
   return {
     read: async (path) => {
-      if (path.startsWith('/') || path.split('/').includes('..')) return workingFiles(projectDir).read(path);
+      if (path.startsWith('/') || path.split('/').includes('..')) return openWorkingFiles(projectDir).read(path);
       const file = (await files.list(path)).find((each) => each.path === path);
       return file === undefined ? null : readText(files, file);
     },

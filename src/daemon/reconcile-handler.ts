@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
 import { reconcile as reconcileOperation } from '../api/writeback-operations.ts';
 import { measureFacts } from '../git/measure-facts.ts';
-import { reconcile, type Finding, type TaskView } from '../git/reconcile.ts';
+import { findReconcileFindings, type ReconcileFinding, type RecordedTask } from '../git/reconcile.ts';
 import { listWorktrees } from '../git/worktrees.ts';
 import { redactText } from '../ledger/redact.ts';
 import { decide } from '../state/decide.ts';
 import type { Outcome } from '../state/outcome.ts';
-import type { Raised, RaisedFinding } from '../state/runs/raise-findings.ts';
+import type { RaiseResult, RaisedFinding } from '../state/runs/raise-findings.ts';
 import type { State } from '../state/state.ts';
-import { statusOf, writebacks, type Task } from '../state/task.ts';
-import { answerOf, handle } from './handler.ts';
+import { taskStatus, writebackRecords, type Task } from '../state/task.ts';
+import { answerFor, handlerFor } from './handler.ts';
 import { causeOf, type Log } from './log.ts';
 import type { Project } from './project.ts';
 import { hasEnded } from '../api/process-identity.ts';
 
 /** On command: what was found, and with `apply` what was done about it. */
-export const reconcileHandler = handle(reconcileOperation, async ({ input, project }) =>
+export const reconcileHandler = handlerFor(reconcileOperation, async ({ input, project }) =>
   reconcileProject(project, { apply: input.apply === true }),
 );
 
@@ -39,7 +39,7 @@ export async function reconcileAtStart(project: Project, log: Log): Promise<void
 }
 
 interface Reconciled {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ReconcileFinding[];
   readonly applied: readonly string[];
 }
 
@@ -47,8 +47,8 @@ interface Reconciled {
 async function reconcileProject(project: Project, options: { readonly apply: boolean }): Promise<Answer<Reconciled>> {
   const worktrees = await listWorktrees(project.path);
   const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
-  const settled = await project.keeper.read(({ state }) => viewTasks(state, branches));
-  if (!settled.ok) return answerOf<never, never>(settled, (never) => never);
+  const settled = await project.commandLoop.read(({ state }) => viewTasks(state, branches));
+  if (!settled.ok) return answerFor<never, never>(settled, (never) => never);
   const { tasks, deadSessions, standing } = settled.answer;
   if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
   const facts = await measureFacts(project.path, tasks, { own: project.own, deadSessions });
@@ -56,10 +56,10 @@ async function reconcileProject(project: Project, options: { readonly apply: boo
     const { code, message, hint } = facts.problem;
     return { ok: false, error: { code, message, hint } };
   }
-  const findings = reconcile(tasks, facts.value);
+  const findings = findReconcileFindings(tasks, facts.value);
   if (!options.apply) return { ok: true, result: { findings, applied: [] } };
   const ended = await endDeadClaims(project, findings);
-  const asked = await askPeople(project, findings, standing);
+  const asked = await openDecisions(project, findings, standing);
   return { ok: true, result: { findings, applied: [...ended, ...asked] } };
 }
 
@@ -71,8 +71,8 @@ function viewTasks(state: State, worktrees: ReadonlyMap<string, string>) {
   return { tasks: touched.map((task) => viewTask(task, worktrees)), deadSessions: new Set(dead), standing };
 }
 
-function viewTask(task: Task, worktrees: ReadonlyMap<string, string>): TaskView {
-  const newest = writebacks(task).at(-1);
+function viewTask(task: Task, worktrees: ReadonlyMap<string, string>): RecordedTask {
+  const newest = writebackRecords(task).at(-1);
   const record =
     newest === undefined || task.latestRecord === null
       ? null
@@ -80,15 +80,15 @@ function viewTask(task: Task, worktrees: ReadonlyMap<string, string>): TaskView 
   const branch = record?.branch ?? task.flow.branch;
   const worktree = branch === null ? null : (worktrees.get(branch) ?? null);
   const { id, phase, claim, flow } = task;
-  return { id, phase, status: statusOf(task), record, mergeSha: flow.mergeSha, branch, worktree, claim };
+  return { id, phase, status: taskStatus(task), record, mergeSha: flow.mergeSha, branch, worktree, claim };
 }
 
-async function endDeadClaims(project: Project, findings: readonly Finding[]): Promise<string[]> {
+async function endDeadClaims(project: Project, findings: readonly ReconcileFinding[]): Promise<string[]> {
   const done: string[] = [];
   for (const { safe, action, task_id: id, message } of findings) {
     if (!safe || action?.do !== 'end-claim') continue;
     const command = { id, epoch: action.epoch, reason: message };
-    const settled = await project.keeper.submit({
+    const settled = await project.commandLoop.submit({
       actor: 'system:reconcile',
       decide: ({ state, rules }) => decide(state, { kind: 'expire-claim', command }, SYSTEM, rules),
     });
@@ -98,7 +98,11 @@ async function endDeadClaims(project: Project, findings: readonly Finding[]): Pr
 }
 
 /** What is not safe to do is a decision; one that was asked, and what fits again, are known to the state. */
-async function askPeople(project: Project, findings: readonly Finding[], standing: Standing): Promise<string[]> {
+async function openDecisions(
+  project: Project,
+  findings: readonly ReconcileFinding[],
+  standing: ClaimTimes,
+): Promise<string[]> {
   const raised = findings
     .filter(({ safe }) => !safe)
     .map(({ task_id: taskId, message, hint, action }): RaisedFinding => {
@@ -109,15 +113,15 @@ async function askPeople(project: Project, findings: readonly Finding[], standin
       return { decisionId: randomUUID(), taskId, context, remedy, epoch, movedAt };
     });
   const command = { kind: 'raise-findings', command: { findings: raised } } as const;
-  const settled = await project.keeper.submit({
+  const settled = await project.commandLoop.submit({
     actor: 'system:reconcile',
-    decide: ({ state, rules }) => decide(state, command, SYSTEM, rules) as Outcome<Raised>, // oxlint-disable-line typescript/no-unsafe-type-assertion
+    decide: ({ state, rules }) => decide(state, command, SYSTEM, rules) as Outcome<RaiseResult>, // oxlint-disable-line typescript/no-unsafe-type-assertion
   });
   if (!settled.ok) return [];
   const asked = raised.filter(({ decisionId }) => settled.answer.asked.includes(decisionId));
   return asked.map(({ taskId, decisionId }) => `asked about ${taskId}: baton decision show ${decisionId.slice(0, 8)}`);
 }
 
-type Standing = ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>;
+type ClaimTimes = ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>;
 
 const SYSTEM = { kind: 'system', name: 'reconcile' } as const;

@@ -1,12 +1,12 @@
 import type { ApiError } from '../api/answer.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Caller } from '../state/caller.ts';
-import { requireOwnClaim } from '../state/ended-session.ts';
+import { checkOwnClaim } from '../state/ended-session.ts';
 import type { Call } from './call.ts';
 import type { Project } from './project.ts';
 
 /** What an ended session may still read: its own task, what its stop hook needs while its process lives, and the seal that it made. */
-const OWN_TASK: ReadonlySet<string> = new Set([
+const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'task_get',
   'task_brief',
   'task_heartbeat',
@@ -23,19 +23,19 @@ const OWN_TASK: ReadonlySet<string> = new Set([
 const UNDECIDED: ReadonlySet<string> = new Set(['audit_verify_chain', 'workflow_close']);
 
 /** Why an ended session does not get this; undefined for everybody else. */
-export async function refuseEnded(operation: Operation, call: Call): Promise<ApiError | undefined> {
+export async function findEndedClaimError(operation: Operation, call: Call): Promise<ApiError | undefined> {
   const { caller, project } = call;
   if (caller.kind !== 'session' || (operation.kind === 'write' && !UNDECIDED.has(operation.name))) return undefined;
-  if (OWN_TASK.has(operation.name) && isAboutOwn(operation, call, caller)) return undefined;
-  return findEnd(project, caller);
+  if (OWN_TASK_OPERATIONS.has(operation.name) && isAboutOwn(operation, call, caller)) return undefined;
+  return readClaimEndError(project, caller);
 }
 
 /** The refusal for a session whose claim has ended. */
-export async function findEnd(
-  { keeper }: Project,
+export async function readClaimEndError(
+  { commandLoop: keeper }: Project,
   caller: Caller & { readonly kind: 'session' },
 ): Promise<ApiError | undefined> {
-  const settled = await keeper.read(({ state }) => requireOwnClaim(state, caller));
+  const settled = await keeper.read(({ state }) => checkOwnClaim(state, caller));
   return settled.ok && !settled.answer.ok ? settled.answer.refusal : undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Project } from './project.ts';
 
 /** How many checks of this project waited for the report: each of exactly this commit, under this name, and run by nobody here. */
 export async function reportCheck(
-  { keeper }: Project,
+  { commandLoop: keeper }: Project,
   { newId }: Services,
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
@@ -17,16 +17,16 @@ export async function reportCheck(
   const key = `github/${about.delivery}`;
   const known = await keeper.read(({ state }) => ({
     isKnown: state.settled.has(key),
-    waits: waiting(state, report).length,
+    waits: findWaitingTasks(state, report).length,
   }));
-  if (!known.ok) return STORE;
-  if (known.answer.isKnown) return REPLAYED;
+  if (!known.ok) return STORE_UNAVAILABLE;
+  if (known.answer.isKnown) return ALREADY_DELIVERED;
   if (known.answer.waits === 0) return 0;
   const settled = await keeper.submit<{ taken: number }>({
     actor: 'system:ci',
     key,
     decide: ({ state, rules }) => {
-      const events = waiting(state, report).flatMap((checksId) => {
+      const events = findWaitingTasks(state, report).flatMap((checksId) => {
         const output = `GitHub: ${report.outcome}${report.url === null ? '' : ` ${report.url}`}`;
         const command = {
           checksId,
@@ -53,22 +53,22 @@ export async function reportCheck(
       return outcome;
     },
   });
-  return settled.ok ? settled.answer.taken : STORE;
+  return settled.ok ? settled.answer.taken : STORE_UNAVAILABLE;
 }
 
-function waiting({ tasks }: State, { name, sha }: GithubReport): string[] {
+function findWaitingTasks({ tasks }: State, { name, sha }: GithubReport): string[] {
   return [...tasks.values()].flatMap(({ flow: { checks } }) => {
     const isAsked = checks?.plans.some((plan) => plan.name === name && plan.run === undefined) === true;
     return checks !== null && checks.head === sha && checks.outcome === null && isAsked ? [checks.id] : [];
   });
 }
 
-const REPLAYED: ApiError = {
+const ALREADY_DELIVERED: ApiError = {
   code: 'webhook-replayed',
   message: 'this delivery was taken into account before',
   hint: 'Have GitHub deliver anew what has happened since.',
 };
-const STORE: ApiError = {
+const STORE_UNAVAILABLE: ApiError = {
   code: 'store-unavailable',
   message: 'the store does not answer',
   hint: 'GitHub can deliver it again.',

@@ -1,7 +1,7 @@
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 
 /** Paths are sent percent-encoded, since headers are ASCII. Null where that does not decode. */
-export function decodePath(path: string): string | null {
+export function decodeProjectPath(path: string): string | null {
   if (!path.includes('%')) return path;
   try {
     return decodeURIComponent(path);
@@ -10,6 +10,6 @@ export function decodePath(path: string): string | null {
   }
 }
 
-export function isKey(key: unknown): key is string {
-  return typeof key === 'string' && key.length <= DOOR_LIMITS.idempotencyKeyLength && /^[\x21-\x7e]+$/.test(key);
+export function isIdempotencyKey(key: unknown): key is string {
+  return typeof key === 'string' && key.length <= SERVER_LIMITS.idempotencyKeyLength && /^[\x21-\x7e]+$/.test(key);
 }

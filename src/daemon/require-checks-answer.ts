@@ -4,8 +4,8 @@ import type { Runbook } from '../runbook/runbook.ts';
 import { actorOf } from '../state/caller.ts';
 import { findChecksDeclined } from '../state/checks-answer.ts';
 import type { Call } from './call.ts';
-import { answerOf } from './handler.ts';
-import { order } from './task-handlers.ts';
+import { answerFor } from './handler.ts';
+import { submitCommand } from './task-handlers.ts';
 
 /**
  * A workflow ends with a merge, so it starts only if it is decided what is checked before that: by `ci.required`, which may be empty, or by
@@ -23,13 +23,13 @@ export async function requireChecksAnswer(
   const command = { by: actorOf(call.caller) };
   // It is a command of its own: it must not use up the key of the run.
   const { key: _, ...keyless } = call;
-  const recorded = answerOf(await order(keyless, { kind: 'decline-checks', command }), () => null);
+  const recorded = answerFor(await submitCommand(keyless, { kind: 'decline-checks', command }), () => null);
   return recorded.ok ? undefined : recorded;
 }
 
 /** Whether an operator answered that nothing is checked. */
 export async function isDeclined({ project }: Pick<Call, 'project'>): Promise<Answer<boolean>> {
-  return answerOf(await project.keeper.read(({ state }) => findChecksDeclined(state) !== undefined), (is) => is);
+  return answerFor(await project.commandLoop.read(({ state }) => findChecksDeclined(state) !== undefined), (is) => is);
 }
 
 const NO_CHECKS: ApiError = {

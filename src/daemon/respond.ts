@@ -2,7 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { ERROR_STATUS, type Answer, type ApiError } from '../api/answer.ts';
 
 /** Sends an answer in one piece, with the status that its code stands for. */
-export function respond(response: ServerResponse, answer: Answer, options: { readonly closes?: boolean } = {}): void {
+export function sendAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  options: { readonly closes?: boolean } = {},
+): void {
   if (response.headersSent || response.destroyed) return;
   const status = answer.ok ? 200 : (ERROR_STATUS[answer.error.code] ?? 409);
   const text = JSON.stringify(answer);
@@ -23,23 +27,23 @@ export function respond(response: ServerResponse, answer: Answer, options: { rea
 }
 
 /** What went wrong inside is for the log, not for callers. */
-export const INTERNAL: ApiError = {
+export const INTERNAL_ERROR: ApiError = {
   code: 'internal',
   message: 'something went wrong inside the daemon',
   hint: 'This is a mistake in Baton; daemon.log in the state folder says more.',
 };
 
-export const STOPPING = {
+export const DAEMON_STOPPING = {
   ok: false,
   error: { code: 'stopping', message: 'the daemon is stopping', hint: 'Try again in a moment.' },
 } as const;
 
-export const TOO_MANY = {
+export const TOO_MANY_REQUESTS = {
   ok: false,
   error: { code: 'rate-limited', message: 'too many requests at once', hint: 'Wait for some answers first.' },
 } as const;
 
-export const CROWDED = {
+export const TOO_MANY_CONNECTIONS = {
   ok: false,
   error: {
     code: 'rate-limited',

@@ -3,21 +3,21 @@ import type { Answer, ApiError } from '../api/answer.ts';
 import { OPERATIONS } from '../api/operations.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from '../api/principal-name.ts';
 import { VERSION } from '../api/version.ts';
-import { dispatch, findProject, type DispatchOptions } from './dispatch.ts';
+import { dispatchCall, findProject, type DispatchOptions } from './dispatch.ts';
 import { streamEvents } from './events.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import type { OutboxDelivery } from './outbox-delivery.ts';
 import { readBody } from './read-body.ts';
-import { decodePath, isKey } from './request-words.ts';
-import { findEnd } from './refuse-ended.ts';
-import { respond } from './respond.ts';
-import type { Identity, Tokens } from './tokens.ts';
+import { decodeProjectPath, isIdempotencyKey } from './request-words.ts';
+import { readClaimEndError } from './refuse-ended.ts';
+import { sendAnswer } from './respond.ts';
+import type { CallerIdentity, AccessTokens } from './tokens.ts';
 
 /** A request whose sender is known. */
-export interface Exchange {
+export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly identity: Identity;
+  readonly identity: CallerIdentity;
   readonly token: string;
   /** Aborted when the sender has gone, and when the daemon stops. */
   readonly signal: AbortSignal;
@@ -25,7 +25,7 @@ export interface Exchange {
 
 export interface RouteOptions extends DispatchOptions {
   readonly delivery: OutboxDelivery;
-  readonly tokens: Tokens;
+  readonly tokens: AccessTokens;
   readonly started: string;
   readonly stateDir: string;
   /** How many requests are being answered. */
@@ -35,14 +35,15 @@ export interface RouteOptions extends DispatchOptions {
 }
 
 /** Finds out what a request wants, does it, and answers. */
-export async function route(exchange: Exchange, options: RouteOptions): Promise<void> {
+export async function route(exchange: HttpExchange, options: RouteOptions): Promise<void> {
   const { request, response } = exchange;
   const { method, url = '' } = request;
-  const handler = FIXED.get(url) ?? (url.startsWith('/v1/') ? OPERATION : undefined);
-  if (handler === undefined) return refuse(response, 'no-such-path', `there is nothing at ${url.slice(0, 100)}`);
-  if (method !== handler.method) return refuse(response, 'bad-method', `${url.slice(0, 100)} wants ${handler.method}`);
+  const handler = FIXED_ROUTES.get(url) ?? (url.startsWith('/v1/') ? OPERATION_ROUTE : undefined);
+  if (handler === undefined) return refuseRequest(response, 'no-such-path', `there is nothing at ${url.slice(0, 100)}`);
+  if (method !== handler.method)
+    return refuseRequest(response, 'bad-method', `${url.slice(0, 100)} wants ${handler.method}`);
   if (handler.isForAnyVersion !== true && !isOurVersion(request)) {
-    return respond(response, { ok: false, error: otherVersion(String(request.headers['baton-version'])) });
+    return sendAnswer(response, { ok: false, error: versionError(String(request.headers['baton-version'])) });
   }
   return handler.run(exchange, options);
 }
@@ -52,17 +53,17 @@ export function isOurVersion({ headers }: IncomingMessage): boolean {
   return theirs === undefined || theirs === VERSION;
 }
 
-interface Handler {
+interface RouteHandler {
   readonly method: 'GET' | 'POST';
   /** Works between versions, so that a new command can stop an old daemon. */
   readonly isForAnyVersion?: true;
-  readonly run: (exchange: Exchange, options: RouteOptions) => Promise<void>;
+  readonly run: (exchange: HttpExchange, options: RouteOptions) => Promise<void>;
 }
 
-const OPERATION: Handler = { method: 'POST', run: runOperation };
+const OPERATION_ROUTE: RouteHandler = { method: 'POST', run: routeOperation };
 
-const FIXED: ReadonlyMap<string, Handler> = new Map(
-  Object.entries<Handler>({
+const FIXED_ROUTES: ReadonlyMap<string, RouteHandler> = new Map(
+  Object.entries<RouteHandler>({
     '/v1/health': { method: 'GET', isForAnyVersion: true, run: showHealth },
     '/v1/events': { method: 'GET', run: runEvents },
     '/v1/calls': { method: 'GET', run: refuseCalls },
@@ -72,30 +73,30 @@ const FIXED: ReadonlyMap<string, Handler> = new Map(
   }),
 );
 
-async function runOperation(
-  { request, response, identity, token, signal }: Exchange,
+async function routeOperation(
+  { request, response, identity, token, signal }: HttpExchange,
   options: RouteOptions,
 ): Promise<void> {
   const operation = (request.url ?? '').slice('/v1/'.length);
   const body = await readBody(request, OPERATIONS.get(operation)?.maxBytes);
   if (body === 'gone') return;
-  if (!body.ok) return respond(response, body, { closes: true });
-  const projectPath = pathIn(request);
-  if (projectPath === null) return refuse(response, 'bad-request', 'baton-project-path is not well encoded');
+  if (!body.ok) return sendAnswer(response, body, { closes: true });
+  const projectPath = projectPathIn(request);
+  if (projectPath === null) return refuseRequest(response, 'bad-request', 'baton-project-path is not well encoded');
   const key = request.headers['idempotency-key'];
-  if (key !== undefined && !isKey(key)) {
-    return refuse(
+  if (key !== undefined && !isIdempotencyKey(key)) {
+    return refuseRequest(
       response,
       'bad-request',
-      `an idempotency key has 1 to ${DOOR_LIMITS.idempotencyKeyLength} visible characters`,
+      `an idempotency key has 1 to ${SERVER_LIMITS.idempotencyKeyLength} visible characters`,
     );
   }
   const said = { operation, identity, token, projectPath, body: body.bytes, key, signal };
-  respond(response, await dispatch(said, options));
+  sendAnswer(response, await dispatchCall(said, options));
 }
 
 /** It answers at once, whatever the stores do: what is known of them, and nothing is tried. */
-async function showHealth({ response, identity }: Exchange, options: RouteOptions): Promise<void> {
+async function showHealth({ response, identity }: HttpExchange, options: RouteOptions): Promise<void> {
   const { started, stateDir, underWay, projects } = options;
   const stores = projects.opened().map(({ project }) => ({ project: project.id, ...project.ledger.health }));
   const broken = stores.filter(({ writable }) => !writable);
@@ -110,61 +111,65 @@ async function showHealth({ response, identity }: Exchange, options: RouteOption
     // Other projects are no business of a session.
     stores: identity.caller.kind === 'operator' ? broken : [],
   };
-  respond(response, { ok: true, result });
+  sendAnswer(response, { ok: true, result });
 }
 
 /** Those that ask for a channel as they should get one before they come here. */
-async function refuseCalls({ response }: Exchange): Promise<void> {
-  refuse(response, 'bad-request', '/v1/calls wants `upgrade: baton-calls`');
+async function refuseCalls({ response }: HttpExchange): Promise<void> {
+  refuseRequest(response, 'bad-request', '/v1/calls wants `upgrade: baton-calls`');
 }
 
-let streams = 0;
+let openStreams = 0;
 
-async function runEvents({ request, response, identity, signal }: Exchange, { projects }: RouteOptions): Promise<void> {
-  const found = await findProject({ identity, projectPath: pathIn(request) ?? undefined }, projects);
-  if (!found.ok) return respond(response, found);
+async function runEvents(
+  { request, response, identity, signal }: HttpExchange,
+  { projects }: RouteOptions,
+): Promise<void> {
+  const found = await findProject({ identity, projectPath: projectPathIn(request) ?? undefined }, projects);
+  if (!found.ok) return sendAnswer(response, found);
   const { caller } = identity;
-  const ended = caller.kind === 'session' ? await findEnd(found.open.project, caller) : undefined;
-  if (ended !== undefined) return respond(response, { ok: false, error: ended });
+  const ended = caller.kind === 'session' ? await readClaimEndError(found.open.project, caller) : undefined;
+  if (ended !== undefined) return sendAnswer(response, { ok: false, error: ended });
   const after = Number(request.headers['last-event-id'] ?? 0);
   if (!Number.isSafeInteger(after) || after < 0)
-    return refuse(response, 'bad-request', 'Last-Event-ID is not a number');
-  if (streams >= DOOR_LIMITS.eventStreams)
-    return refuse(response, 'rate-limited', 'too many follow the ledger already');
-  streams += 1;
+    return refuseRequest(response, 'bad-request', 'Last-Event-ID is not a number');
+  if (openStreams >= SERVER_LIMITS.eventStreams)
+    return refuseRequest(response, 'rate-limited', 'too many follow the ledger already');
+  openStreams += 1;
   try {
     await streamEvents(response, found.open.feed, after, signal);
   } finally {
-    streams -= 1;
+    openStreams -= 1;
   }
 }
 
 /** Answers when everything is closed: whoever hears the answer may start the next daemon. */
-async function runStop({ response, identity }: Exchange, { stop, projects }: RouteOptions): Promise<void> {
-  if (identity.caller.kind !== 'operator') return refuse(response, 'forbidden', 'only an operator may stop the daemon');
+async function runStop({ response, identity }: HttpExchange, { stop, projects }: RouteOptions): Promise<void> {
+  if (identity.caller.kind !== 'operator')
+    return refuseRequest(response, 'forbidden', 'only an operator may stop the daemon');
   // They live under supervisors of their own, and go on.
   const agents = projects.opened().reduce((sum, { project }) => sum + project.liveAgents, 0);
   await stop();
-  respond(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
+  sendAnswer(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
 }
 
-async function runDelivery({ response }: Exchange, { delivery }: RouteOptions): Promise<void> {
-  respond(response, { ok: true, result: await delivery.deliver() });
+async function runDelivery({ response }: HttpExchange, { delivery }: RouteOptions): Promise<void> {
+  sendAnswer(response, { ok: true, result: await delivery.deliver() });
 }
 
 /** Only an operator issues a worker token. It names its principal, who is responsible for every call made with it. */
-async function runWorkerToken({ request, response, identity }: Exchange, { tokens }: RouteOptions): Promise<void> {
+async function runWorkerToken({ request, response, identity }: HttpExchange, { tokens }: RouteOptions): Promise<void> {
   const body = await readBody(request);
   if (body === 'gone') return;
-  if (!body.ok) return respond(response, body, { closes: true });
+  if (!body.ok) return sendAnswer(response, body, { closes: true });
   if (identity.caller.kind !== 'operator')
-    return refuse(response, 'forbidden', 'only an operator issues worker tokens');
-  const principal = principalIn(body.bytes);
-  if (principal === undefined) return refuse(response, 'bad-request', PRINCIPAL_EXPECTED);
-  respond(response, { ok: true, result: { principal, token: tokens.issueWorker(principal) } });
+    return refuseRequest(response, 'forbidden', 'only an operator issues worker tokens');
+  const principal = parsePrincipal(body.bytes);
+  if (principal === undefined) return refuseRequest(response, 'bad-request', PRINCIPAL_EXPECTED);
+  sendAnswer(response, { ok: true, result: { principal, token: tokens.issueWorker(principal) } });
 }
 
-function principalIn(bytes: Uint8Array): string | undefined {
+function parsePrincipal(bytes: Uint8Array): string | undefined {
   try {
     const { principal }: { principal?: unknown } = Object(JSON.parse(new TextDecoder().decode(bytes)));
     return typeof principal === 'string' && isPrincipalName(principal) ? principal : undefined;
@@ -174,17 +179,17 @@ function principalIn(bytes: Uint8Array): string | undefined {
 }
 
 /** Null where it is not well encoded. */
-export function pathIn({ headers }: IncomingMessage): string | undefined | null {
+export function projectPathIn({ headers }: IncomingMessage): string | undefined | null {
   const path = headers['baton-project-path'];
-  return typeof path === 'string' ? decodePath(path) : undefined;
+  return typeof path === 'string' ? decodeProjectPath(path) : undefined;
 }
 
-function refuse(response: ServerResponse, code: string, message: string): void {
+function refuseRequest(response: ServerResponse, code: string, message: string): void {
   const answer: Answer = { ok: false, error: { code, message, hint: 'See docs/api.md.' } };
-  respond(response, answer);
+  sendAnswer(response, answer);
 }
 
-function otherVersion(theirs: string): ApiError {
+function versionError(theirs: string): ApiError {
   return {
     code: 'other-version',
     message: `the daemon is Baton ${VERSION}, and this is ${theirs.slice(0, 40)}`,

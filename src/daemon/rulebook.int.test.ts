@@ -31,14 +31,14 @@ describe('the rules of a project', () => {
   it('say where its pull requests are, until git says otherwise; that git does not answer says nothing', async () => {
     const { path, book, errors } = open('busy');
     const { rules } = book;
-    await book.lookForGithub();
+    await book.detectGithub();
     expect(rules.pulls).toEqual({ repository: 'owner/name', remote: 'origin', draft: false });
     renameSync(join(path, '.git'), join(path, 'away'));
-    await book.lookForGithub();
+    await book.detectGithub();
     expect([rules.pulls?.repository, errors.length]).toEqual(['owner/name', 1]);
     renameSync(join(path, 'away'), join(path, '.git'));
     scratch.git(path, 'remote', 'remove', 'origin');
-    await book.lookForGithub();
+    await book.detectGithub();
     expect(rules.pulls).toBeUndefined();
   });
 
@@ -46,7 +46,7 @@ describe('the rules of a project', () => {
     const { book } = open('changed');
     const [strict, lax] = [pin('[merge]\nmethod = "rebase"\n'), pin('')];
     book.add(strict);
-    await book.lookForGithub();
+    await book.detectGithub();
     book.add(lax);
     const of = ({ sha256 }: PinnedRunbook) => book.rules.adopted?.get(sha256);
     expect(of(strict)).toMatchObject({ mergeGate: true, merge: { method: 'rebase' }, pulls: { remote: 'origin' } });
@@ -57,7 +57,7 @@ describe('the rules of a project', () => {
 describe('before the first adoption', () => {
   it('the working file counts: what it does not say any more holds no more, and what git says stays', async () => {
     const { book } = open('first');
-    await book.lookForGithub();
+    await book.detectGithub();
     book.follow(pin('[merge]\nmethod = "rebase"\n').runbook);
     expect(book.rules).toMatchObject({ mergeGate: true, merge: { method: 'rebase' }, pulls: { remote: 'origin' } });
     book.follow(pin('').runbook);

@@ -1,18 +1,18 @@
 import { findGithub } from '../github/find-github.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { buildRunbook } from '../runbook/build-runbook.ts';
-import { compareRules, loosens } from '../runbook/compare-rules.ts';
+import { compareRules, hasLoosening } from '../runbook/compare-rules.ts';
 import { gateFieldsOf } from '../runbook/gate-fields.ts';
 import { withLibrary } from '../runbook/library.ts';
 import type { Runbook } from '../runbook/runbook.ts';
-import { adoptionInForce, runbooksInUse } from '../state/adoption.ts';
+import { findAdoption, runbooksInUse } from '../state/adoption.ts';
 import { hasSessions } from '../state/has-sessions.ts';
 import type { Rules } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import type { Log } from './log.ts';
 import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
-import { rulesOf, sortedWorkers } from './rules-of.ts';
+import { rulesFromRunbook, sortedWorkers } from './rules-of.ts';
 
 export interface RulebookOptions {
   /** The repository. */
@@ -38,7 +38,7 @@ export class Rulebook {
 
   constructor(options: RulebookOptions) {
     this.#options = options;
-    this.rules = { ...rulesOf(undefined), adopted: this.#adopted };
+    this.rules = { ...rulesFromRunbook(undefined), adopted: this.#adopted };
   }
 
   /**
@@ -51,14 +51,14 @@ export class Rulebook {
     this.#followed = working;
     const { adopted, pulls } = this.rules;
     for (const name of Object.keys(this.rules)) Reflect.deleteProperty(this.rules, name);
-    Object.assign(this.rules, rulesOf(working), { adopted }, pulls === undefined ? {} : { pulls });
+    Object.assign(this.rules, rulesFromRunbook(working), { adopted }, pulls === undefined ? {} : { pulls });
   }
 
   /** Whether a runbook has looser gates than the working file that counts before the first adoption. */
   loosensFollowed(runbook: Runbook): boolean {
     const followed = this.#followed;
     if (followed === undefined || followed === runbook) return false;
-    return loosens(compareRules(gateFieldsOf(followed), gateFieldsOf(runbook)));
+    return hasLoosening(compareRules(gateFieldsOf(followed), gateFieldsOf(runbook)));
   }
 
   get hasSessions(): boolean {
@@ -85,7 +85,7 @@ export class Rulebook {
     const workers = pinned.holdsCredential ? [] : sortedWorkers(withLibrary(pinned.runbook));
     this.#pinned.set(pinned.sha256, pinned);
     this.#adopted.set(pinned.sha256, {
-      ...rulesOf(pinned.runbook),
+      ...rulesFromRunbook(pinned.runbook),
       workers,
       adopted: this.#adopted,
       ...this.#ofPulls(),
@@ -94,7 +94,7 @@ export class Rulebook {
 
   /** Undefined before the first adoption. */
   get inForce(): PinnedRunbook | undefined {
-    return this.#pinned.get(adoptionInForce(this.#state)?.sha256 ?? '');
+    return this.#pinned.get(findAdoption(this.#state)?.sha256 ?? '');
   }
 
   /** The pinned runbook that a task goes by. */
@@ -117,7 +117,7 @@ export class Rulebook {
    * Asks git whether there are pull requests, and where. Of two looks at once the newer counts. A look that git did not answer changes
    * nothing: a task whose pull request is open must not be merged here because git was busy.
    */
-  async lookForGithub(): Promise<void> {
+  async detectGithub(): Promise<void> {
     const { path, env, log } = this.#options;
     const look = (this.#looks += 1);
     const pulls = await findGithub(path, this.runbookFor(null).github, env);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkRunbook } from '../runbook/check-runbook.ts';
-import { rulesOf } from './rules-of.ts';
+import { rulesFromRunbook } from './rules-of.ts';
 
 it('a check gets the variables that the project and the check itself let pass, and no agent’s', () => {
   const text = `
@@ -14,7 +14,7 @@ required = [{ name = "test", run = "npm test" }, { name = "pack", run = "npm pac
 `;
   const checked = checkRunbook([{ path: 'baton.toml', text }]);
   if (!checked.ok) throw new Error(checked.problems[0]?.message);
-  expect(rulesOf(checked.value).checks).toEqual([
+  expect(rulesFromRunbook(checked.value).checks).toEqual([
     { name: 'test', run: 'npm test', env_pass: ['DATABASE_URL'] },
     { name: 'pack', run: 'npm pack', env_pass: ['DATABASE_URL', 'NPM_TOKEN'] },
   ]);

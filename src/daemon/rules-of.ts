@@ -4,7 +4,7 @@ import type { Runbook } from '../runbook/runbook.ts';
 import type { Rules } from '../state/rules.ts';
 
 /** The rules of a project, as its runbook has them. */
-export function rulesOf(runbook: Runbook | undefined): Rules {
+export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
   if (runbook === undefined) return { ciGate: false, mergeGate: false };
   const { ci, merge, limits, sameAgentMayReview, prices, envPass } = runbook;
   const checks = ci.required.map(({ name, run, timeoutMs, envPass: own = [] }) => ({

@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { createClient } from '../api/connect.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import { RunScene } from './runs.cases.ts';
-import { Tokens } from './tokens.ts';
+import { AccessTokens } from './tokens.ts';
 
 describe('the tokens of runs', () => {
-  const open = (): Tokens => {
+  const open = (): AccessTokens => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-tokens-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    return new Tokens(folder);
+    return new AccessTokens(folder);
   };
   const run = { project: 'p', id: 'a1' };
 
@@ -26,7 +26,7 @@ describe('the tokens of runs', () => {
   it('cannot be made into those of another kind, nor used elsewhere', () => {
     const tokens = open();
     const token = tokens.issueAgent(run);
-    const session = tokens.issue({ project: 'p', sessionId: 'a1', taskId: 'T1', epoch: 1 });
+    const session = tokens.issueSession({ project: 'p', sessionId: 'a1', taskId: 'T1', epoch: 1 });
     for (const kind of ['v', 's', 'o', 'w']) expect(tokens.identify(`${kind}${token.slice(1)}`)).toBeUndefined();
     for (const kind of ['a', 'v']) expect(tokens.identify(`${kind}${session.slice(1)}`)).toBeUndefined();
     for (const broken of ['a.', 'v..', `${token}x`, `${token}.x`, token.slice(0, -2)])

@@ -1,8 +1,8 @@
 import { isInteractive } from '../agents/prepare-agent.ts';
 import type { Decision } from '../state/runs/decision.ts';
-import { isAttached, isAttaching, statusOf, type AgentRun } from '../state/runs/agent-run.ts';
-import { planOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
-import { findOpenDecision, statusOfPipeline } from '../state/runs/steer-pipeline.ts';
+import { isAttached, isAttaching, agentStatus, type AgentRun } from '../state/runs/agent-run.ts';
+import { findPipelinePlan, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import { findPipelineDecision, overallPipelineStatus } from '../state/runs/steer-pipeline.ts';
 import type { State } from '../state/state.ts';
 import { agentFiles, commandFiles } from '../supervisor/contract.ts';
 
@@ -11,11 +11,11 @@ export function pipelineView(state: State, run: PipelineRun, stateDir: string) {
   return {
     id: run.id,
     name: run.name,
-    status: statusOfPipeline(state, run),
+    status: overallPipelineStatus(state, run),
     step: run.step?.name ?? null,
     reason: run.reason ?? run.step?.reason ?? null,
     // Of a pipeline inside it, where that is the one that waits.
-    decision_id: findOpenDecision(state, run)?.id ?? null,
+    decision_id: findPipelineDecision(state, run)?.id ?? null,
     vars: run.vars,
     parent: run.parent === null ? null : { pipeline_id: run.parent.pipelineId, step: run.parent.step },
     task_id: run.task?.task_id ?? null,
@@ -31,7 +31,7 @@ export type StepStatus = 'pending' | 'running' | 'waiting' | 'done' | 'failed' |
 
 /** In the order of the runbook; a step that was never entered is pending. */
 function stepViews({ agents }: State, run: PipelineRun, stateDir: string) {
-  const plan = planOf(run)?.steps ?? [];
+  const plan = findPipelinePlan(run)?.steps ?? [];
   const own = [...agents.values()].filter(({ owner }) => owner?.pipelineId === run.id);
   const newest = new Map(own.map(({ owner, id }) => [owner?.step, id]));
   return plan.map(({ name, run: what }) => {
@@ -51,7 +51,7 @@ function stepViews({ agents }: State, run: PipelineRun, stateDir: string) {
       exit_code: record?.exitCode ?? null,
       since: current?.since ?? null,
       agent_id: agentId ?? null,
-      agent_status: agent === undefined ? null : statusOf(agent),
+      agent_status: agent === undefined ? null : agentStatus(agent),
       command_id: commandId,
       // Everything that its command printed; a command that could not be started has none.
       log: commandId === null ? null : commandFiles(stateDir, commandId).log,
@@ -66,7 +66,7 @@ export function agentView(run: AgentRun, stateDir: string) {
   return {
     id: run.id,
     name: run.plan.name,
-    status: statusOf(run),
+    status: agentStatus(run),
     run: run.plan.run,
     role: run.plan.role ?? null,
     pipeline_id: run.owner?.pipelineId ?? null,

@@ -60,9 +60,9 @@ it('tells its followers of every runbook that can be used, and keeps the last go
   expect(watch.read().checked.ok).toBe(true);
   write('two', 'nonsense = 1\n');
   expect(watch.read().checked.ok).toBe(false);
-  expect([...(watch.good?.pipelines.keys() ?? [])]).toEqual(['one']);
+  expect([...(watch.lastValid?.pipelines.keys() ?? [])]).toEqual(['one']);
   write('three');
-  watch.glance(performance.now());
+  watch.readIfDue(performance.now());
   expect(seen).toEqual(['one', 'three']);
 });
 

@@ -1,5 +1,5 @@
 import type { ApiError } from '../api/answer.ts';
-import { watchRunbook, type ReadRunbook } from '../runbook/read-runbook.ts';
+import { createRunbookReader, type ReadRunbook } from '../runbook/read-runbook.ts';
 import type { Runbook, RunbookProblem } from '../runbook/runbook.ts';
 
 /**
@@ -17,11 +17,11 @@ export class RunbookWatch {
 
   constructor(projectDir: string, onChange: OnChange = () => {}) {
     this.#onChange = onChange;
-    this.#readNow = watchRunbook(projectDir);
+    this.#readNow = createRunbookReader(projectDir);
   }
 
   /** The last one without mistakes; undefined before there was any. */
-  get good(): Runbook | undefined {
+  get lastValid(): Runbook | undefined {
     return this.#good;
   }
 
@@ -54,33 +54,33 @@ export class RunbookWatch {
   }
 
   /** Looks whether it has changed, at most once a second. */
-  glance(nowMs: number): void {
-    if (nowMs - this.#lookedMs < LOOK_MS) return;
+  readIfDue(nowMs: number): void {
+    if (nowMs - this.#lookedMs < READ_INTERVAL_MS) return;
     this.#lookedMs = nowMs;
     this.read();
   }
 }
 
-const LOOK_MS = 1000;
+const READ_INTERVAL_MS = 1000;
 
 /** Is told when mistakes get into the runbook, and (undefined) when it is without any again. */
-export type OnChange = (problems: Problems | undefined) => void;
-export type Problems = readonly [RunbookProblem, ...RunbookProblem[]];
+export type OnChange = (problems: RunbookProblems | undefined) => void;
+export type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
 
 /** Every problem, so that all of them can be corrected at once: as data, and in words with the first one's hint. */
-export function describeRunbook(problems: Problems): ApiError {
+export function runbookError(problems: RunbookProblems): ApiError {
   return {
     code: 'bad-runbook',
-    message: problems.map(describeProblem).join('\n'),
+    message: problems.map(renderRunbookProblem).join('\n'),
     hint: `${problems[0].hint} Check it with: baton runbook check`,
     problems,
   };
 }
 
-export function describeProblem({ file, line, column, message }: RunbookProblem): string {
-  return `${place(file, line, column)}${message}`;
+export function renderRunbookProblem({ file, line, column, message }: RunbookProblem): string {
+  return `${renderPlace(file, line, column)}${message}`;
 }
 
-function place(file: string, line: number | null, column: number | null): string {
+function renderPlace(file: string, line: number | null, column: number | null): string {
   return line === null ? `${file}: ` : `${file}:${line}:${column ?? 1}: `;
 }

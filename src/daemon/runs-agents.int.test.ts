@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { gitText } from '../git/run-git.ts';
 import { findFence } from '../git/install-fence.ts';
-import { showAgent } from '../cli/agents/read-agents.ts';
-import { findMarked } from '../effects/reap.ts';
+import { renderAgent } from '../cli/agents/read-agents.ts';
+import { findProcessesByMark } from '../effects/reap.ts';
 import { findProgram } from '../notify/run-program.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
@@ -29,7 +29,7 @@ describe('an agent', () => {
     await world.start();
     const id = await world.run('stubborn');
     await world.untilRunning(id);
-    await until(() => findMarked({ name: 'BATON_AGENT_ID', value: id }).length >= 3, 'all of them run');
+    await until(() => findProcessesByMark({ name: 'BATON_AGENT_ID', value: id }).length >= 3, 'all of them run');
     await world.ask('agent_kill', { id, reason: 'enough' });
     expect(await world.agent(id)).toMatchObject({ status: 'cancelled', process: 'gone' });
     await untilNobodyIs(id);
@@ -89,7 +89,7 @@ describe('an agent', () => {
     expect(shown).toMatchObject({ status: 'escalated', exit: { code: 127, output: why } });
     const { context } = await world.ask<{ context: string }>('decision_show', { id: shown.decision_id });
     expect(context).toContain(why);
-    expect(showAgent({ ...shown })).toContain(`code 127: ${why}`);
+    expect(renderAgent({ ...shown })).toContain(`code 127: ${why}`);
   });
 
   it('whose supervisor is killed ends too, and its run goes on as the runbook says', async () => {

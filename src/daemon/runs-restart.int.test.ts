@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findMarked } from '../effects/reap.ts';
+import { findProcessesByMark } from '../effects/reap.ts';
 import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 
@@ -82,7 +82,7 @@ describe('a daemon that starts anew', () => {
     const started = (await world.entries()).find(({ type }) => type === 'AgentStarted');
     await world.stop();
     process.kill(Number(String(started?.data['supervisor']).split('/')[1]), 'SIGKILL');
-    expect(findMarked({ name: 'BATON_AGENT_ID', value: agentId })).not.toEqual([]);
+    expect(findProcessesByMark({ name: 'BATON_AGENT_ID', value: agentId })).not.toEqual([]);
     await world.start();
     expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
     await untilNobodyIs(agentId);

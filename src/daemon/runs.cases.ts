@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '../api/connect.ts';
 import type { Client } from '../api/client.ts';
-import { findMarked } from '../effects/reap.ts';
+import { findProcessesByMark } from '../effects/reap.ts';
 import type { Daemon } from './lifecycle.ts';
 import { Scene, until } from './running.cases.ts';
 
@@ -164,7 +164,10 @@ export interface Told {
 }
 
 export async function untilNobodyIs(agentId: string): Promise<void> {
-  await until(() => findMarked({ name: 'BATON_AGENT_ID', value: agentId }).length === 0, 'nothing of it is left');
+  await until(
+    () => findProcessesByMark({ name: 'BATON_AGENT_ID', value: agentId }).length === 0,
+    'nothing of it is left',
+  );
 }
 
 /** An agent that hangs, with a child that has left its group. */

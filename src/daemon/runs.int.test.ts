@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findMarked } from '../effects/reap.ts';
+import { findProcessesByMark } from '../effects/reap.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { RunScene } from './runs.cases.ts';
 import { until } from './running.cases.ts';
@@ -110,7 +110,7 @@ describe('a pipeline', () => {
     const shown = await world.pipeline(id);
     expect(shown).toMatchObject({ status: 'failed' });
     expect(shown.steps[0]?.output).toBe('its supervisor was killed');
-    expect(findMarked({ name: 'BATON_COMMAND_ID', value })).toEqual([]);
+    expect(findProcessesByMark({ name: 'BATON_COMMAND_ID', value })).toEqual([]);
   });
 
   it('tries a step again after a pause', async () => {

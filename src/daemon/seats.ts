@@ -1,7 +1,7 @@
 /** Who is at the other end of a connection; `unknown` before its first request. */
-export type SeatKind = 'unknown' | 'operator' | 'worker' | 'session';
+export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
 
-export interface SeatLimits {
+export interface SlotLimits {
   readonly total: number;
   /** Connections that have not sent a request yet. */
   readonly unknown: number;
@@ -13,25 +13,25 @@ export interface SeatLimits {
 }
 
 /** Half of the descriptors is kept for files, databases and the pipes of programs. */
-export function seatLimits(descriptors: number, most: number): SeatLimits {
-  const total = Math.min(most, Math.max(LEAST, Math.floor(descriptors / 2)));
+export function slotLimits(descriptors: number, most: number): SlotLimits {
+  const total = Math.min(most, Math.max(MIN_SLOTS, Math.floor(descriptors / 2)));
   const unknown = Math.floor(total / 4);
   const served = total - unknown - Math.max(2, Math.floor(total / 8));
   return { total, unknown, worker: Math.floor(served / 2), session: served, served };
 }
 
-const LEAST = 16;
+const MIN_SLOTS = 16;
 
 /**
  * The connections of the daemon, and which one makes room for another: the one of its kind that has been idle for longest. So idle
  * connections, however many, keep no caller out, and sessions and workers do not keep operators out.
  */
-export class Seats<C> {
-  readonly #limits: SeatLimits;
+export class ConnectionSlots<C> {
+  readonly #limits: SlotLimits;
   /** In the order in which they were last used. */
-  readonly #seats = new Map<C, Seat>();
+  readonly #seats = new Map<C, Slot>();
 
-  constructor(limits: SeatLimits) {
+  constructor(limits: SlotLimits) {
     this.#limits = limits;
   }
 
@@ -40,16 +40,16 @@ export class Seats<C> {
   }
 
   /** Takes a new connection in. Returns the one that is to be closed for it, if any: itself if all others are in use. */
-  enter(connection: C): C | undefined {
+  add(connection: C): C | undefined {
     this.#seats.set(connection, { kind: 'unknown', calls: 0 });
     const isOver = this.#count('unknown') > this.#limits.unknown;
     const idle = isOver ? this.#findIdle(['unknown'], connection) : undefined;
     if (idle !== undefined || this.#seats.size <= this.#limits.total) return idle;
-    return this.#findIdle(ALL, connection) ?? connection;
+    return this.#findIdle(ALL_KINDS, connection) ?? connection;
   }
 
   /** A request says who it is. `full`: there is no room for one more of this kind, and all of them are in use. */
-  identify(connection: C, kind: Exclude<SeatKind, 'unknown'>): { readonly close?: C } | 'full' {
+  identify(connection: C, kind: Exclude<ConnectionKind, 'unknown'>): { readonly close?: C } | 'full' {
     const seat = this.#seats.get(connection);
     if (seat === undefined || seat.kind === kind) return {};
     const before = seat.kind;
@@ -63,7 +63,7 @@ export class Seats<C> {
   }
 
   /** A request begins; the result ends it. */
-  use(connection: C): () => void {
+  markBusy(connection: C): () => void {
     const seat = this.#seats.get(connection);
     if (seat === undefined) return () => undefined;
     seat.calls += 1;
@@ -73,12 +73,12 @@ export class Seats<C> {
     };
   }
 
-  leave(connection: C): void {
+  remove(connection: C): void {
     this.#seats.delete(connection);
   }
 
   /** The kinds of which there are too many now that there is one more of this kind. */
-  #findOver(kind: SeatKind): readonly SeatKind[] | undefined {
+  #findOver(kind: ConnectionKind): readonly ConnectionKind[] | undefined {
     const { total, unknown, served } = this.#limits;
     const known = this.#seats.size - this.#count('unknown');
     if (kind === 'operator') return known > total - unknown ? ['operator'] : undefined;
@@ -86,13 +86,13 @@ export class Seats<C> {
     return this.#count('worker') + this.#count('session') > served ? ['worker', kind] : undefined;
   }
 
-  #count(kind: SeatKind): number {
+  #count(kind: ConnectionKind): number {
     let count = 0;
     for (const seat of this.#seats.values()) if (seat.kind === kind) count += 1;
     return count;
   }
 
-  #findIdle(kinds: readonly SeatKind[], besides: C): C | undefined {
+  #findIdle(kinds: readonly ConnectionKind[], besides: C): C | undefined {
     for (const [connection, { kind, calls }] of this.#seats) {
       if (connection !== besides && calls === 0 && kinds.includes(kind)) return connection;
     }
@@ -100,10 +100,10 @@ export class Seats<C> {
   }
 }
 
-const ALL: readonly SeatKind[] = ['unknown', 'worker', 'session', 'operator'];
+const ALL_KINDS: readonly ConnectionKind[] = ['unknown', 'worker', 'session', 'operator'];
 
-interface Seat {
-  kind: SeatKind;
+interface Slot {
+  kind: ConnectionKind;
   /** Requests under way. */
   calls: number;
 }

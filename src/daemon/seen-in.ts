@@ -1,22 +1,22 @@
 import type { ApiError } from '../api/answer.ts';
 import type { agentReport } from '../api/supervisor-operations.ts';
-import type { AgentSeen } from '../state/runs/report-agent.ts';
+import type { AgentObservation } from '../state/runs/report-agent.ts';
 
-type Input = Extract<ReturnType<typeof agentReport.parse>, { ok: true }>['value'];
+type ReportInput = Extract<ReturnType<typeof agentReport.parse>, { ok: true }>['value'];
 
-export type SeenIn =
-  | { readonly ok: true; readonly value: AgentSeen }
+export type ParsedAgentReport =
+  | { readonly ok: true; readonly value: AgentObservation }
   | { readonly ok: false; readonly error: ApiError };
 
 /** A report as it was sent, as what was seen: each kind has fields of its own. */
-export function seenIn(input: Input): SeenIn {
-  const seen = readSeen(input);
+export function parseAgentReport(input: ReportInput): ParsedAgentReport {
+  const seen = parseReportKind(input);
   if (seen !== undefined) return { ok: true, value: seen };
   const message = `a report '${input.kind}' lacks something`;
   return { ok: false, error: { code: 'bad-request', message, hint: 'See AgentReport in src/supervisor/contract.ts.' } };
 }
 
-function readSeen(input: Input): AgentSeen | undefined {
+function parseReportKind(input: ReportInput): AgentObservation | undefined {
   const { kind, start, output = null } = input;
   switch (kind) {
     case 'started': {

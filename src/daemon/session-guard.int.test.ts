@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CallChannel } from '../api/call-channel.ts';
 import { openConnection } from '../api/http-connection.ts';
-import { identifyProcess } from '../api/process-identity.ts';
+import { readProcessIdentity } from '../api/process-identity.ts';
 import type { Daemon } from './lifecycle.ts';
 import { ask, Scene, until } from './running.cases.ts';
-import { Tokens } from './tokens.ts';
+import { AccessTokens } from './tokens.ts';
 
 const run = promisify(execFile);
 
@@ -131,13 +131,13 @@ describe('on the Unix socket', () => {
     );
     await until(() => existsSync(go), 'the shell runs');
     const pid = Number(readFileSync(go, 'utf8'));
-    writeFileSync(path, JSON.stringify({ pid, identity: identifyProcess(pid) }), { mode: 0o600 });
+    writeFileSync(path, JSON.stringify({ pid, identity: readProcessIdentity(pid) }), { mode: 0o600 });
     expect(await said).toContain('"code":"below-session"');
     expect(await tasks()).toMatchObject({ result: { total: 0 } });
   });
 
   it('a session needs none, and does not get further on its connection with the operator’s token', async () => {
-    const token = new Tokens(scene.stateDir).issueAgent({ project: 'p', id: 'thief' });
+    const token = new AccessTokens(scene.stateDir).issueAgent({ project: 'p', id: 'thief' });
     const health = {
       socketPath: daemon.record.socket,
       path: '/v1/health',

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../api/answer.ts';
-import { belowSession } from '../api/below-session.ts';
+import { belowSessionError } from '../api/below-session.ts';
 import { SessionFinder } from '../api/find-session-above.ts';
-import { PASS_HEADER, takePass } from '../api/operator-pass.ts';
+import { PASS_HEADER, consumePass } from '../api/operator-pass.ts';
 import { readProcessTable } from '../api/process-table.ts';
 import { isShortage } from '../protocol/shortage.ts';
 import { findPeerSession } from './find-peer-session.ts';
-import type { Identity } from './tokens.ts';
+import type { CallerIdentity } from './tokens.ts';
 
 /**
  * Keeps processes inside a session from acting as the operator or as a worker, whatever token they have got hold of. It looks once per
@@ -22,7 +22,7 @@ export class SessionGuard {
   }
 
   /** Why the other end of a connection may not act under this identity; undefined if it may. */
-  refuse({ caller }: Identity, socket: Socket, headers: IncomingHttpHeaders = {}): ApiError | undefined {
+  findRefusal({ caller }: CallerIdentity, socket: Socket, headers: IncomingHttpHeaders = {}): ApiError | undefined {
     if (caller.kind !== 'operator' && caller.kind !== 'worker') return undefined;
     const judged = this.#judged.get(socket) ?? this.#tryJudge(socket, headers);
     return judged === 'outside' ? undefined : judged;
@@ -34,7 +34,7 @@ export class SessionGuard {
       return this.#judge(socket, headers);
     } catch (error) {
       if (!isShortage(error)) throw error;
-      return SHORTAGE;
+      return OUT_OF_DESCRIPTORS;
     }
   }
 
@@ -49,18 +49,18 @@ export class SessionGuard {
   }
 
   #judgePass(name: string): ApiError | 'outside' {
-    const holder = takePass(this.#stateDir, name);
+    const holder = consumePass(this.#stateDir, name);
     if (holder === undefined) return BAD_PASS;
     const above = new SessionFinder(this.#stateDir, readProcessTable()).find(holder.pid);
-    return above === undefined ? 'outside' : belowSession(above);
+    return above === undefined ? 'outside' : belowSessionError(above);
   }
 
   #judgePeer({ remoteAddress, remotePort, localAddress, localPort }: Socket): ApiError | 'outside' {
-    if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined) return GONE;
+    if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined) return CALLER_GONE;
     const ends = { remoteAddress, remotePort, localAddress, localPort: localPort ?? 0 };
     const found = findPeerSession(this.#stateDir, ends);
-    if (found === 'gone') return GONE;
-    return found === undefined ? 'outside' : belowSession(found);
+    if (found === 'gone') return CALLER_GONE;
+    return found === undefined ? 'outside' : belowSessionError(found);
   }
 }
 
@@ -76,13 +76,13 @@ const BAD_PASS: ApiError = {
   hint: 'A pass is good for one connection: make a new one. See docs/api.md.',
 };
 
-const GONE: ApiError = {
+const CALLER_GONE: ApiError = {
   code: 'bad-pass',
   message: 'the process at the other end of the connection has gone',
   hint: 'Keep the connection open until the answer has come.',
 };
 
-const SHORTAGE: ApiError = {
+const OUT_OF_DESCRIPTORS: ApiError = {
   code: 'rate-limited',
   message: 'the daemon has no descriptor left to look at the process that asks',
   hint: 'Try again in a moment, or raise the limit on open files before the daemon starts: ulimit -n',

@@ -1,9 +1,9 @@
 import type { ApiError } from '../api/answer.ts';
-import { LOCK_TIMES, lockTimes, type LockTimes } from '../ledger/sqlite/lock-wait.ts';
+import { LOCK_TIMES, scaleLockTimes, type LockTimes } from '../ledger/sqlite/lock-wait.ts';
 import type { RunLimits } from '../runbook/runbook.ts';
 import type { LeaseTimes } from '../state/lease.ts';
 
-export interface Settings {
+export interface DaemonSettings {
   /** As far as the environment says: where it does not, each project's runbook does. */
   readonly times: Partial<LeaseTimes>;
   /** How long a call waits for a database that another process has locked. */
@@ -15,7 +15,7 @@ export interface Settings {
 }
 
 export type ReadSettings =
-  | { readonly ok: true; readonly settings: Settings }
+  | { readonly ok: true; readonly settings: DaemonSettings }
   | { readonly ok: false; readonly error: ApiError };
 
 /** What the daemon's environment says. A value that is not understood is an error: a typo must not become a default. */
@@ -30,13 +30,13 @@ export function readSettings(env: Environment): ReadSettings {
   if (typeof lockMs === 'object') return { ok: false, error: lockMs };
   const loopLagMs = readMs(env, 'BATON_LOOP_LAG_MS') ?? 4000;
   if (typeof loopLagMs === 'object') return { ok: false, error: loopLagMs };
-  const locks = lockMs === undefined ? LOCK_TIMES : lockTimes(lockMs);
+  const locks = lockMs === undefined ? LOCK_TIMES : scaleLockTimes(lockMs);
   return { ok: true, settings: { times, lockTimes: locks, loopLagMs, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
 }
 
 /** How long claims live: by the environment, else by the runbook, else as the specification says. */
 export function leaseTimesOf(
-  { times }: Settings,
+  { times }: DaemonSettings,
   limits: Pick<RunLimits, 'claimExpiryMs' | 'renewalMs'> | undefined,
 ): LeaseTimes {
   return {

@@ -3,10 +3,10 @@ import { isShortage } from '../protocol/shortage.ts';
 
 /** A descriptor that is kept for the moment when there is no other: the log must be able to say that there is none. */
 export class SpareDescriptor {
-  #spare = open();
+  #spare = openSpare();
 
   /** Does the work; if there is no descriptor for it, gives the spare one away for that long. */
-  use(work: () => void): void {
+  runWithSpare(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -15,12 +15,12 @@ export class SpareDescriptor {
       this.#spare = undefined;
       work();
     } finally {
-      this.#spare ??= open();
+      this.#spare ??= openSpare();
     }
   }
 }
 
-function open(): number | undefined {
+function openSpare(): number | undefined {
   try {
     return openSync('/dev/null', 'r');
   } catch {

@@ -1,14 +1,14 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import { findProgram } from '../notify/run-program.ts';
 import { checksAnswerOf } from '../runbook/describe-checks.ts';
-import { ISSUE, issueArgs, issuePlayers } from '../runbook/issue.ts';
+import { ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../runbook/issue.ts';
 import { withLibrary } from '../runbook/library.ts';
 import { parseCommandArgs } from '../runbook/parse-command-args.ts';
 import { WORKFLOW_MODES, type Runbook } from '../runbook/runbook.ts';
 import type { Command } from '../state/decide.ts';
 import type { Rules } from '../state/rules.ts';
 import type { StartWorkflow } from '../state/workflow/start-workflow.ts';
-import { errorOf } from './handler.ts';
+import { inputErrorOf } from './handler.ts';
 import { sortedWorkers } from './rules-of.ts';
 
 export interface PlannedIssue {
@@ -18,8 +18,8 @@ export interface PlannedIssue {
 
 /** What was typed after `baton run issue`, as the command that starts it. */
 export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<PlannedIssue> {
-  const given = parseCommandArgs({ name: ISSUE, args: issueArgs() }, argv);
-  if (!given.ok) return { ok: false, error: errorOf(given) };
+  const given = parseCommandArgs({ name: ISSUE_WORKFLOW, args: issueArgs() }, argv);
+  if (!given.ok) return { ok: false, error: inputErrorOf(given) };
   const { title = '', task, mode: wanted, priority, id, after } = given.value;
   const unclear = findUnclear({ title, task, priority, id, after });
   if (unclear !== undefined) return { ok: false, error: unclear };
@@ -55,7 +55,7 @@ function findUnclear({ task, title, ...made }: Readonly<Record<string, string | 
   return usage(`${what} does not go with --task: that task is taken as it is`, USAGE);
 }
 
-const USAGE = `Usage: baton run ${ISSUE} ${issueArgs().text}`;
+const USAGE = `Usage: baton run ${ISSUE_WORKFLOW} ${issueArgs().text}`;
 
 /** The workflow in words: who plays which role, what is checked, how it is merged. */
 export function describeIssue(
@@ -66,7 +66,7 @@ export function describeIssue(
   return {
     kind: 'workflow',
     mode,
-    roles: issuePlayers(runbook),
+    roles: issueRolePlayers(runbook),
     checks: runbook.ci.required.map(({ name, run }) => ({ name, run: run ?? null })),
     checks_answer: checksAnswerOf(runbook, isDeclined),
     merge: { method: runbook.merge?.method ?? 'squash', into: runbook.merge?.into ?? null },

@@ -1,22 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Entry } from '../ledger/entry.ts';
-import type { Fold } from '../ledger/fold-again.ts';
-import { recordedOf } from '../state/recorded.ts';
+import type { StateFold } from '../ledger/fold-again.ts';
+import { toRecordedEvent } from '../state/recorded.ts';
 import { evolve, type State } from '../state/state.ts';
-import { parseState, renderState, SNAPSHOT_NAME, trackedState } from './state-snapshot.ts';
+import { parseState, renderState, SNAPSHOT_NAME, createTrackedState } from './state-snapshot.ts';
 
 /** Folds one entry into the state, as the daemon does when it starts. */
 export function foldEntry(state: State, entry: Entry): void {
-  const recorded = recordedOf(entry);
+  const recorded = toRecordedEvent(entry);
   if (recorded !== undefined) evolve(state, recorded);
   state.seq = entry.seq;
 }
 
 /** The fold of this version, for `baton ledger verify`. */
-export const STATE_FOLD: Fold = {
+export const STATE_FOLD: StateFold = {
   name: SNAPSHOT_NAME,
   begin() {
-    const state = trackedState();
+    const state = createTrackedState();
     return {
       take: (entry) => foldEntry(state, entry),
       // The order of keys depends on how the state came about (restarts, commits that were taken back) and means nothing.

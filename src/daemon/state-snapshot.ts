@@ -4,7 +4,7 @@ import { TrackedMap } from '../state/tracked-map.ts';
 /** Raised whenever the fold changes: an old snapshot is then ignored, and the state is folded anew. */
 export const SNAPSHOT_NAME = 'state-14';
 
-export function trackedState(): State {
+export function createTrackedState(): State {
   return emptyState(() => new TrackedMap());
 }
 
@@ -20,11 +20,11 @@ export function renderState(state: State): Uint8Array {
 export function parseState(bytes: Uint8Array): State | undefined {
   try {
     const parts: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    const state = trackedState();
+    const state = createTrackedState();
     if (typeof parts !== 'object' || parts === null) return undefined;
     for (const [name, value] of Object.entries(parts)) {
       if (name === 'seq' && typeof value === 'number') state.seq = value;
-      else fill(state, name, value);
+      else fillCollection(state, name, value);
     }
     return state;
   } catch {
@@ -32,7 +32,7 @@ export function parseState(bytes: Uint8Array): State | undefined {
   }
 }
 
-function fill(state: State, name: string, value: unknown): void {
+function fillCollection(state: State, name: string, value: unknown): void {
   const map = Object.entries(state).find(([known]) => known === name)?.[1];
   if (!(map instanceof Map) || !Array.isArray(value)) throw new TypeError(`not a snapshot: ${name}`);
   for (const [key, item] of value) map.set(key, item);

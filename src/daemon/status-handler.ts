@@ -3,15 +3,15 @@ import { statusGet } from '../api/run-operations.ts';
 import { DEFAULT_LIMITS } from '../runbook/build-limits.ts';
 import type { Call } from './call.ts';
 import { readRestarts } from '../watchdog/restart-record.ts';
-import { answerOf, handle } from './handler.ts';
-import { DOOR_LIMITS } from './limits.ts';
+import { answerFor, handlerFor } from './handler.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { crashAttention, outboxAttention, rulesAttention, runbookAttention } from './attention.ts';
 import { statusView } from './status-view.ts';
 
 /** Everything that `baton status` shows, as of one moment. A project that is too busy to look at is reported as such, in time. */
-export const statusHandler = handle(statusGet, async (call) => {
+export const statusHandler = handlerFor(statusGet, async (call) => {
   const late = Promise.withResolvers<Answer>();
-  const timer = setTimeout(() => late.resolve(BUSY), DOOR_LIMITS.statusMs);
+  const timer = setTimeout(() => late.resolve(STATUS_BUSY), SERVER_LIMITS.statusMs);
   try {
     return await Promise.race([readStatus(call), late.promise]);
   } finally {
@@ -23,31 +23,36 @@ async function readStatus({ project, services }: Call): Promise<Answer> {
   const now = services.now();
   const probed = await project.storeHealth();
   const crashed = crashAttention(readRestarts(project.stateDir), now.getTime());
-  const hindered = outboxAttention(project.messagesHinderedMs, project.stateDir);
+  const hindered = outboxAttention(project.messagesBlockedMs, project.stateDir);
   const broken = runbookAttention(services.runbook);
-  const differing = rulesAttention((await project.adoptions?.differences()) ?? []);
-  const settled = await project.keeper.read(({ state }) =>
+  const differing = rulesAttention((await project.adoptions?.readDifferences()) ?? []);
+  const settled = await project.commandLoop.read(({ state }) =>
     statusView(state, {
       project,
       // A commit may have failed since.
       store: probed.writable ? project.ledger.health : probed,
       attention: [...crashed, ...hindered, ...broken, ...differing],
       loop: services.loop,
-      clocks: { lastReports: project.lastReports, silenceMs: silenceOf(services), nowMs: services.monotonicMs(), now },
+      clocks: {
+        lastReports: project.lastReports,
+        silenceMs: silenceLimitMs(services),
+        nowMs: services.monotonicMs(),
+        now,
+      },
     }),
   );
-  return answerOf(settled, (status) => ({ ...status, at: now.toISOString() }));
+  return answerFor(settled, (status) => ({ ...status, at: now.toISOString() }));
 }
 
-function silenceOf({ rulebook }: Call['services']): number {
+function silenceLimitMs({ rulebook }: Call['services']): number {
   return rulebook.runbookFor(null).limits?.silenceMs ?? DEFAULT_LIMITS.silenceMs;
 }
 
-const BUSY: Answer = {
+const STATUS_BUSY: Answer = {
   ok: false,
   error: {
     code: 'project-busy',
-    message: `the project has not answered within ${DOOR_LIMITS.statusMs / 1000} s: its ledger or its repository is slow or locked`,
+    message: `the project has not answered within ${SERVER_LIMITS.statusMs / 1000} s: its ledger or its repository is slow or locked`,
     hint: 'Look for a program that holds the ledger or git, and at daemon.log in the state folder. Then: baton status',
   },
 };

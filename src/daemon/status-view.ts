@@ -3,7 +3,7 @@ import { proveAgents, proveLoop, provePeople, provePhases, proveStore, type Loop
 import type { StoreHealth } from '../protocol/store-health.ts';
 import type { AgentStatus } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
-import { statusOf } from '../state/task.ts';
+import { taskStatus } from '../state/task.ts';
 import { blockedAttention, cancelledAttention, mainAttention, stuckAttention, type Attention } from './attention.ts';
 import { measureSilence, type SilenceClocks } from './measure-silence.ts';
 import type { Project } from './project.ts';
@@ -84,6 +84,6 @@ function countBusy({ agents, pipelines }: State, worker: string): number {
 
 function countTasks({ tasks }: State) {
   const counts = { todo: 0, in_progress: 0, blocked: 0, done: 0, cancelled: 0 };
-  for (const task of tasks.values()) counts[statusOf(task)] += 1;
+  for (const task of tasks.values()) counts[taskStatus(task)] += 1;
   return counts;
 }

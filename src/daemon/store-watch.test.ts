@@ -20,7 +20,7 @@ class Disk {
 
 async function tick(watch: StoreWatch, disk: Disk, seconds: number): Promise<void> {
   for (let i = 0; i < seconds; i += 1) {
-    watch.glance((disk.nowMs += 1000));
+    watch.probeIfDue((disk.nowMs += 1000));
     await Promise.resolve();
     await Promise.resolve();
   }

@@ -1,7 +1,7 @@
 import type { StoreHealth } from '../protocol/store-health.ts';
 
 /** As much of a ledger as the watch needs. */
-export interface Watched {
+export interface ProbedStore {
   readonly health: StoreHealth;
   readonly probe: () => Promise<StoreHealth>;
 }
@@ -11,20 +11,20 @@ export interface Watched {
  * probed, less and less often. A write that succeeds meanwhile is noticed, too.
  */
 export class StoreWatch {
-  readonly #store: Watched;
+  readonly #store: ProbedStore;
   readonly #onChange: (health: StoreHealth) => void;
   #isWritable = true;
   #isProbing = false;
   #nextMs = 0;
   #delayMs = FIRST_DELAY_MS;
 
-  constructor(store: Watched, onChange: (health: StoreHealth) => void = () => undefined) {
+  constructor(store: ProbedStore, onChange: (health: StoreHealth) => void = () => undefined) {
     this.#store = store;
     this.#onChange = onChange;
   }
 
   /** Called at every tick of a clock that never jumps. */
-  glance(nowMs: number): void {
+  probeIfDue(nowMs: number): void {
     this.#compare();
     if (this.#isWritable || this.#isProbing || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + this.#delayMs;

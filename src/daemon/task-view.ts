@@ -1,7 +1,7 @@
 import { isClaimable } from '../state/claim-task.ts';
 import { rulesInForce } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
-import { statusOf, type Task } from '../state/task.ts';
+import { taskStatus, type Task } from '../state/task.ts';
 import type { Project } from './project.ts';
 
 /** A task as every surface shows it. */
@@ -47,12 +47,12 @@ export interface ClaimView {
   readonly expires_at: string;
 }
 
-export function taskView(project: Project, state: State, task: Task, clocks: Clocks): TaskView {
+export function taskView(project: Project, state: State, task: Task, clocks: ViewClocks): TaskView {
   return {
     id: task.id,
     n: task.n,
     title: task.title,
-    status: statusOf(task),
+    status: taskStatus(task),
     phase: task.phase,
     claimable: isClaimable(state, task, rulesInForce(state, project.rules)),
     next_role: task.nextRole,
@@ -72,19 +72,19 @@ export function waitsView({ tasks, decisions }: State, { id, after }: Task): Wai
   return {
     waits_for: before.map((task) => ({
       task_id: task.id,
-      status: statusOf(task),
+      status: taskStatus(task),
       blocked_because: task.blocked?.reason ?? null,
     })),
     decision_ids: open.map((decision) => decision.id),
   };
 }
 
-export interface Clocks {
+export interface ViewClocks {
   readonly now: () => Date;
   readonly monotonicMs: () => number;
 }
 
-function claimView(project: Project, { id, claim }: Task, clocks: Clocks): ClaimView | null {
+function claimView(project: Project, { id, claim }: Task, clocks: ViewClocks): ClaimView | null {
   if (claim === null) return null;
   const { epoch, holder, principal, role, sessionId, at } = claim;
   return {
@@ -99,7 +99,7 @@ function claimView(project: Project, { id, claim }: Task, clocks: Clocks): Claim
 }
 
 /** Leases run on a clock that does not jump; people get the time of day that this comes to. */
-export function expiresAt(project: Project, taskId: string, { now, monotonicMs }: Clocks): string {
+export function expiresAt(project: Project, taskId: string, { now, monotonicMs }: ViewClocks): string {
   const remainingMs = project.leases.remaining(taskId, monotonicMs()) ?? 0;
   return new Date(now().getTime() + remainingMs).toISOString();
 }

@@ -13,7 +13,7 @@ export interface TcpEnds {
 /**
  * The number of the socket at the other end of a connection. `gone` if no process has it any more; undefined if this system does not tell.
  */
-export function findPeerSocket(ends: TcpEnds, read = readTables): number | 'gone' | undefined {
+export function findPeerSocket(ends: TcpEnds, read = readTcpTables): number | 'gone' | undefined {
   const table = read();
   if (table === undefined) return undefined;
   const peer = `${hexOf(ends.remoteAddress)}:${hexPort(ends.remotePort)}`;
@@ -30,14 +30,14 @@ export function findPeerSocket(ends: TcpEnds, read = readTables): number | 'gone
 export function holdsSocket(pid: number, socket: number): boolean | undefined {
   const name = `socket:[${socket}]`;
   try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === name);
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => readLink(`/proc/${pid}/fd/${fd}`) === name);
   } catch {
     const stat = readProcStat(pid);
     return stat !== undefined && isLiving(stat) ? undefined : false;
   }
 }
 
-function linkOf(path: string): string {
+function readLink(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
@@ -46,16 +46,16 @@ function linkOf(path: string): string {
 }
 
 /** Undefined if there is no /proc. */
-function readTables(): string | undefined {
+function readTcpTables(): string | undefined {
   try {
-    return `${readFileSync('/proc/self/net/tcp', 'latin1')}\n${readTable6()}`;
+    return `${readFileSync('/proc/self/net/tcp', 'latin1')}\n${readTcp6Table()}`;
   } catch {
     return undefined;
   }
 }
 
 /** A machine without IPv6 has no such file. */
-function readTable6(): string {
+function readTcp6Table(): string {
   try {
     return readFileSync('/proc/self/net/tcp6', 'latin1');
   } catch {

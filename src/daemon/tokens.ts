@@ -5,7 +5,7 @@ import { stateFiles } from '../api/state-folder.ts';
 import type { Caller } from '../state/caller.ts';
 
 /** Who a token stands for. A session's token names its project; the others act on any. */
-export interface Identity {
+export interface CallerIdentity {
   readonly caller: Caller;
   readonly project?: string;
 }
@@ -23,29 +23,29 @@ export interface RunRef {
   readonly id: string;
 }
 
-const KEPT_IDENTITIES = 10_000;
+const MAX_CACHED_IDENTITIES = 10_000;
 
 /**
  * The kinds of token. Those of the operator and of unnamed workers are random and lie in the state folder. Those of sessions, of named
  * workers, of agents without a claim and of supervisors are stateless: they say whom they are for, and an HMAC says that this daemon, or one before it in this
  * folder, made them.
  */
-export class Tokens {
+export class AccessTokens {
   readonly #operator: Buffer;
   readonly #worker: Buffer;
   readonly #secret: KeyObject;
-  readonly #operatorIdentity: Identity;
-  readonly #known = new Map<string, Identity>();
+  readonly #operatorIdentity: CallerIdentity;
+  readonly #known = new Map<string, CallerIdentity>();
 
   constructor(stateDir: string) {
     const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
-    this.#operator = Buffer.from(openSecret(operatorToken, 'o.'));
-    this.#worker = Buffer.from(openSecret(workerToken, 'w.'));
-    this.#secret = createSecretKey(Buffer.from(openSecret(sessionSecret, '')));
+    this.#operator = Buffer.from(readOrCreateSecret(operatorToken, 'o.'));
+    this.#worker = Buffer.from(readOrCreateSecret(workerToken, 'w.'));
+    this.#secret = createSecretKey(Buffer.from(readOrCreateSecret(sessionSecret, '')));
     this.#operatorIdentity = { caller: { kind: 'operator', name: operatorName() } };
   }
 
-  issue({ project, sessionId, taskId, epoch }: SessionClaim): string {
+  issueSession({ project, sessionId, taskId, epoch }: SessionClaim): string {
     const claim = Buffer.from(JSON.stringify({ p: project, s: sessionId, t: taskId, e: epoch })).toString('base64url');
     const token = `s.${claim}.${this.#sign(claim).toString('base64url')}`;
     this.#remember(token, { caller: { kind: 'session', sessionId, taskId, epoch }, project });
@@ -68,15 +68,15 @@ export class Tokens {
     return `${name}.${this.#sign(name).toString('base64url')}`;
   }
 
-  identify(token: string): Identity | undefined {
+  identify(token: string): CallerIdentity | undefined {
     if (/^[sav]\.|^w\.[^.]*\./.test(token)) return this.#identifySigned(token);
     const given = Buffer.from(token);
-    if (isSame(given, this.#operator)) return this.#operatorIdentity;
-    return isSame(given, this.#worker) ? WORKER : undefined;
+    if (isEqualSecret(given, this.#operator)) return this.#operatorIdentity;
+    return isEqualSecret(given, this.#worker) ? WORKER : undefined;
   }
 
   /** Checking a signature costs more than a small request; the same session asks again and again. */
-  #identifySigned(token: string): Identity | undefined {
+  #identifySigned(token: string): CallerIdentity | undefined {
     const known = this.#known.get(token);
     if (known !== undefined) return known;
     const identity = this.#read(token);
@@ -84,27 +84,27 @@ export class Tokens {
     return identity;
   }
 
-  #read(token: string): Identity | undefined {
+  #read(token: string): CallerIdentity | undefined {
     if (token.startsWith('s.')) return this.#readSession(token);
     return token.startsWith('w.') ? this.#readWorker(token) : this.#readRun(token);
   }
 
-  #readWorker(token: string): Identity | undefined {
+  #readWorker(token: string): CallerIdentity | undefined {
     const [kind = '', claim = '', signature = '', ...rest] = token.split('.');
-    const isOurs = isSame(Buffer.from(signature, 'base64url'), this.#sign(`${kind}.${claim}`));
+    const isOurs = isEqualSecret(Buffer.from(signature, 'base64url'), this.#sign(`${kind}.${claim}`));
     if (rest.length > 0 || !isOurs) return undefined;
     const { n: name } = JSON.parse(Buffer.from(claim, 'base64url').toString()) as { readonly n: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return { caller: { kind: 'worker', name } };
   }
 
-  #remember(token: string, identity: Identity): void {
-    if (this.#known.size >= KEPT_IDENTITIES) this.#known.clear();
+  #remember(token: string, identity: CallerIdentity): void {
+    if (this.#known.size >= MAX_CACHED_IDENTITIES) this.#known.clear();
     this.#known.set(token, identity);
   }
 
-  #readSession(token: string): Identity | undefined {
+  #readSession(token: string): CallerIdentity | undefined {
     const [, claim = '', signature = '', ...rest] = token.split('.');
-    if (rest.length > 0 || !isSame(Buffer.from(signature, 'base64url'), this.#sign(claim))) return undefined;
+    if (rest.length > 0 || !isEqualSecret(Buffer.from(signature, 'base64url'), this.#sign(claim))) return undefined;
     // The HMAC vouches for it: nobody else can have written this.
     const {
       p: project,
@@ -121,9 +121,10 @@ export class Tokens {
     return `${run}.${this.#sign(run).toString('base64url')}`;
   }
 
-  #readRun(token: string): Identity | undefined {
+  #readRun(token: string): CallerIdentity | undefined {
     const [kind = '', run = '', signature = '', ...rest] = token.split('.');
-    if (rest.length > 0 || !isSame(Buffer.from(signature, 'base64url'), this.#sign(`${kind}.${run}`))) return undefined;
+    if (rest.length > 0 || !isEqualSecret(Buffer.from(signature, 'base64url'), this.#sign(`${kind}.${run}`)))
+      return undefined;
     const { p: project, r: agentId } = JSON.parse(Buffer.from(run, 'base64url').toString()) as SignedRun; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return { caller: { kind: kind === 'a' ? 'agent' : 'supervisor', agentId }, project };
   }
@@ -148,14 +149,14 @@ interface SignedRun {
 /** The principal of the worker token that lies in the state folder: all who use that token share it. */
 export const SHARED_WORKER = 'worker';
 
-const WORKER: Identity = { caller: { kind: 'worker', name: SHARED_WORKER } };
+const WORKER: CallerIdentity = { caller: { kind: 'worker', name: SHARED_WORKER } };
 
-function isSame(given: Buffer, expected: Buffer): boolean {
+function isEqualSecret(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 /** A secret of 256 bits in a file of its own, made at the first start. The folder's lock is held: nobody else makes it. */
-function openSecret(path: string, prefix: string): string {
+function readOrCreateSecret(path: string, prefix: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) {
     const secret = `${prefix}${randomBytes(32).toString('base64url')}`;

@@ -1,5 +1,5 @@
 /** The requests that have no answer yet, of all doors together. */
-export class UnderWay {
+export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
   #onLeave: (() => void) | undefined;
 
@@ -24,7 +24,7 @@ export class UnderWay {
   }
 
   /** When everybody has left, or the time is over. */
-  async emptied(timeoutMs: number): Promise<void> {
+  async whenEmpty(timeoutMs: number): Promise<void> {
     if (this.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);

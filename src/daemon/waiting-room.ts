@@ -1,52 +1,52 @@
 import type { Refusal } from '../state/outcome.ts';
-import type { Waiting } from './trial.ts';
+import type { PendingRequest } from './trial.ts';
 
 /** Those who wait for something to happen, in the order in which they came, each as long as its patience lasts. */
-export class WaitingRoom {
-  readonly #parked = new Set<Waiting>();
+export class WaitList {
+  readonly #waiting = new Set<PendingRequest>();
 
-  [Symbol.iterator](): IterableIterator<Waiting> {
-    return this.#parked.values();
+  [Symbol.iterator](): IterableIterator<PendingRequest> {
+    return this.#waiting.values();
   }
 
-  has(waiting: Waiting): boolean {
-    return this.#parked.has(waiting);
+  has(waiting: PendingRequest): boolean {
+    return this.#waiting.has(waiting);
   }
 
-  leave(waiting: Waiting): boolean {
-    return this.#parked.delete(waiting);
+  remove(waiting: PendingRequest): boolean {
+    return this.#waiting.delete(waiting);
   }
 
   /** Everybody, out of the room. */
-  empty(): readonly Waiting[] {
-    const all = [...this.#parked];
-    this.#parked.clear();
+  removeAll(): readonly PendingRequest[] {
+    const all = [...this.#waiting];
+    this.#waiting.clear();
     return all;
   }
 
-  park(waiting: Waiting): void {
-    const { patience } = waiting.request;
+  add(waiting: PendingRequest): void {
+    const { waitLimit: patience } = waiting.request;
     // Whoever has gone already sends no further word: there is no abort to wait for.
-    if (patience === undefined || waiting.isTired || patience.signal?.aborted === true) {
-      this.leave(waiting);
-      turnAway(waiting);
+    if (patience === undefined || waiting.hasTimedOut || patience.signal?.aborted === true) {
+      this.remove(waiting);
+      answerTimeout(waiting);
       return;
     }
-    this.#parked.add(waiting);
+    this.#waiting.add(waiting);
     if (waiting.timer !== undefined) return;
     const giveUp = (): void => this.#giveUp(waiting);
     waiting.timer = setTimeout(giveUp, patience.ms);
     patience.signal?.addEventListener('abort', giveUp, { once: true });
   }
 
-  #giveUp(waiting: Waiting): void {
-    waiting.isTired = true;
-    if (this.leave(waiting)) turnAway(waiting);
+  #giveUp(waiting: PendingRequest): void {
+    waiting.hasTimedOut = true;
+    if (this.remove(waiting)) answerTimeout(waiting);
   }
 }
 
-function turnAway({ request, answer }: Waiting): void {
-  answer(request.patience?.otherwise ?? { ok: false, refusal: NOTHING_YET });
+function answerTimeout({ request, answer }: PendingRequest): void {
+  answer(request.waitLimit?.otherwise ?? { ok: false, refusal: NOTHING_YET });
 }
 
 const NOTHING_YET: Refusal = {

@@ -1,46 +1,48 @@
 import * as operations from '../api/workflow-operations.ts';
-import { requireClaim, type Caller } from '../state/caller.ts';
-import { noSuchTask } from '../state/create-task.ts';
+import { checkClaim, type Caller } from '../state/caller.ts';
+import { refuseUnknownTask } from '../state/create-task.ts';
 import { refusal } from '../state/outcome.ts';
 import type { Call } from './call.ts';
 import { closeWorkflow } from './close-workflow.ts';
-import { answerOf, handle, type Handler } from './handler.ts';
+import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
 import { findHandoffs, type FoundHandoff } from './find-handoffs.ts';
-import { order } from './task-handlers.ts';
+import { submitCommand } from './task-handlers.ts';
 import { workflowView } from './workflow-view.ts';
 
-export const WORKFLOW_HANDLERS: Readonly<Record<string, Handler>> = {
-  merge_request: handle(operations.mergeRequest, async (call) => {
+export const WORKFLOW_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  merge_request: handlerFor(operations.mergeRequest, async (call) => {
     const id = ownTask(call);
     const command = { id, mergeId: `merge-${call.services.newId()}` };
-    return answerOf(await order<{ merge_id: string }>(call, { kind: 'request-merge', command }), (answer) => ({
+    return answerFor(await submitCommand<{ merge_id: string }>(call, { kind: 'request-merge', command }), (answer) => ({
       task_id: id,
       ...answer,
     }));
   }),
 
-  workflow_get: handle(operations.workflowGet, async (call) => {
+  workflow_get: handlerFor(operations.workflowGet, async (call) => {
     const { project, services } = call;
     const id = ownTask(call);
-    const settled = await project.keeper.submit({
+    const settled = await project.commandLoop.submit({
       actor: 'system:reader',
       decide: ({ state }) => {
         const task = state.tasks.get(id);
-        return task === undefined ? noSuchTask(id) : { ok: true, events: [], answer: workflowView(task, services) };
+        return task === undefined
+          ? refuseUnknownTask(id)
+          : { ok: true, events: [], answer: workflowView(task, services) };
       },
     });
-    return answerOf(settled, (view) => view);
+    return answerFor(settled, (view) => view);
   }),
 
-  workflow_close: handle(operations.workflowClose, async (call) => {
+  workflow_close: handlerFor(operations.workflowClose, async (call) => {
     const id = ownTask(call);
     const { caller } = call;
-    const settled = await call.project.keeper.submit({
+    const settled = await call.project.commandLoop.submit({
       actor: 'system:reader',
       decide: ({ state }) => {
         const task = state.tasks.get(id);
-        if (task === undefined) return noSuchTask(id);
-        const held = caller.kind === 'session' ? requireClaim(task, caller) : undefined;
+        if (task === undefined) return refuseUnknownTask(id);
+        const held = caller.kind === 'session' ? checkClaim(task, caller) : undefined;
         if (held?.ok === false) return held;
         if (task.phase !== 'COMPLETED')
           return refusal(
@@ -52,12 +54,12 @@ export const WORKFLOW_HANDLERS: Readonly<Record<string, Handler>> = {
         return { ok: true, events: [], answer: { task, dependants } };
       },
     });
-    if (!settled.ok) return answerOf(settled, () => null);
+    if (!settled.ok) return answerFor(settled, () => null);
     return { ok: true, result: await closeWorkflow(settled.answer, call) };
   }),
 
-  handoff_list: handle(operations.handoffList, async ({ project, input }) => {
-    await project.keeper.idle();
+  handoff_list: handlerFor(operations.handoffList, async ({ project, input }) => {
+    await project.commandLoop.whenIdle();
     const found = await findHandoffs(
       project.ledger,
       ({ task_id }) => input.task_id === undefined || task_id === input.task_id,
@@ -65,8 +67,8 @@ export const WORKFLOW_HANDLERS: Readonly<Record<string, Handler>> = {
     return { ok: true, result: { handoffs: found.map(withoutXml) } };
   }),
 
-  handoff_show: handle(operations.handoffShow, async ({ project, input }) => {
-    await project.keeper.idle();
+  handoff_show: handlerFor(operations.handoffShow, async ({ project, input }) => {
+    await project.commandLoop.whenIdle();
     const found = await findHandoffs(project.ledger, ({ handoff_id }) => handoff_id.startsWith(input.id));
     const [first, second] = found;
     if (first !== undefined && second === undefined) return { ok: true, result: first };

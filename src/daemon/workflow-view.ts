@@ -1,6 +1,6 @@
 import { usesExitProtocol } from '../state/exit-protocol.ts';
 import type { Task } from '../state/task.ts';
-import { addressesOf } from '../state/workflow/task-url.ts';
+import { taskUrls } from '../state/workflow/task-url.ts';
 import type { Services } from './call.ts';
 
 /** A task in its workflow, as surfaces and the built-in roles see it. */
@@ -16,7 +16,7 @@ export function workflowView(task: Task, { rulebook, exitProtocol }: Services) {
     blocked_because: blocked?.reason ?? null,
     mode: flow.mode,
     started_at: flow.startedAt,
-    addresses: addressesOf(task),
+    addresses: taskUrls(task),
     workspace: place?.workspace ?? null,
     branch: place?.branch ?? null,
     base: place?.base ?? null,

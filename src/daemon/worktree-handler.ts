@@ -3,16 +3,16 @@ import { branchName } from '../git/branch-name.ts';
 import { createWorktree } from '../git/create-worktree.ts';
 import { findFence, installFence } from '../git/install-fence.ts';
 import { findMainOf } from '../effects/main-commit.ts';
-import { takeOver } from '../git/take-over.ts';
-import { keepOrigin } from '../git/worktree-origin.ts';
+import { createTakeoverWorktree } from '../git/take-over.ts';
+import { recordOrigin } from '../git/worktree-origin.ts';
 import { findWorktree } from '../git/worktrees.ts';
 import type { GitFailure, GitResult } from '../git/run-git.ts';
 import type { Answer } from '../api/answer.ts';
-import { actorOf, requireClaim } from '../state/caller.ts';
+import { actorOf, checkClaim } from '../state/caller.ts';
 import { refusal } from '../state/outcome.ts';
 import { decideNameBranch } from '../state/workflow/name-branch.ts';
 import type { Call } from './call.ts';
-import { answerOf, handle } from './handler.ts';
+import { answerFor, handlerFor } from './handler.ts';
 import { sessionSettingsOf } from './project-world.ts';
 
 /**
@@ -20,17 +20,17 @@ import { sessionSettingsOf } from './project-world.ts';
  * claim left one behind, the branch is gone on with in another beside it: whoever had that claim may still be at work there, and two
  * who write in one folder cannot be told apart.
  */
-export const worktreeHandler = handle(taskWorktree, async ({ caller, project, services }) => {
+export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project, services }) => {
   const settings = sessionSettingsOf(services);
   const { workspace } = settings;
   const template = workspace.branch;
-  const settled = await project.keeper.submit({
+  const settled = await project.commandLoop.submit({
     actor: actorOf(caller),
     decide: ({ state }) => {
       const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
       if (task === undefined || caller.kind !== 'session')
         return refusal('no-claim', 'claim a task first', 'baton task claim');
-      const held = requireClaim(task, caller);
+      const held = checkClaim(task, caller);
       if (!held.ok) return held;
       const { epoch, sessionId, holder } = held.claim;
       const named = branchName(task, template);
@@ -40,41 +40,41 @@ export const worktreeHandler = handle(taskWorktree, async ({ caller, project, se
       return branch.ok ? { ...branch, answer: { id, epoch, sessionId, holder, branch: branch.answer } } : branch;
     },
   });
-  if (!settled.ok) return answerOf(settled, () => null);
+  if (!settled.ok) return answerFor(settled, () => null);
   const { id, epoch, sessionId, holder, branch } = settled.answer;
   const main = await findMainOf(null, {
     path: project.path,
     settingsFor: () => settings,
-    read: async (look) => {
-      const read = await project.keeper.read(({ state }) => look(state));
+    readState: async (look) => {
+      const read = await project.commandLoop.read(({ state }) => look(state));
       return read.ok ? read.answer : undefined;
     },
-    lookAtMain: async () => project.mainWatch.look(),
+    recordMainMoves: async () => project.mainWatch.poll(),
   });
   const into = main.ok ? main.value.name : settings.into;
   const { path: repository, stateDir } = project;
   const ground = { path: repository, stateDir, base: main.ok ? main.value.sha : 'HEAD' };
-  const found = await findPlace(ground, branch, { taskId: id, epoch, holder });
-  if (!found.ok) return failure(found);
+  const found = await findTaskWorktree(ground, branch, { taskId: id, epoch, holder });
+  if (!found.ok) return gitFailureAnswer(found);
   const { path, isNew, earlier } = found.value;
-  const kept = await keepOrigin(project.stateDir, path, { copied: {}, linked: [] });
-  if (!kept.ok) return failure(kept);
+  const kept = await recordOrigin(project.stateDir, path, { copied: {}, linked: [] });
+  if (!kept.ok) return gitFailureAnswer(kept);
   const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch, into };
   const installed = await installFence(path, fence);
-  if (!installed.ok) return failure(installed);
+  if (!installed.ok) return gitFailureAnswer(installed);
   // Git took its time. What the fence says is what holds now, not what held when we were asked.
-  const live = await project.keeper.read(({ state }) => state.tasks.get(id)?.claim ?? null);
-  if (!live.ok) return answerOf(live, () => null);
+  const live = await project.commandLoop.read(({ state }) => state.tasks.get(id)?.claim ?? null);
+  if (!live.ok) return answerFor(live, () => null);
   project.fences.add(id, live.answer);
   if (live.answer?.sessionId !== sessionId) {
     const hint = 'Stop working on this task.';
-    return answerOf(refusal('claim-ended', `the claim on ${id} ended while its worktree was made`, hint), () => null);
+    return answerFor(refusal('claim-ended', `the claim on ${id} ended while its worktree was made`, hint), () => null);
   }
   const before = earlier === null ? {} : { earlier_path: earlier };
   return { ok: true, result: { task_id: id, path, branch, is_new: isNew, ...before } };
 });
 
-interface Place {
+interface TaskWorktree {
   readonly path: string;
   readonly isNew: boolean;
   /** Where whoever had the task before was at work: what they did not commit is there. */
@@ -82,15 +82,19 @@ interface Place {
 }
 
 /** `base`: where a new branch begins. */
-type Ground = Pick<Call['project'], 'path' | 'stateDir'> & { readonly base: string };
+type WorktreeBase = Pick<Call['project'], 'path' | 'stateDir'> & { readonly base: string };
 
-interface Owner {
+interface WorktreeOwner {
   readonly taskId: string;
   readonly epoch: number;
   readonly holder: string;
 }
 
-async function findPlace(project: Ground, branch: string, owner: Owner): Promise<GitResult<Place>> {
+async function findTaskWorktree(
+  project: WorktreeBase,
+  branch: string,
+  owner: WorktreeOwner,
+): Promise<GitResult<TaskWorktree>> {
   const { path: repository, stateDir } = project;
   const existing = await findWorktree(repository, branch);
   if (!existing.ok) return existing;
@@ -99,17 +103,17 @@ async function findPlace(project: Ground, branch: string, owner: Owner): Promise
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
   if (earlier === null || fence?.value?.taskId !== owner.taskId)
-    return makePlace(project, branch, fence?.value ? null : owner);
+    return makeTaskWorktree(project, branch, fence?.value ? null : owner);
   if (fence.value.epoch === owner.epoch) return { ok: true, value: { path: earlier, isNew: false, earlier: null } };
-  const taken = await takeOver(repository, { stateDir, branch, epoch: owner.epoch });
+  const taken = await createTakeoverWorktree(repository, { stateDir, branch, epoch: owner.epoch });
   return taken.ok ? { ok: true, value: { path: taken.value.path, isNew: true, earlier } } : taken;
 }
 
-async function makePlace(
-  { path: repository, stateDir, base }: Ground,
+async function makeTaskWorktree(
+  { path: repository, stateDir, base }: WorktreeBase,
   branch: string,
-  owner: Owner | null,
-): Promise<GitResult<Place>> {
+  owner: WorktreeOwner | null,
+): Promise<GitResult<TaskWorktree>> {
   const made = await createWorktree(repository, {
     stateDir,
     branch,
@@ -121,6 +125,6 @@ async function makePlace(
   return made.ok ? { ok: true, value: { path: made.value.path, isNew: true, earlier: null } } : made;
 }
 
-function failure({ problem: { code, message, hint } }: GitFailure): Answer {
+function gitFailureAnswer({ problem: { code, message, hint } }: GitFailure): Answer {
   return { ok: false, error: { code, message, hint } };
 }

@@ -3,24 +3,24 @@ import { removeWorktree } from '../git/remove-worktree.ts';
 import { listWorktrees } from '../git/worktrees.ts';
 import type { State } from '../state/state.ts';
 import type { Call } from './call.ts';
-import { handle, type Handler } from './handler.ts';
-import { viewWorktree, viewWorktrees, type Looking } from './worktree-views.ts';
+import { handlerFor, type OperationHandler } from './handler.ts';
+import { viewWorktree, viewWorktrees, type WorktreeContext } from './worktree-views.ts';
 
-export const WORKTREE_HANDLERS: Readonly<Record<string, Handler>> = {
-  worktree_list: handle(operations.worktreeList, async (call) => {
-    const views = await viewWorktrees(lookingOf(call));
+export const WORKTREE_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  worktree_list: handlerFor(operations.worktreeList, async (call) => {
+    const views = await viewWorktrees(worktreeContextOf(call));
     if (!views.ok) return { ok: false, error: views.problem };
     return { ok: true, result: { worktrees: views.value } };
   }),
 
-  worktree_prune: handle(operations.worktreePrune, async (call) => {
-    const looking = lookingOf(call);
+  worktree_prune: handlerFor(operations.worktreePrune, async (call) => {
+    const looking = worktreeContextOf(call);
     const views = await viewWorktrees(looking);
     if (!views.ok) return { ok: false, error: views.problem };
     const free = views.value.filter(({ needed, holds }) => needed === null && holds.length === 0);
     const removed: string[] = [];
     for (const { path, branch } of free) {
-      if (call.input.dry_run === true || (await prune(path, branch ?? path, call, looking))) removed.push(path);
+      if (call.input.dry_run === true || (await pruneWorktree(path, branch ?? path, call, looking))) removed.push(path);
     }
     const kept = views.value.filter(({ path }) => !removed.includes(path));
     return { ok: true, result: { removed, kept, dry_run: call.input.dry_run === true } };
@@ -28,8 +28,13 @@ export const WORKTREE_HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 /** One at a time with those who begin to work somewhere: what was free a moment ago is looked at again. */
-async function prune(path: string, name: string, { project }: Call, looking: Looking): Promise<boolean> {
-  return project.places.pass(name, async () => {
+async function pruneWorktree(
+  path: string,
+  name: string,
+  { project }: Call,
+  looking: WorktreeContext,
+): Promise<boolean> {
+  return project.places.run(name, async () => {
     const all = await listWorktrees(looking.path);
     const worktree = all.ok ? all.value.find((each) => each.path === path) : undefined;
     if (worktree === undefined) return false;
@@ -39,7 +44,7 @@ async function prune(path: string, name: string, { project }: Call, looking: Loo
   });
 }
 
-function lookingOf({ project, services }: Call): Looking {
+function worktreeContextOf({ project, services }: Call): WorktreeContext {
   const { workspace, merge } = services.rulebook.runbookFor(null);
   return {
     path: project.path,
@@ -47,7 +52,7 @@ function lookingOf({ project, services }: Call): Looking {
     mainBranch: merge?.into,
     configured: [...workspace.copy, ...workspace.link],
     read: async <A>(look: (state: State) => A) => {
-      const settled = await project.keeper.read(({ state }) => look(state));
+      const settled = await project.commandLoop.read(({ state }) => look(state));
       if (!settled.ok) throw new Error('the store does not answer');
       return settled.answer;
     },

@@ -1,10 +1,10 @@
 import { join, sep } from 'node:path';
 import { readFence, type Fence } from '../git/fence.ts';
-import { WORKTREES } from '../git/hide-worktrees.ts';
+import { WORKTREES_FOLDER } from '../git/hide-worktrees.ts';
 import { findRepository } from '../git/repository.ts';
 import type { GitResult } from '../git/run-git.ts';
-import { describeContent, readWorktreeContent, type Guard } from '../git/worktree-content.ts';
-import { readNote } from '../git/worktree-note.ts';
+import { describeContent, readWorktreeContent, type WorktreeContentOptions } from '../git/worktree-content.ts';
+import { readWorktreeNote } from '../git/worktree-note.ts';
 import { listWorktrees, type Worktree } from '../git/worktrees.ts';
 import type { State } from '../state/state.ts';
 import { isCancelled } from '../state/task.ts';
@@ -21,42 +21,42 @@ export interface WorktreeView {
   readonly holds: readonly string[];
 }
 
-export interface Looking extends Guard {
+export interface WorktreeContext extends WorktreeContentOptions {
   readonly path: string;
   readonly read: <A>(look: (state: State) => A) => Promise<A>;
 }
 
 /** Looks at all of them. The main worktree, and those that are elsewhere, are none of Baton's business. */
-export async function viewWorktrees(looking: Looking): Promise<GitResult<WorktreeView[]>> {
+export async function viewWorktrees(looking: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
   const all = await listWorktrees(looking.path);
   if (!all.ok) return all;
-  const below = join(all.value[0]?.path ?? looking.path, WORKTREES) + sep;
+  const below = join(all.value[0]?.path ?? looking.path, WORKTREES_FOLDER) + sep;
   const own = all.value.filter(({ path, isMain }) => !isMain && path.startsWith(below));
   const views: WorktreeView[] = [];
   for (const worktree of own) views.push(await viewWorktree(worktree, looking));
   return { ok: true, value: views };
 }
 
-export async function viewWorktree(worktree: Worktree, looking: Looking): Promise<WorktreeView> {
+export async function viewWorktree(worktree: Worktree, looking: WorktreeContext): Promise<WorktreeView> {
   const { path, branch, isMissing } = worktree;
   const found = isMissing ? undefined : await findRepository(path);
   const gitDir = found?.ok === true ? found.value.gitDir : undefined;
   const fence = gitDir === undefined ? null : readFence(gitDir);
-  const needed = await looking.read((state) => findNeed(state, path, branch, fence));
+  const needed = await looking.read((state) => findNeedOf(state, path, branch, fence));
   const content = isMissing ? undefined : await readWorktreeContent(path, looking);
   const unknown = isMissing ? ['its folder is gone'] : [];
   return {
     path,
     branch,
     task_id: fence?.taskId ?? null,
-    port: gitDir === undefined ? null : readNote(gitDir).port,
+    port: gitDir === undefined ? null : readWorktreeNote(gitDir).port,
     needed,
     holds: content === undefined ? unknown : content.ok ? describeContent(content.value) : [content.problem.message],
   };
 }
 
 /** Only what is known to be Baton's, and to be over, is nobody's any more. */
-function findNeed(state: State, path: string, branch: string | null, fence: Fence | null): string | null {
+function findNeedOf(state: State, path: string, branch: string | null, fence: Fence | null): string | null {
   const runs = [...state.pipelines.values()].filter(({ workspace }) => workspace?.path === path);
   const open = runs.find(({ outcome }) => outcome === null);
   if (open !== undefined) return `pipeline ${open.name} runs there`;

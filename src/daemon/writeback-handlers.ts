@@ -1,39 +1,42 @@
 import * as operations from '../api/writeback-operations.ts';
 import type { ApiError } from '../api/answer.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
-import { noSuchTask } from '../state/create-task.ts';
+import { refuseUnknownTask } from '../state/create-task.ts';
 import type { RecordThought } from '../state/record-thought.ts';
-import { answerOf, handle, type Handler } from './handler.ts';
+import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
 import type { Call } from './call.ts';
-import { order } from './task-handlers.ts';
+import { submitCommand } from './task-handlers.ts';
 
-export const WRITEBACK_HANDLERS: Readonly<Record<string, Handler>> = {
-  thought_record: handle(operations.thoughtRecord, async (call) => {
+export const WRITEBACK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  thought_record: handlerFor(operations.thoughtRecord, async (call) => {
     const error = await checkCommit(call);
     if (error !== undefined) return { ok: false, error };
-    const settled = await order<{ recordId: string }>(call, { kind: 'record-thought', command: commandOf(call) });
+    const settled = await submitCommand<{ recordId: string }>(call, {
+      kind: 'record-thought',
+      command: commandOf(call),
+    });
     if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
-    return answerOf(settled, ({ recordId }) => ({ record_id: recordId, task_id: call.input.task_id }));
+    return answerFor(settled, ({ recordId }) => ({ record_id: recordId, task_id: call.input.task_id }));
   }),
 
-  task_complete: handle(operations.taskComplete, async (call) => {
+  task_complete: handlerFor(operations.taskComplete, async (call) => {
     const error = await checkCommit(call);
     if (error !== undefined) return { ok: false, error };
-    const settled = await order(call, { kind: 'complete-task', command: commandOf(call) });
+    const settled = await submitCommand(call, { kind: 'complete-task', command: commandOf(call) });
     if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
-    return answerOf(settled, () => ({ task_id: call.input.task_id, status: 'done' }));
+    return answerFor(settled, () => ({ task_id: call.input.task_id, status: 'done' }));
   }),
 
-  thought_list: handle(operations.thoughtList, async ({ input, project }) => {
-    const settled = await project.keeper.submit({
+  thought_list: handlerFor(operations.thoughtList, async ({ input, project }) => {
+    const settled = await project.commandLoop.submit({
       actor: 'system:reader',
       decide: ({ state }) => {
         const task = state.tasks.get(input.task_id);
-        if (task === undefined) return noSuchTask(input.task_id);
+        if (task === undefined) return refuseUnknownTask(input.task_id);
         return { ok: true, events: [], answer: { records: task.records.toReversed(), latest: task.latestRecord } };
       },
     });
-    return answerOf(settled, (answer) => answer);
+    return answerFor(settled, (answer) => answer);
   }),
 };
 

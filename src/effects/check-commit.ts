@@ -1,14 +1,19 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { freshOf, markFiles, restoreFiles, type FileMarks } from '../git/checkout/file-marks.ts';
+import {
+  freshCheckoutPath,
+  fingerprintFiles,
+  restoreFiles,
+  type FileFingerprints,
+} from '../git/checkout/file-marks.ts';
 import { removeCheckout } from '../git/checkout/make-checkout.ts';
 import type { CheckPlan } from '../state/workflow/workflow-event.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { checkOut } from './check-out.ts';
-import { inWords } from './github.ts';
+import { renderGithubProblem } from './github.ts';
 import { killCommand } from './kill-command.ts';
 import { superviseCommand, type CommandEnd } from './supervise-command.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 export interface CommitCheck {
   /** What the commands' ids begin with: the same commit under the same id is checked once. */
@@ -18,7 +23,7 @@ export interface CommitCheck {
   readonly checks: readonly CheckPlan[];
 }
 
-export interface CheckEnd extends CommandEnd {
+export interface CheckResult extends CommandEnd {
   readonly name: string;
   readonly passed: boolean;
   /** Where the whole log is. */
@@ -31,14 +36,14 @@ export interface CheckEnd extends CommandEnd {
  */
 export async function checkCommit(
   { id, sha, taskId, checks }: CommitCheck,
-  world: World,
+  world: EffectContext,
   signal: AbortSignal,
-  onEnd?: (end: CheckEnd) => Promise<void>,
-): Promise<readonly CheckEnd[] | undefined> {
+  onEnd?: (end: CheckResult) => Promise<void>,
+): Promise<readonly CheckResult[] | undefined> {
   const folder = checkoutOf(world.stateDir, id);
-  const ends: CheckEnd[] = [];
+  const ends: CheckResult[] = [];
   let isMade = false;
-  let marks: FileMarks | undefined;
+  let marks: FileFingerprints | undefined;
   let isCalledOff = false;
   try {
     for (const [i, { name, run = 'false', timeout_ms: timeoutMs = null, env_pass: envPass = [] }] of checks.entries()) {
@@ -46,8 +51,8 @@ export async function checkCommit(
       const prepare = async () => {
         const make = async (into: string) => checkOut({ sha, taskId }, into, world);
         const made = isMade ? await restoreFiles(folder, marks, make) : await make(folder);
-        if (!made.ok) return { ok: false, reason: inWords(made.problem) } as const;
-        if (!isMade && i + 1 < checks.length) marks = await markFiles(folder);
+        if (!made.ok) return { ok: false, reason: renderGithubProblem(made.problem) } as const;
+        if (!isMade && i + 1 < checks.length) marks = await fingerprintFiles(folder);
         isMade = true;
         return {
           ok: true,
@@ -79,14 +84,14 @@ export async function checkCommit(
 }
 
 /** The checks of a head that nobody waits for any more: they are stopped, and their checkout goes. */
-export async function abandonChecks(id: string, count: number, world: World): Promise<void> {
+export async function abandonChecks(id: string, count: number, world: EffectContext): Promise<void> {
   for (let i = 0; i < count; i += 1) await killCommand(`${id}.${i}`, 'nobody waits for it any more', world);
   await removeCheckout(checkoutOf(world.stateDir, id));
-  await removeCheckout(freshOf(checkoutOf(world.stateDir, id)));
+  await removeCheckout(freshCheckoutPath(checkoutOf(world.stateDir, id)));
 }
 
 /** The same for a merge, which checks whatever it makes: each commit has an id of its own, which begins with the merge's. */
-export async function abandonMerge(mergeId: string, world: World): Promise<void> {
+export async function abandonMerge(mergeId: string, world: EffectContext): Promise<void> {
   const isOurs = (name: string): boolean => name.startsWith(`${mergeId}.`);
   for (const id of namesIn(join(world.stateDir, 'commands')).filter(isOurs))
     await killCommand(id, 'nobody waits for it any more', world);

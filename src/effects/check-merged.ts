@@ -1,19 +1,19 @@
 import { fetchBranch } from '../git/push-branch.ts';
 import { findRemoteUrl, isPath } from '../git/remote-url.ts';
-import { failed } from '../github/call-api.ts';
-import type { Pulls } from '../github/pulls.ts';
-import { loginConfig, parseRemoteUrl, renderRepository, type GithubRepository } from '../github/remote-url.ts';
+import { githubFailure } from '../github/call-api.ts';
+import type { PullRequestApi } from '../github/pulls.ts';
+import { ghLoginConfig, parseRemoteUrl, renderRepository, type GithubRepository } from '../github/remote-url.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { checkCommit } from './check-commit.ts';
-import type { Tried } from './github.ts';
-import type { World } from './world.ts';
+import type { GithubOutcome } from './github.ts';
+import type { EffectContext } from './world.ts';
 
 /** A merge at GitHub, and what it takes. */
-export interface MergeScene {
+export interface PullMergeContext {
   readonly effect: Extract<Effect, { kind: 'merge' }>;
-  readonly world: World;
+  readonly world: EffectContext;
   readonly signal: AbortSignal;
-  readonly pulls: Pulls;
+  readonly pulls: PullRequestApi;
   readonly number: number;
   /** The branch that it is merged into. */
   readonly base: string;
@@ -21,7 +21,7 @@ export interface MergeScene {
 
 /** Runs the checks on what a merge makes: what fails, or `passed`; undefined where it was called off. */
 export async function checkMerged(
-  { effect, world, signal }: MergeScene,
+  { effect, world, signal }: PullMergeContext,
   sha: string,
 ): Promise<'passed' | { readonly reason: string; readonly output: string | null } | undefined> {
   const own = effect.checks.filter(({ run }) => run !== undefined);
@@ -33,19 +33,19 @@ export async function checkMerged(
 }
 
 /** Where the main branch stands at GitHub. */
-export async function fetchBase({ effect, world, pulls, base }: MergeScene): Promise<Tried<string>> {
+export async function fetchBase({ effect, world, pulls, base }: PullMergeContext): Promise<GithubOutcome<string>> {
   const remote = effect.pull?.remote ?? 'origin';
   // With the head, so that GitHub sends only what is new.
-  const own = await world.own.with(effect.head);
+  const own = await world.ownRepository.with(effect.head);
   if (!own.ok) return own;
   const url = await findRemoteUrl(world.path, remote, 'fetch');
   if (!url.ok) return url;
   if (!isAddressOf(url.value, pulls.repository)) {
     const wanted = renderRepository(pulls.repository);
     const hint = `Set its address: git remote set-url ${remote} https://${pulls.repository.host}/${pulls.repository.owner}/${pulls.repository.name}.git`;
-    return failed('github/other-repository', `the remote '${remote}' is not at ${wanted}`, hint);
+    return githubFailure('github/other-repository', `the remote '${remote}' is not at ${wanted}`, hint);
   }
-  return fetchBranch(own.value, { remote, branch: base, url: url.value, config: loginConfig(pulls.repository) });
+  return fetchBranch(own.value, { remote, branch: base, url: url.value, config: ghLoginConfig(pulls.repository) });
 }
 
 /**

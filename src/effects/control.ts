@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { Control } from '../supervisor/contract.ts';
 
-export type Controlled =
+export type ControlResult =
   | { readonly ok: true }
   /** `unheard`: nobody listens there, or no answer came; otherwise the supervisor refused. */
   | { readonly ok: false; readonly unheard: boolean; readonly reason: string };
@@ -13,7 +13,7 @@ export interface ControlOptions {
 }
 
 /** Says something to a supervisor, and waits until it is done. */
-export async function control(said: Control, { port, token, timeoutMs }: ControlOptions): Promise<Controlled> {
+export async function sendControl(said: Control, { port, token, timeoutMs }: ControlOptions): Promise<ControlResult> {
   const body = JSON.stringify(said);
   return new Promise((resolve) => {
     const lost = (reason: string): void => resolve({ ok: false, unheard: true, reason });
@@ -37,7 +37,7 @@ export async function control(said: Control, { port, token, timeoutMs }: Control
   });
 }
 
-function answerOf(text: string, status: number | undefined): Controlled {
+function answerOf(text: string, status: number | undefined): ControlResult {
   try {
     const answer: unknown = JSON.parse(text);
     if (typeof answer === 'object' && answer !== null && 'ok' in answer) {

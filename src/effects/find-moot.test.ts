@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Play } from '../engine/play.cases.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
-import { findMoot } from './find-moot.ts';
+import { findMootReason } from './find-moot.ts';
 
 function asking(): Play {
   const worker = { name: 'builders', concurrency: 1, plan: { kind: 'agent', agent: runs.agentPlan() } } as const;
@@ -11,7 +11,7 @@ function asking(): Play {
   return play.say(runs.started(id)).say(runs.signal('escalate', id, 'which way?'), say.session(id));
 }
 
-const moot = (play: Play): string | undefined => findMoot(play.the('notify'), play.state);
+const moot = (play: Play): string | undefined => findMootReason(play.the('notify'), play.state);
 
 it('sends a notification while its decision is open', () => {
   expect(moot(asking())).toBeUndefined();

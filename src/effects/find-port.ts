@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { findRepository } from '../git/repository.ts';
-import { readNote, writeNote } from '../git/worktree-note.ts';
+import { readWorktreeNote, writeWorktreeNote } from '../git/worktree-note.ts';
 
 /** Above what most programs take by themselves, and below what systems give out at random. */
 const FIRST = 3100;
@@ -12,12 +12,12 @@ const LAST = 9999;
 export async function findPort(worktree: string): Promise<number | null> {
   const own = await findRepository(worktree);
   if (!own.ok) return null;
-  const note = readNote(own.value.gitDir);
+  const note = readWorktreeNote(own.value.gitDir);
   if (note.port !== null) return note.port;
   const taken = await takenPorts(own.value.commonDir);
   for (let port = FIRST; port <= LAST; port++) {
     if (taken.has(port) || !(await isFree(port))) continue;
-    writeNote(own.value.gitDir, { ...note, port });
+    writeWorktreeNote(own.value.gitDir, { ...note, port });
     return port;
   }
   return null;
@@ -27,7 +27,7 @@ export async function findPort(worktree: string): Promise<number | null> {
 async function takenPorts(commonDir: string): Promise<ReadonlySet<number>> {
   const folder = join(commonDir, 'worktrees');
   const names = await readdir(folder).catch(() => []);
-  const ports = names.map((name) => readNote(join(folder, name)).port);
+  const ports = names.map((name) => readWorktreeNote(join(folder, name)).port);
   return new Set(ports.filter((port) => port !== null));
 }
 

@@ -1,7 +1,7 @@
 import { isOnFirstParents } from '../git/commits.ts';
-import { hasWhole, type OwnRepository } from '../git/own/own-repository.ts';
+import { hasCompleteCommit, type OwnRepository } from '../git/own/own-repository.ts';
 import type { Effect } from '../state/runs/effect.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 export interface PreparedMerge {
   readonly sha: string;
@@ -17,9 +17,9 @@ export interface PreparedMerge {
 export async function findPrepared(
   { taskId, mergeId }: Extract<Effect, { kind: 'merge' }>,
   { own, branch, onto }: { readonly own: OwnRepository; readonly branch: string; readonly onto: string },
-  world: Pick<World, 'read'>,
+  world: Pick<EffectContext, 'readState'>,
 ): Promise<PreparedMerge | 'unknown' | undefined> {
-  const merge = await world.read((state) => state.tasks.get(taskId)?.flow.merge ?? null);
+  const merge = await world.readState((state) => state.tasks.get(taskId)?.flow.merge ?? null);
   if (merge === undefined) return 'unknown';
   const prepared = merge?.id === mergeId ? merge.prepared : undefined;
   if (prepared === undefined || prepared.branch !== branch) return undefined;
@@ -27,5 +27,5 @@ export async function findPrepared(
   const found = await isOnFirstParents(own, { sha, since: base, head: onto });
   if (found.ok && found.value) return { sha, base, isOnBranch: true };
   // It was checked, and the branch is where it was: nothing need be made again.
-  return base === onto && hasWhole(own, sha) ? { sha, base, isOnBranch: false } : undefined;
+  return base === onto && hasCompleteCommit(own, sha) ? { sha, base, isOnBranch: false } : undefined;
 }

@@ -1,12 +1,12 @@
 import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { OwnCopy } from '../git/own/import-commits.ts';
+import { OwnRepositoryImporter } from '../git/own/import-commits.ts';
 import { Scratch } from '../git/scratch.cases.ts';
 import type { Protection } from '../runbook/protected-paths.ts';
 import { NO_FLOW } from '../state/workflow/flow.ts';
 import { findProtected } from './find-protected.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 let scratch: Scratch;
 let repo: string;
@@ -24,7 +24,7 @@ async function find(work: () => void, protection: Partial<Protection> = {}): Pro
   scratch.git(repo, 'switch', '--quiet', '--create', 'feature/a');
   work();
   const head = scratch.git(repo, 'rev-parse', 'HEAD');
-  const own = new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
+  const own = new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
   const settings = { into, protection: { patterns: [], inUse: [], ...protection } };
   const state = { main: new Map([['main', { branch: 'main', trusted: null }]]) };
   const read = async (ask: (state: unknown) => unknown) => Promise.resolve(ask(state));
@@ -34,7 +34,7 @@ async function find(work: () => void, protection: Partial<Protection> = {}): Pro
     settingsFor: () => settings,
     read,
     lookAtMain: async () => undefined,
-  } as unknown as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  } as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const found = await findProtected({ flow: NO_FLOW }, head, world);
   if (!found.ok) throw new Error(found.problem.message);
   return found.value.paths;

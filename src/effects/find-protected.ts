@@ -1,17 +1,17 @@
 import { posix } from 'node:path';
-import { changedPaths } from '../git/changed-paths.ts';
-import { committedFiles, type CommittedFiles } from '../git/committed-files.ts';
-import { gitText, type GitResult, type Place } from '../git/run-git.ts';
+import { readChangedPaths } from '../git/changed-paths.ts';
+import { openCommittedFiles, type CommittedFiles } from '../git/committed-files.ts';
+import { gitText, type GitResult, type GitLocation } from '../git/run-git.ts';
 import {
   findProtectedPaths,
-  isAround,
+  leadsToProtected,
   needsContent,
-  type ChangedFile,
+  type ChangedFileTexts,
   type Protection,
 } from '../runbook/protected-paths.ts';
 import type { Task } from '../state/task.ts';
 import { findMainOf } from './main-commit.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 export interface FoundProtected {
   readonly head: string;
@@ -24,19 +24,19 @@ export interface FoundProtected {
 export async function findProtected(
   task: Pick<Task, 'flow'>,
   head: string,
-  world: Pick<World, 'path' | 'own' | 'settingsFor' | 'read' | 'lookAtMain'>,
+  world: Pick<EffectContext, 'path' | 'ownRepository' | 'settingsFor' | 'readState' | 'recordMainMoves'>,
 ): Promise<GitResult<FoundProtected>> {
   const { protection } = world.settingsFor(task);
   const main = await findMainOf(task, world);
   if (!main.ok) return main;
-  const own = await world.own.with(head, main.value.sha);
+  const own = await world.ownRepository.with(head, main.value.sha);
   if (!own.ok) return own;
   const met = await gitText(['merge-base', main.value.sha, head], { cwd: own.value });
   // Histories without a common commit differ in everything.
   const base = met.ok ? met.value : main.value.sha;
-  const changed = await changedPaths(own.value, base, head);
+  const changed = await readChangedPaths(own.value, base, head);
   if (!changed.ok) return changed;
-  const [before, after] = [committedFiles(own.value, base), committedFiles(own.value, head)];
+  const [before, after] = [openCommittedFiles(own.value, base), openCommittedFiles(own.value, head)];
   const files = await Promise.all(
     changed.value.map(async (each) =>
       needsContent(each, protection) ? withTexts(each, before, after) : { path: each },
@@ -50,7 +50,7 @@ export async function findProtected(
 /** An entry of the ledger has room for so many. */
 const MOST_PATHS = 100;
 
-async function withTexts(path: string, before: CommittedFiles, after: CommittedFiles): Promise<ChangedFile> {
+async function withTexts(path: string, before: CommittedFiles, after: CommittedFiles): Promise<ChangedFileTexts> {
   const [was, is] = await Promise.all([before, after].map(async (files) => textOf(path, files)));
   return { path, before: was, after: is };
 }
@@ -62,15 +62,15 @@ async function textOf(path: string, files: CommittedFiles): Promise<string | und
 }
 
 /** If a protected path is a link, or leads through one, the path that it leads to is protected too. */
-async function followLinks(place: Place, commit: string, protection: Protection): Promise<readonly string[]> {
-  const files = committedFiles(place, commit);
+async function followLinks(place: GitLocation, commit: string, protection: Protection): Promise<readonly string[]> {
+  const files = openCommittedFiles(place, commit);
   const links = (await files.list('')).filter(({ isLink }) => isLink);
   const targets: string[] = [];
   for (let round = 0; round < MOST_LINKS; round += 1) {
     const known = { ...protection, inUse: [...protection.inUse, ...targets] };
     const found = await Promise.all(
       links
-        .filter(({ path }) => isAround(path, known))
+        .filter(({ path }) => leadsToProtected(path, known))
         .map(async (link) => {
           const target = await files.read(link);
           return target.ok ? posix.normalize(posix.join(posix.dirname(link.path), target.value)) : '';

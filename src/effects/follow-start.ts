@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Spawned } from './spawn-supervisor.ts';
-import { findSupervised, type Supervised, type SupervisedFiles } from './supervised.ts';
+import type { SpawnedSupervisor } from './spawn-supervisor.ts';
+import { inspectSupervised, type SupervisedProcess, type SupervisedFiles } from './supervised.ts';
 
-export interface Following {
+export interface PollStartOptions {
   readonly files: SupervisedFiles;
   readonly start: number;
   /** Undefined where an earlier daemon started the supervisor. */
-  readonly spawned: Spawned | undefined;
+  readonly spawned: SpawnedSupervisor | undefined;
   readonly signal: AbortSignal;
 }
 
 /** What becomes of a start: it runs, it has ended, or its supervisor has failed. Undefined where it was called off. */
-export async function untilStarted(following: Following, deadlineMs: number): Promise<Settling | undefined> {
+export async function waitForStart(following: PollStartOptions, deadlineMs: number): Promise<FoundStart | undefined> {
   const until = performance.now() + deadlineMs;
-  return follow(following, ({ kind }) => kind !== 'starting' || performance.now() > until);
+  return pollStart(following, ({ kind }) => kind !== 'starting' || performance.now() > until);
 }
 
 /** The end of a supervised process, or of its supervisor. Undefined where it was called off. */
-export async function untilEnded(following: Following): Promise<Settling | undefined> {
-  return follow(following, ({ kind }) => kind !== 'starting' && kind !== 'running');
+export async function waitForEnd(following: PollStartOptions): Promise<FoundStart | undefined> {
+  return pollStart(following, ({ kind }) => kind !== 'starting' && kind !== 'running');
 }
 
-export interface Settling {
-  readonly found: Supervised;
+export interface FoundStart {
+  readonly found: SupervisedProcess;
   /** What the supervisor said last, where it has ended and was ours. */
   readonly words: string | undefined;
 }
@@ -31,10 +31,10 @@ export interface Settling {
  * Supervisors say themselves how it goes, and then whatever we wait for is settled: looking at the folder is for the case that
  * they cannot. So it is looked at less and less often, and at once where a supervisor of ours has ended.
  */
-async function follow(
-  { files, start, spawned, signal }: Following,
-  isOver: (found: Supervised) => boolean,
-): Promise<Settling | undefined> {
+async function pollStart(
+  { files, start, spawned, signal }: PollStartOptions,
+  isOver: (found: SupervisedProcess) => boolean,
+): Promise<FoundStart | undefined> {
   let words: string | undefined;
   const ended = spawned?.ended.then((said) => {
     words = said;
@@ -42,7 +42,7 @@ async function follow(
   for (let waitMs = FIRST_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_MS)) {
     const saidLast = words;
     // Our own supervisor is known to be there until we hear of its end: no need to look for it among all processes.
-    const found = findSupervised(files, start, spawned !== undefined && words === undefined);
+    const found = inspectSupervised(files, start, spawned !== undefined && words === undefined);
     if (isOver(found) || saidLast !== undefined) return { found, words: saidLast };
     const pause = sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     await Promise.race(ended === undefined ? [pause] : [pause, ended]);

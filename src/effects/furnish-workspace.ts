@@ -1,12 +1,12 @@
 import { fillWorktree } from '../git/fill-worktree.ts';
 import { findRepository } from '../git/repository.ts';
-import { readNote, writeNote } from '../git/worktree-note.ts';
-import { keepOrigin } from '../git/worktree-origin.ts';
+import { readWorktreeNote, writeWorktreeNote } from '../git/worktree-note.ts';
+import { recordOrigin } from '../git/worktree-origin.ts';
 import { findPort } from './find-port.ts';
 import { superviseCommand } from './supervise-command.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
-export type Furnished =
+export type FurnishResult =
   | { readonly ok: true; readonly port: number | null }
   | { readonly ok: false; readonly reason: string };
 
@@ -22,19 +22,19 @@ export function setupCommandOf(agentId: string): string {
 export async function furnishWorkspace(
   worktree: string,
   agentId: string,
-  world: World,
+  world: EffectContext,
   signal: AbortSignal,
-): Promise<Furnished | undefined> {
+): Promise<FurnishResult | undefined> {
   const { workspace } = world.sessions;
   const filled = await fillWorktree(worktree, workspace);
   if (!filled.ok) return { ok: false, reason: `${filled.problem.message}. ${filled.problem.hint}` };
-  const port = await world.places.pass(' port', async () => findPort(worktree));
+  const port = await world.placeMutex.run(' port', async () => findPort(worktree));
   const { setup, setupTimeoutMs: timeoutMs } = workspace;
   const found = await findRepository(worktree);
   if (!found.ok) return { ok: false, reason: found.problem.message };
-  const note = readNote(found.value.gitDir);
-  const keep = async (): Promise<Furnished> => {
-    const kept = await keepOrigin(world.stateDir, worktree, filled.value);
+  const note = readWorktreeNote(found.value.gitDir);
+  const keep = async (): Promise<FurnishResult> => {
+    const kept = await recordOrigin(world.stateDir, worktree, filled.value);
     return kept.ok ? { ok: true, port } : { ok: false, reason: kept.problem.message };
   };
   if (setup === undefined || note.setup === setup) return keep();
@@ -46,6 +46,6 @@ export async function furnishWorkspace(
     const how = end.timedOut ? 'timed out' : `exit code ${end.exitCode ?? 'unknown'}`;
     return { ok: false, reason: `the set-up of its worktree failed (${how}): ${end.output ?? 'no output'}` };
   }
-  writeNote(found.value.gitDir, { ...note, setup });
+  writeWorktreeNote(found.value.gitDir, { ...note, setup });
   return keep();
 }

@@ -1,11 +1,11 @@
 import { agentFiles, type Exit } from '../supervisor/contract.ts';
-import { claimStart } from './claim-start.ts';
-import { controlAgent } from './control-agent.ts';
-import { untilEnded, untilStarted } from './follow-start.ts';
-import { markOfAgent, settleLost } from './settle-lost.ts';
-import type { World } from './world.ts';
+import { preventStart } from './claim-start.ts';
+import { sendControlToAgent } from './control-agent.ts';
+import { waitForEnd, waitForStart } from './follow-start.ts';
+import { agentMark, endLostRun } from './settle-lost.ts';
+import type { EffectContext } from './world.ts';
 
-export interface Killed {
+export interface KilledProcess {
   readonly agentId: string;
   readonly start: number;
   readonly reason: string;
@@ -16,20 +16,20 @@ export interface Killed {
  * does it, where there is one; a start that no supervisor has taken is taken by nobody from then on.
  */
 export async function killAgent(
-  { agentId, start, reason }: Killed,
-  world: World,
+  { agentId, start, reason }: KilledProcess,
+  world: EffectContext,
   signal: AbortSignal,
 ): Promise<Exit | undefined> {
   const files = agentFiles(world.stateDir, agentId);
-  const lost = { files, start, mark: markOfAgent(agentId) };
-  if (claimStart(files, start)) return settleLost(lost);
+  const lost = { files, start, mark: agentMark(agentId) };
+  if (preventStart(files, start)) return endLostRun(lost);
   // One that is just being started says soon where it listens.
-  await untilStarted({ files, start, spawned: undefined, signal }, world.times.startMs);
+  await waitForStart({ files, start, spawned: undefined, signal }, world.times.startMs);
   if (signal.aborted) return undefined;
   const timeoutMs = world.times.killAfterMs + world.times.controlMs;
-  const answer = await controlAgent({ agentId, start }, { kind: 'kill', reason }, world, timeoutMs);
-  if (!answer.ok) return settleLost(lost);
-  const settling = await untilEnded({ files, start, spawned: undefined, signal });
+  const answer = await sendControlToAgent({ agentId, start }, { kind: 'kill', reason }, world, timeoutMs);
+  if (!answer.ok) return endLostRun(lost);
+  const settling = await waitForEnd({ files, start, spawned: undefined, signal });
   if (settling === undefined) return undefined;
-  return settling.found.kind === 'ended' ? settling.found.exit : settleLost(lost);
+  return settling.found.kind === 'ended' ? settling.found.exit : endLostRun(lost);
 }

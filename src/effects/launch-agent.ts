@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { gitShim } from '../agents/git-shim.ts';
+import { gitShimFiles } from '../agents/git-shim.ts';
 import { clientVariables, prepareAgent } from '../agents/prepare-agent.ts';
 import { readUserSetup } from '../agents/user-setup.ts';
 import { fenceEnvironment } from '../git/fence-environment.ts';
 import { isShellAgent } from '../runbook/agent-texts.ts';
 import { promptKey, type Prompts } from '../runbook/gate-fields.ts';
-import { promptPath } from '../runbook/library.ts';
+import { resolvePromptPath } from '../runbook/library.ts';
 import { allowedEnvironment } from '../protocol/environment.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import { isAttached, type AgentRun } from '../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
-import { readHeld, type HeldMessage } from '../supervisor/held-messages.ts';
+import { readHeldMessages, type HeldMessage } from '../supervisor/held-messages.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import { fillMessage } from './handler-message.ts';
-import { within } from './workplace.ts';
-import type { World } from './world.ts';
+import { resolveWithin } from './workplace.ts';
+import type { EffectContext } from './world.ts';
 
 /** An agent that is to be started, with everything about it that is durable. */
 export interface StartedAgent {
@@ -37,20 +37,20 @@ export interface StartedAgent {
   readonly envPass: readonly string[];
 }
 
-export type Launchable =
+export type LaunchResult =
   | { readonly ok: true; readonly launch: Launch }
   | { readonly ok: false; readonly reason: string };
 
 /** What a supervisor is told to run: the plan with its texts filled in, the client's own ways, and the run's tokens. */
-export function launchAgent(started: StartedAgent, world: World, programs: Programs): Launchable {
+export function launchAgent(started: StartedAgent, world: EffectContext, programs: Programs): LaunchResult {
   const { run, start, workplace } = started;
   const { stateDir, times } = world;
   const files = agentFiles(stateDir, run.id);
   const conversation = start === 1 ? null : readConversation(files.conversation);
-  const held = start === 1 ? [] : readHeld(files.held);
+  const held = start === 1 ? [] : readHeldMessages(files.held);
   const filled = fillIn(started, { hasConversation: conversation !== null, held }, world);
   if (!filled.ok) return filled;
-  const cwd = within(workplace, filled.plan.cwd);
+  const cwd = resolveWithin(workplace, filled.plan.cwd);
   const user = readUserSetup(filled.plan.run, { ...world.env, ...filled.plan.env });
   const prepared = prepareAgent(filled.plan, {
     agentId: run.id,
@@ -74,7 +74,10 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
     id: run.id,
     start,
     cwd,
-    files: [...prepared.launch.files, ...(started.fenceHooks === null ? [] : gitShim(files.bin, started.fenceHooks))],
+    files: [
+      ...prepared.launch.files,
+      ...(started.fenceHooks === null ? [] : gitShimFiles(files.bin, started.fenceHooks)),
+    ],
     env: {
       ...started.author,
       BATON_SESSION: run.task?.session_id ?? run.id,
@@ -104,7 +107,7 @@ export function launchAgent(started: StartedAgent, world: World, programs: Progr
 /** A supervisor reports this often even if nothing happens, so that the daemon knows which agents it has lost sight of. */
 const REPORT_MS = 30_000;
 
-interface Refused {
+interface LaunchRefusal {
   readonly ok: false;
   readonly reason: string;
 }
@@ -116,13 +119,13 @@ interface Filled {
 }
 
 /** What an agent's earlier processes have left. */
-interface Before {
+interface EarlierProcesses {
   readonly hasConversation: boolean;
   readonly held: readonly HeldMessage[];
 }
 
 /** The texts of a plan with their values. What a person, or a handler, says to an agent is said as it is. */
-function fillIn(started: StartedAgent, before: Before, world: World): Filled | Refused {
+function fillIn(started: StartedAgent, before: EarlierProcesses, world: EffectContext): Filled | LaunchRefusal {
   const { run, context, prompts } = started;
   const reasons: string[] = [];
   const fill = (text: string, quote: 'shell' | 'none' = 'none', values = context): string => {
@@ -144,37 +147,49 @@ function fillIn(started: StartedAgent, before: Before, world: World): Filled | R
   if (!prompt.ok) return prompt;
   const isUnpinned = prompt.isUnpinned === true;
   const said =
-    prompt.text === null ? null : fill(prompt.text, 'none', isUnpinned ? passedOnly(started, world) : context);
-  if (reasons.length > 0) return { ok: false, reason: `${reasons.join('; ')}${isUnpinned ? UNPINNED : ''}` };
+    prompt.text === null
+      ? null
+      : fill(prompt.text, 'none', isUnpinned ? withAllowedEnvironment(started, world) : context);
+  if (reasons.length > 0)
+    return { ok: false, reason: `${reasons.join('; ')}${isUnpinned ? UNPASSED_VARIABLE_HINT : ''}` };
   const message = run.resume?.message ?? null;
   const told = message === null ? null : fillMessage(run.plan, message, context);
-  return { ok: true, plan, prompt: tell(run, said, unheard(before.held, told), before.hasConversation) };
+  return {
+    ok: true,
+    plan,
+    prompt: firstMessage(run, said, joinUndelivered(before.held, told), before.hasConversation),
+  };
 }
 
 /**
  * The values for a prompt file that is read from the project when the agent starts. Other agents can edit that file, so it names only
  * variables that pass to the agent anyway: `${env.AWS_SECRET_ACCESS_KEY}` would otherwise put the key into a conversation.
  */
-function passedOnly({ run, context, envPass }: StartedAgent, { env }: World): TemplateContext {
+function withAllowedEnvironment({ run, context, envPass }: StartedAgent, { env }: EffectContext): TemplateContext {
   return { ...context, env: allowedEnvironment(env, [...envPass, ...(run.plan.env_pass ?? [])]).passed };
 }
 
-const UNPINNED = ' (a prompt file names only variables that pass to its agent: see env_pass)';
+const UNPASSED_VARIABLE_HINT = ' (a prompt file names only variables that pass to its agent: see env_pass)';
 
 /** What an earlier process was told and did not hear comes first, and what is said again anyway is said once. */
-function unheard(held: readonly HeldMessage[], message: string | null): string | null {
+function joinUndelivered(held: readonly HeldMessage[], message: string | null): string | null {
   const texts = held.map(({ text }) => text).filter((text) => message?.includes(text) !== true);
   return [...texts, ...(message === null ? [] : [message])].join('\n\n') || null;
 }
 
 /** What the process is told first. Where there is a conversation to go on with, the prompt has been said in it. */
-function tell(run: AgentRun, prompt: string | null, message: string | null, hasConversation: boolean): string | null {
+function firstMessage(
+  run: AgentRun,
+  prompt: string | null,
+  message: string | null,
+  hasConversation: boolean,
+): string | null {
   const { resume, plan } = run;
   if (resume === null) return prompt;
   // A client that resumes its conversation without a message would wait on its standard input for ever; a person types one.
   if (message === null) return hasConversation ? (isAttached(run) ? null : CONTINUE) : prompt;
   // A client that has kept nothing of its conversation begins again: then the message alone would tell it nothing.
-  const beginsAnew = !hasConversation && CONVERSES.has(plan.run);
+  const beginsAnew = !hasConversation && RESUMABLE_KINDS.has(plan.run);
   return (resume.append || beginsAnew) && prompt !== null ? `${prompt}\n\n${message}` : message;
 }
 
@@ -182,13 +197,13 @@ const CONTINUE =
   'Continue where you stopped. When the work is done, signal completion; if you cannot continue, escalate and say why.';
 
 /** Those that can take up a conversation; others are started again with what they are told. */
-const CONVERSES: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
+const RESUMABLE_KINDS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
 
 function readPrompt(
   { prompt, prompt_file: file }: AgentPlan,
   path: string,
   prompts: Prompts | null,
-): { readonly ok: true; readonly text: string | null; readonly isUnpinned?: true } | Refused {
+): { readonly ok: true; readonly text: string | null; readonly isUnpinned?: true } | LaunchRefusal {
   if (file === undefined) return { ok: true, text: prompt ?? null };
   // An agent under a claim gets the prompt that was adopted, whatever the file says by now.
   if (prompts !== null && !file.startsWith('baton:')) {
@@ -197,7 +212,7 @@ function readPrompt(
     return { ok: false, reason: `its prompt ${file} is not part of the adopted runbook: baton runbook adopt` };
   }
   try {
-    return { ok: true, text: readFileSync(promptPath(path, file), 'utf8'), isUnpinned: true };
+    return { ok: true, text: readFileSync(resolvePromptPath(path, file), 'utf8'), isUnpinned: true };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, reason: `its prompt cannot be read: ${why}` };

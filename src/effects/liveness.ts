@@ -1,26 +1,26 @@
 import { hasEnded } from '../api/process-identity.ts';
 import type { State } from '../state/state.ts';
 import { agentFiles } from '../supervisor/contract.ts';
-import { exitedCommand } from './perform.ts';
-import { markOfAgent, settleLost } from './settle-lost.ts';
+import { reportExitCommand } from './perform.ts';
+import { agentMark, endLostRun } from './settle-lost.ts';
 import { readExit } from './supervised.ts';
-import { tellAll } from './tell-all.ts';
-import type { World } from './world.ts';
+import { submitAll } from './tell-all.ts';
+import type { EffectContext } from './world.ts';
 
 /**
  * Sees to it that every agent that is said to run has a supervisor that lives. One that was killed cannot say how its agent ended;
  * then we end what is left, and say it for it.
  */
 export class Liveness {
-  readonly #world: World;
+  readonly #world: EffectContext;
   readonly #settling = new Set<string>();
   readonly #controller = new AbortController();
 
-  constructor(world: World) {
+  constructor(world: EffectContext) {
     this.#world = world;
   }
 
-  look(state: State): void {
+  reconcile(state: State): void {
     for (const { id, process, supervisor, start } of state.agents.values()) {
       if (process === 'running' && supervisor !== null && hasEnded(supervisor)) this.#settle(id, start);
     }
@@ -29,7 +29,7 @@ export class Liveness {
   /** The supervisor of this agent is said to have ended. */
   async check(agentId: string): Promise<void> {
     if (this.#controller.signal.aborted) return;
-    const run = await this.#world.read((state) => state.agents.get(agentId));
+    const run = await this.#world.readState((state) => state.agents.get(agentId));
     if (run?.process === 'running' && run.supervisor !== null && hasEnded(run.supervisor))
       this.#settle(agentId, run.start);
   }
@@ -42,16 +42,16 @@ export class Liveness {
     const key = `${agentId} ${start}`;
     if (this.#settling.has(key)) return;
     this.#settling.add(key);
-    void this.#sayExit(agentId, start).catch((error: unknown) => {
+    void this.#reportExit(agentId, start).catch((error: unknown) => {
       // At the next look it is tried again.
       this.#settling.delete(key);
       this.#world.log.error('the end of an agent could not be settled', { agent: agentId, reason: String(error) });
     });
   }
 
-  async #sayExit(agentId: string, start: number): Promise<void> {
+  async #reportExit(agentId: string, start: number): Promise<void> {
     const files = agentFiles(this.#world.stateDir, agentId);
-    const exit = readExit(files, start) ?? (await settleLost({ files, start, mark: markOfAgent(agentId) }));
-    await tellAll([exitedCommand(agentId, exit)], this.#world, this.#controller.signal);
+    const exit = readExit(files, start) ?? (await endLostRun({ files, start, mark: agentMark(agentId) }));
+    await submitAll([reportExitCommand(agentId, exit)], this.#world, this.#controller.signal);
   }
 }

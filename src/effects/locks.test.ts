@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Locks } from './locks.ts';
+import { KeyedMutex } from './locks.ts';
 
 describe('locks', () => {
   it('let one in at a time for a name, in order, and do not hold up others', async () => {
-    const locks = new Locks();
+    const locks = new KeyedMutex();
     const said: string[] = [];
     const gate = Promise.withResolvers<void>();
     const work = (name: string, until: Promise<void>) => async () => {
@@ -11,9 +11,9 @@ describe('locks', () => {
       await until;
       said.push(`${name} leaves`);
     };
-    const first = locks.pass('a', work('first', gate.promise));
-    const second = locks.pass('a', work('second', Promise.resolve()));
-    await locks.pass('b', work('other', Promise.resolve()));
+    const first = locks.run('a', work('first', gate.promise));
+    const second = locks.run('a', work('second', Promise.resolve()));
+    await locks.run('b', work('other', Promise.resolve()));
     expect(said).toEqual(['first enters', 'other enters', 'other leaves']);
     gate.resolve();
     await Promise.all([first, second]);
@@ -21,8 +21,8 @@ describe('locks', () => {
   });
 
   it('are open again after a failure', async () => {
-    const locks = new Locks();
-    await expect(locks.pass('a', async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await locks.pass('a', async () => Promise.resolve(1))).toBe(1);
+    const locks = new KeyedMutex();
+    await expect(locks.run('a', async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await locks.run('a', async () => Promise.resolve(1))).toBe(1);
   });
 });

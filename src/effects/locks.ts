@@ -1,8 +1,8 @@
 /** Lets one in at a time for each name; others are not held up. */
-export class Locks {
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async pass<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name) ?? Promise.resolve();
     const own = before.then(work, work);
     const settled = own.catch(() => undefined);

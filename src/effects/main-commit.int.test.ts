@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Scratch } from '../git/scratch.cases.ts';
-import type { MainBranch } from '../state/main/main-branch.ts';
+import type { MainBranchState } from '../state/main/main-branch.ts';
 import { NO_FLOW } from '../state/workflow/flow.ts';
 import { findBaseOf, findMainOf } from './main-commit.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 let scratch: Scratch;
 let repo: string;
@@ -22,14 +22,14 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-function world(main: Partial<MainBranch> | undefined, into?: string): World {
+function world(main: Partial<MainBranchState> | undefined, into?: string): EffectContext {
   const state = { main: new Map(main === undefined ? [] : [['main', { trusted: null, ...main }]]) };
   const read = async (look: (state: unknown) => unknown) => Promise.resolve(look(state));
   const parts = { path: repo, settingsFor: () => ({ into }), read, lookAtMain: async () => undefined };
-  return parts as unknown as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return parts as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-const find = async (where: World) => findMainOf({ flow: NO_FLOW }, where);
+const find = async (where: EffectContext) => findMainOf({ flow: NO_FLOW }, where);
 
 it('is the branch that the runbook names, whatever the remote is said to have', async () => {
   expect(await find(world({ branch: 'evil' }, 'main'))).toMatchObject({

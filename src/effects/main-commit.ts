@@ -1,8 +1,8 @@
-import { findMainBranch, type MainBranch } from '../git/repository.ts';
+import { findMainBranch, type MainBranchHead } from '../git/repository.ts';
 import type { GitResult } from '../git/run-git.ts';
 import { acceptedMain } from '../state/main/main-branch.ts';
 import type { Task } from '../state/task.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 /**
  * The main branch that a task's work begins at, is compared with and is merged into: the one that its runbook names, else the one on
@@ -11,8 +11,13 @@ import type { World } from './world.ts';
  */
 export async function findMainOf(
   task: Pick<Task, 'flow'> | null,
-  { path, settingsFor, read, lookAtMain }: Pick<World, 'path' | 'settingsFor' | 'read' | 'lookAtMain'>,
-): Promise<GitResult<MainBranch>> {
+  {
+    path,
+    settingsFor,
+    readState: read,
+    recordMainMoves: lookAtMain,
+  }: Pick<EffectContext, 'path' | 'settingsFor' | 'readState' | 'recordMainMoves'>,
+): Promise<GitResult<MainBranchHead>> {
   await lookAtMain();
   const accepted = await read(acceptedMain);
   const name = settingsFor(task).into ?? accepted?.branch;
@@ -24,7 +29,7 @@ export async function findMainOf(
 /** The branch that a merge was asked for; `into` is empty if the runbook names none. */
 export async function findBaseOf(
   into: string,
-  { path, read }: Pick<World, 'path' | 'read'>,
-): Promise<GitResult<MainBranch>> {
+  { path, readState: read }: Pick<EffectContext, 'path' | 'readState'>,
+): Promise<GitResult<MainBranchHead>> {
   return findMainBranch(path, into === '' ? (await read(acceptedMain))?.branch : into);
 }

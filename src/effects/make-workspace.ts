@@ -1,30 +1,34 @@
 import { installFence } from '../git/install-fence.ts';
-import { keepOrigin } from '../git/worktree-origin.ts';
+import { recordOrigin } from '../git/worktree-origin.ts';
 import { renderTemplate } from '../protocol/render-template.ts';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { TaskRef } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
 import { prepareWorkspace, type Workspace, type WorkspaceRequest } from './prepare-workspace.ts';
-import { contextOfStep } from './template-context.ts';
-import type { World } from './world.ts';
+import { stepContext } from './template-context.ts';
+import type { EffectContext } from './world.ts';
 
-type PrepareWorkspace = Extract<Effect, { kind: 'prepare-workspace' }>;
+type PrepareWorkspaceEffect = Extract<Effect, { kind: 'prepare-workspace' }>;
 
 /** The worktree of a pipeline, fenced where the pipeline works under a claim. */
-export async function makeWorkspace(effect: PrepareWorkspace, world: World): Promise<readonly Command[]> {
+export async function makeWorkspace(effect: PrepareWorkspaceEffect, world: EffectContext): Promise<readonly Command[]> {
   const { pipelineId, step } = effect;
-  const wanted = await world.read((state) => fillIn(state, effect, world));
+  const wanted = await world.readState((state) => fillIn(state, effect, world));
   if (wanted === undefined) return [];
-  const made = wanted.ok ? await make(wanted.request, wanted.task, world) : wanted;
+  const made = wanted.ok ? await makeFencedWorktree(wanted.request, wanted.task, world) : wanted;
   if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
   return [{ kind: 'prepare-workspace', command: { pipelineId, step, path: made.path, branch: made.branch } }];
 }
 
-async function make(request: WorkspaceRequest, task: TaskRef | null, world: World): Promise<Workspace> {
+async function makeFencedWorktree(
+  request: WorkspaceRequest,
+  task: TaskRef | null,
+  world: EffectContext,
+): Promise<Workspace> {
   const made = await prepareWorkspace(request, world);
   if (!made.ok) return made;
-  const kept = await keepOrigin(world.stateDir, made.path, NOTHING);
+  const kept = await recordOrigin(world.stateDir, made.path, NOTHING);
   if (!kept.ok) return { ok: false, reason: `${kept.problem.message}. ${kept.problem.hint}` };
   if (task === null) return made;
   const { stateDir, projectId: project } = world;
@@ -40,15 +44,15 @@ async function make(request: WorkspaceRequest, task: TaskRef | null, world: Worl
 /** What a pipeline needs in its worktree, its steps bring. */
 const NOTHING = { copied: {}, linked: [] };
 
-type Wanted =
+type WorkspacePlan =
   | { readonly ok: true; readonly request: WorkspaceRequest; readonly task: TaskRef | null }
   | { readonly ok: false; readonly reason: string };
 
-function fillIn(state: State, effect: PrepareWorkspace, world: World): Wanted | undefined {
+function fillIn(state: State, effect: PrepareWorkspaceEffect, world: EffectContext): WorkspacePlan | undefined {
   const { pipelineId, step, branch, base } = effect;
   const pipeline = state.pipelines.get(pipelineId);
   if (pipeline === undefined) return undefined;
-  const context = contextOfStep(state, pipeline, step, world);
+  const context = stepContext(state, pipeline, step, world);
   const name = renderTemplate(branch, context, { quote: 'none' });
   const from = renderTemplate(base ?? '', context, { quote: 'none' });
   if (!name.ok) return { ok: false, reason: name.problems.map(({ message }) => message).join('; ') };

@@ -1,16 +1,20 @@
 import { expect, it } from 'vitest';
-import { mayPass, PASSING_MS } from './may-pass.ts';
+import { isTransient, MAX_TRANSIENT_MS } from './may-pass.ts';
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
 it.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])(
   '%s is tried again, and becomes an outcome if it lasts',
   (code) => {
-    expect([0, PASSING_MS - 1, PASSING_MS].map((ms) => mayPass(failure(code), ms))).toEqual([true, true, false]);
+    expect([0, MAX_TRANSIENT_MS - 1, MAX_TRANSIENT_MS].map((ms) => isTransient(failure(code), ms))).toEqual([
+      true,
+      true,
+      false,
+    ]);
   },
 );
 
 it.each([failure('ENOENT'), failure('EACCES'), new Error('a mistake'), 'EMFILE', undefined])(
   'is an outcome at once: %s',
-  (error) => expect(mayPass(error, 0)).toBe(false),
+  (error) => expect(isTransient(error, 0)).toBe(false),
 );

@@ -4,9 +4,9 @@ import { isDiskFault, isShortage } from '../protocol/shortage.ts';
  * Whether a failure says nothing about the agent or the task: there was no descriptor, no process or no room. The effect is tried again then.
  * If that lasts although the ledger can be written, it becomes an outcome, so that nothing waits in silence.
  */
-export function mayPass(error: unknown, hinderedMs: number): boolean {
-  return hinderedMs < PASSING_MS && (isShortage(error) || isDiskFault(error));
+export function isTransient(error: unknown, hinderedMs: number): boolean {
+  return hinderedMs < MAX_TRANSIENT_MS && (isShortage(error) || isDiskFault(error));
 }
 
 /** How long such a failure is waited for, counted while the ledger can be written. */
-export const PASSING_MS = 120_000;
+export const MAX_TRANSIENT_MS = 120_000;

@@ -1,9 +1,9 @@
 import { findViolations } from '../git/measures/find-violations.ts';
-import { measureChange, type Measured, type Measuring } from '../git/measures/measure-change.ts';
+import { measureChange, type MeasuredChange, type MeasureRequest } from '../git/measures/measure-change.ts';
 import type { Result } from '../protocol/result.ts';
-import { isDiskFault, isShortage, saysDiskFault, saysShortage } from '../protocol/shortage.ts';
-import { kindsOf } from '../protocol/violation.ts';
-import type { Prepared } from '../state/state.ts';
+import { isDiskFault, isShortage, isDiskFaultText, isShortageText } from '../protocol/shortage.ts';
+import { violationKinds } from '../protocol/violation.ts';
+import type { SessionPreparation } from '../state/state.ts';
 import type { WorkflowEvents } from '../state/workflow/workflow-event.ts';
 
 export interface SessionMeasures {
@@ -18,9 +18,15 @@ export interface SessionMeasures {
  * says. A worktree that cannot be looked at cannot be vouched for.
  */
 export async function measureSession(
-  { workspace, base, since, branch, mission }: Pick<Prepared, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
+  {
+    workspace,
+    base,
+    since,
+    branch,
+    mission,
+  }: Pick<SessionPreparation, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
   result: Result | null,
-  { stateDir, own }: Pick<Measuring, 'stateDir' | 'own'>,
+  { stateDir, own }: Pick<MeasureRequest, 'stateDir' | 'own'>,
 ): Promise<SessionMeasures> {
   const found = await tryMeasure(workspace, { base, branch, stateDir, own });
   if (!found.ok) return unmeasured(found.problem);
@@ -29,7 +35,7 @@ export async function measureSession(
   if (!whole.ok) return unmeasured(whole.problem);
   const violations = findViolations(mission.constraints ?? {}, value, result, whole.value);
   return {
-    measured: { ...recordOf(value), broken: kindsOf(violations) },
+    measured: { ...recordOf(value), broken: violationKinds(violations) },
     violations: violations.slice(0, MOST_NAMED).map(({ text }) => text.slice(0, MOST_CHARACTERS)),
     committed: value.head !== value.base || value.commits > 0,
   };
@@ -37,7 +43,9 @@ export async function measureSession(
 
 async function tryMeasure(
   ...args: Parameters<typeof measureChange>
-): Promise<{ readonly ok: true; readonly value: Measured } | { readonly ok: false; readonly problem: Unmeasurable }> {
+): Promise<
+  { readonly ok: true; readonly value: MeasuredChange } | { readonly ok: false; readonly problem: MeasureProblem }
+> {
   try {
     return await measureChange(...args);
   } catch (error) {
@@ -46,14 +54,14 @@ async function tryMeasure(
   }
 }
 
-interface Unmeasurable {
+interface MeasureProblem {
   readonly message: string;
 }
 
 /** A full disk or a shortage says nothing about the session: it throws, and the caller tries again. */
-function unmeasured({ message }: Unmeasurable): SessionMeasures {
-  if (saysDiskFault(message)) throw Object.assign(new Error(message), { code: 'ENOSPC' });
-  if (saysShortage(message)) throw Object.assign(new Error(message), { code: 'EAGAIN' });
+function unmeasured({ message }: MeasureProblem): SessionMeasures {
+  if (isDiskFaultText(message)) throw Object.assign(new Error(message), { code: 'ENOSPC' });
+  if (isShortageText(message)) throw Object.assign(new Error(message), { code: 'EAGAIN' });
   return { violations: [`the worktree cannot be measured: ${message}`], committed: false };
 }
 
@@ -68,7 +76,7 @@ function recordOf({
   commits,
   files,
   dependencies,
-}: Measured): Omit<NonNullable<SessionMeasures['measured']>, 'broken'> {
+}: MeasuredChange): Omit<NonNullable<SessionMeasures['measured']>, 'broken'> {
   const kept: { path: string; action: string }[] = [];
   let room = MOST_PATH_CHARACTERS;
   for (const { path, action } of files) {

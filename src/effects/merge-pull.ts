@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { combine } from '../git/merge/combine.ts';
+import { createMergeCommit } from '../git/merge/combine.ts';
 import { pinCommits } from '../git/own/own-repository.ts';
-import { failed } from '../github/call-api.ts';
-import { openPulls, type MergeOrder, type Pull, type Pulls } from '../github/pulls.ts';
-import { checkMerged, fetchBase, type MergeScene } from './check-merged.ts';
-import { apiContext, inWords, tryAgain, type Tried } from './github.ts';
+import { githubFailure } from '../github/call-api.ts';
+import { openPullRequestApi, type PullMergeRequest, type GithubPull, type PullRequestApi } from '../github/pulls.ts';
+import { checkMerged, fetchBase, type PullMergeContext } from './check-merged.ts';
+import { apiContext, renderGithubProblem, retryGithub, type GithubOutcome } from './github.ts';
 import { findBaseOf } from './main-commit.ts';
-import type { Ended } from './merge-end.ts';
+import type { MergeResult } from './merge-end.ts';
 import { endedElsewhere } from './publish-pull.ts';
-import { readBack } from './read-back.ts';
-import type { World } from './world.ts';
+import { readMergeCommit } from './read-back.ts';
+import type { EffectContext } from './world.ts';
 
 /**
  * GitHub merges, and Baton sees to it that it is the right thing: the merge is first made here, beside everything, onto the main branch as
@@ -17,13 +17,13 @@ import type { World } from './world.ts';
  * not at GitHub yet.
  */
 export async function mergePull(
-  effect: MergeScene['effect'],
-  world: World,
+  effect: PullMergeContext['effect'],
+  world: EffectContext,
   signal: AbortSignal,
-): Promise<Ended | undefined> {
-  const known = await world.read((state) => state.tasks.get(effect.taskId)?.flow.pull ?? null);
+): Promise<MergeResult | undefined> {
+  const known = await world.readState((state) => state.tasks.get(effect.taskId)?.flow.pull ?? null);
   if (known === undefined || known?.isWanted === true) return undefined;
-  const place = openPulls(effect.pull?.repository ?? '', apiContext(world, signal));
+  const place = openPullRequestApi(effect.pull?.repository ?? '', apiContext(world, signal));
   if (!place.ok) return refused(place);
   if (known === null || known.number === null || known.published !== effect.head) {
     return { outcome: 'refused', reason: `the head ${effect.head.slice(0, 12)} is not at GitHub` };
@@ -32,7 +32,7 @@ export async function mergePull(
   if (!main.ok) return refused(main);
   const scene = { effect, world, signal, pulls: place.value, number: known.number, base: main.value.name };
   for (let tries = 0; tries < MOST_TRIES && !signal.aborted; tries += 1) {
-    const ended = await tryOnce(scene);
+    const ended = await tryMergeOnce(scene);
     if (ended !== 'moved') return ended;
   }
   return signal.aborted
@@ -43,18 +43,18 @@ export async function mergePull(
 const MOST_TRIES = 20;
 
 /** `moved`: somebody pushed to the main branch, and what was checked is no longer what would be merged. */
-async function tryOnce(scene: MergeScene): Promise<Ended | 'moved' | undefined> {
+async function tryMergeOnce(scene: PullMergeContext): Promise<MergeResult | 'moved' | undefined> {
   const { effect, world, signal, pulls, number } = scene;
   const { head, method, message } = effect;
-  const found = await tryAgain(() => readAt(pulls, number, head), signal);
+  const found = await retryGithub(() => readPullAtHead(pulls, number, head), signal);
   if (!found.ok) return refused(found);
   // An earlier daemon may have merged it and died before it could say so; or a person was faster.
-  if (found.value.isMerged) return readBack(scene, found.value.mergeSha, null);
-  const onto = await tryAgain(() => fetchBase(scene), signal);
+  if (found.value.isMerged) return readMergeCommit(scene, found.value.mergeSha, null);
+  const onto = await retryGithub(() => fetchBase(scene), signal);
   if (!onto.ok) return refused(onto);
-  const own = await world.own.with(head, onto.value);
+  const own = await world.ownRepository.with(head, onto.value);
   if (!own.ok) return refused(own);
-  const combined = await combine(own.value, { head, onto: onto.value, method, message });
+  const combined = await createMergeCommit(own.value, { head, onto: onto.value, method, message });
   if (!combined.ok) return refused(combined);
   const trial = combined.value;
   if (trial.kind === 'conflict')
@@ -68,44 +68,48 @@ async function tryOnce(scene: MergeScene): Promise<Ended | 'moved' | undefined> 
     const now = await fetchBase(scene);
     if (now.ok && now.value !== onto.value) return 'moved';
   }
-  const ready = found.value.isDraft ? await tryAgain(() => pulls.markReady(found.value), signal) : found;
+  const ready = found.value.isDraft ? await retryGithub(() => pulls.markReady(found.value), signal) : found;
   if (!ready.ok) return refused(ready);
   const [title = '', ...words] = message.split('\n');
-  const merged = await mergeThere(scene, {
+  const merged = await mergeAtGithub(scene, {
     head,
     method,
     title: `${title} (#${number})`,
     message: words.join('\n').trim(),
   });
   if (merged === 'moved' || merged === undefined) return merged;
-  return merged.ok ? readBack(scene, merged.value, trial.sha) : refused(merged);
+  return merged.ok ? readMergeCommit(scene, merged.value, trial.sha) : refused(merged);
 }
 
 /** Where it is not clear what came of it, the pull request says so; and right after a push GitHub may not know yet that it fits. */
-async function mergeThere(
-  { pulls, number, signal }: MergeScene,
-  order: MergeOrder,
-): Promise<Tried<string | null> | 'moved' | undefined> {
+async function mergeAtGithub(
+  { pulls, number, signal }: PullMergeContext,
+  order: PullMergeRequest,
+): Promise<GithubOutcome<string | null> | 'moved' | undefined> {
   for (const waitMs of [1000, 2000, 4000, 0]) {
     if (signal.aborted) return undefined;
     const merged = await pulls.merge(number, order);
-    if (merged.ok || isClear(merged)) return merged;
+    if (merged.ok || isConclusive(merged)) return merged;
     if (/base branch was modified/i.test(merged.problem.message)) return 'moved';
     if (waitMs === 0) return merged;
     await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
-    const found = await readAt(pulls, number, order.head);
+    const found = await readPullAtHead(pulls, number, order.head);
     if (found.ok && found.value.isMerged) return { ok: true, value: found.value.mergeSha };
     if (!found.ok && !found.isPassing) return found;
   }
   return undefined;
 }
 
-function isClear({ isPassing, status, problem }: Extract<Awaited<ReturnType<Pulls['merge']>>, { ok: false }>): boolean {
+function isConclusive({
+  isPassing,
+  status,
+  problem,
+}: Extract<Awaited<ReturnType<PullRequestApi['merge']>>, { ok: false }>): boolean {
   return !isPassing && status !== 409 && !/not mergeable|was modified|try again/i.test(problem.message);
 }
 
 /** The pull request, open and with the head that is to be merged; right after a push GitHub takes a moment to know of it. */
-async function readAt(pulls: Pulls, number: number, head: string): Promise<Tried<Pull>> {
+async function readPullAtHead(pulls: PullRequestApi, number: number, head: string): Promise<GithubOutcome<GithubPull>> {
   const found = await pulls.read(number);
   if (!found.ok) return found;
   const pull = found.value;
@@ -114,9 +118,9 @@ async function readAt(pulls: Pulls, number: number, head: string): Promise<Tried
   const message = `pull request #${number} has the head ${pull.head.slice(0, 12)} at GitHub, and ${head.slice(0, 12)} was reviewed: somebody has pushed to it`;
   const hint =
     'Bring their commits into the task’s branch and have it reviewed again, or take them off the branch at GitHub; then try again.';
-  return failed('github/head-moved', message, hint, { isPassing: true });
+  return githubFailure('github/head-moved', message, hint, { isPassing: true });
 }
 
-function refused({ problem }: Extract<Tried<never>, { ok: false }>): Ended {
-  return { outcome: 'refused', reason: inWords(problem) };
+function refused({ problem }: Extract<GithubOutcome<never>, { ok: false }>): MergeResult {
+  return { outcome: 'refused', reason: renderGithubProblem(problem) };
 }

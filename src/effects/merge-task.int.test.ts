@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OwnCopy } from '../git/own/import-commits.ts';
+import { OwnRepositoryImporter } from '../git/own/import-commits.ts';
 import { Scratch } from '../git/scratch.cases.ts';
 import { decide, type Command } from '../state/decide.ts';
 import { event, type Event } from '../state/event.ts';
@@ -10,7 +10,7 @@ import type { Effect } from '../state/runs/effect.ts';
 import { create, operator, record, system } from '../state/say.cases.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
 import { mergeTask } from './merge-task.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 let scratch: Scratch;
 let repo: string;
@@ -71,7 +71,7 @@ async function merge(effect: Merge, onTell: (command: Command) => void = () => u
   const part = {
     path: repo,
     stateDir: join(scratch.folder, 'state'),
-    own: new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo }),
+    own: new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo }),
     read: async (look: (of: State) => unknown) => look(state),
     tell: async (command: Command) => {
       onTell(command);
@@ -82,7 +82,7 @@ async function merge(effect: Merge, onTell: (command: Command) => void = () => u
     lookAtMain: async () => undefined,
     merges: { pass: async <T>(work: () => Promise<T>) => work() },
   };
-  const world = part as unknown as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const world = part as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const [command] = await mergeTask(effect, world, new AbortController().signal);
   return command?.kind === 'finish-merge' ? command.command : undefined;
 }
@@ -228,7 +228,7 @@ async function landAlike(effect: Merge, treeFor: (merged: string) => string): Pr
 describe('what the repository shows otherwise', () => {
   it('is merged as it was reviewed, also where git has pruned it since', async () => {
     const effect = request();
-    const own = new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
+    const own = new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
     expect((await own.with(effect.head)).ok).toBe(true);
     scratch.git(repo, 'switch', '--quiet', 'main');
     scratch.git(repo, 'branch', '--quiet', '-D', 'feature/a');

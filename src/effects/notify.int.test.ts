@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Channel } from '../notify/channel.ts';
-import { forgetNotification, notify } from './notify.ts';
-import { perform } from './perform.ts';
-import type { World } from './world.ts';
+import type { NotificationChannel } from '../notify/channel.ts';
+import { removeNotificationMarks, notify } from './notify.ts';
+import { performEffect } from './perform.ts';
+import type { EffectContext } from './world.ts';
 
 let stateDir: string;
 
@@ -26,7 +26,7 @@ const effect = {
 
 it('tells every channel, and records which of them failed', async () => {
   const heard: string[] = [];
-  const channels: Channel[] = [
+  const channels: NotificationChannel[] = [
     { name: 'terminal', send: async ({ title }) => (heard.push(title), { ok: true }) },
     { name: 'webhook', send: async () => ({ ok: false, reason: 'status 500' }) },
   ];
@@ -37,16 +37,16 @@ it('tells every channel, and records which of them failed', async () => {
 
 it('tells nobody twice, and says the same again', async () => {
   let count = 0;
-  const channels: Channel[] = [{ name: 'terminal', send: async () => ((count += 1), { ok: true }) }];
+  const channels: NotificationChannel[] = [{ name: 'terminal', send: async () => ((count += 1), { ok: true }) }];
   const first = await notify(effect, { stateDir, channels });
   expect(await notify(effect, { stateDir, channels })).toEqual(first);
   expect(count).toBe(1);
 });
 
 it('does not send again what a daemon was sending when it ended', async () => {
-  const never: Channel = { name: 'webhook', send: async () => new Promise(() => undefined) };
+  const never: NotificationChannel = { name: 'webhook', send: async () => new Promise(() => undefined) };
   void notify(effect, { stateDir, channels: [never] });
-  const again: Channel = { name: 'webhook', send: async () => ({ ok: true }) };
+  const again: NotificationChannel = { name: 'webhook', send: async () => ({ ok: true }) };
   const told = await notify(effect, { stateDir, channels: [again] });
   expect(told).toEqual({
     sent: [],
@@ -55,7 +55,7 @@ it('does not send again what a daemon was sending when it ended', async () => {
 });
 
 it('takes an exception of a channel for a failure', async () => {
-  const broken: Channel = {
+  const broken: NotificationChannel = {
     name: 'desktop',
     send: async () => {
       throw new Error('no screen');
@@ -66,7 +66,7 @@ it('takes an exception of a channel for a failure', async () => {
 
 it('keeps nothing once it is on record', async () => {
   await notify(effect, { stateDir, channels: [{ name: 'terminal', send: async () => ({ ok: true }) }] });
-  forgetNotification(stateDir, effect.notificationId);
+  removeNotificationMarks(stateDir, effect.notificationId);
   expect(readdirSync(join(stateDir, 'notifications'))).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ it('tells nobody of a decision that is no longer open', async () => {
       throw new Error('a channel is used');
     },
   };
-  const world = part as unknown as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const [told] = await perform({ ...effect, decisionId: 'd1' }, world, new AbortController().signal);
+  const world = part as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const [told] = await performEffect({ ...effect, decisionId: 'd1' }, world, new AbortController().signal);
   expect(told?.command).toMatchObject({ notificationId: 'n1', sent: [], calledOff: 'its decision was withdrawn' });
 });

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Channel, Notification } from '../notify/channel.ts';
+import type { NotificationChannel, Notification } from '../notify/channel.ts';
 import type { Effect } from '../state/runs/effect.ts';
 
-export interface Notified {
+export interface NotificationResult {
   readonly sent: readonly string[];
   readonly failed: readonly { readonly channel: string; readonly reason: string }[];
 }
@@ -14,14 +14,14 @@ export interface Notified {
  */
 export async function notify(
   effect: Extract<Effect, { kind: 'notify' }>,
-  { stateDir, channels }: { readonly stateDir: string; readonly channels: readonly Channel[] },
-): Promise<Notified> {
+  { stateDir, channels }: { readonly stateDir: string; readonly channels: readonly NotificationChannel[] },
+): Promise<NotificationResult> {
   const { notificationId: id, about: kind, title, message } = effect;
   const folder = marksOf(stateDir, id);
   const sent: string[] = [];
   const failed: { channel: string; reason: string }[] = [];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const send = async (channel: Channel): Promise<void> => {
+  const send = async (channel: NotificationChannel): Promise<void> => {
     const reason = await sendOnce(channel, join(folder, encodeURIComponent(channel.name)), {
       id,
       kind,
@@ -36,7 +36,7 @@ export async function notify(
 }
 
 /** It is on record now: the marks have done their work. */
-export function forgetNotification(stateDir: string, id: string): void {
+export function removeNotificationMarks(stateDir: string, id: string): void {
   rmSync(marksOf(stateDir, id), { recursive: true, force: true });
 }
 
@@ -48,7 +48,11 @@ const TRYING = 'trying';
 const SENT = 'sent';
 
 /** Null where it was sent; otherwise why not. */
-async function sendOnce(channel: Channel, mark: string, notification: Notification): Promise<string | null> {
+async function sendOnce(
+  channel: NotificationChannel,
+  mark: string,
+  notification: Notification,
+): Promise<string | null> {
   if (existsSync(mark)) {
     const before = readFileSync(mark, 'utf8');
     if (before === SENT) return null;

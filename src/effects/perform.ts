@@ -3,7 +3,7 @@ import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import type { Exit } from '../supervisor/contract.ts';
-import { findMoot } from './find-moot.ts';
+import { findMootReason } from './find-moot.ts';
 import { fillMessage } from './handler-message.ts';
 import { killAgent } from './kill-agent.ts';
 import { makeWorkspace } from './make-workspace.ts';
@@ -16,13 +16,17 @@ import { sendMessage } from './send-message.ts';
 import { startAgent } from './start-agent.ts';
 import { clearPlace } from './clear-place.ts';
 import { closePull } from './close-pull.ts';
-import { contextOfAgent } from './template-context.ts';
-import { wait } from './wait.ts';
+import { agentContext } from './template-context.ts';
+import { waitForTimer } from './wait.ts';
 import { watchChecks } from './watch-checks.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 /** Does one thing, and gives back what is to be said about it; nothing where it was called off, or somebody else says it. */
-export async function perform(effect: Effect, world: World, signal: AbortSignal): Promise<readonly Command[]> {
+export async function performEffect(
+  effect: Effect,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<readonly Command[]> {
   switch (effect.kind) {
     case 'start-agent':
       return startCommands(effect, world, signal);
@@ -30,14 +34,14 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
       return sendMessage(effect, world);
     case 'kill-agent': {
       const { agentId, reason } = effect;
-      const start = await world.read((state) => state.agents.get(agentId)?.start);
+      const start = await world.readState((state) => state.agents.get(agentId)?.start);
       const exit = start === undefined ? undefined : await killAgent({ agentId, start, reason }, world, signal);
-      return exit === undefined ? [] : [exitedCommand(agentId, exit)];
+      return exit === undefined ? [] : [reportExitCommand(agentId, exit)];
     }
     case 'stop-agent': {
       const { agentId, start } = effect;
       const exit = await killAgent({ agentId, start, reason: 'its process is replaced' }, world, signal);
-      return exit === undefined ? [] : [exitedCommand(agentId, exit)];
+      return exit === undefined ? [] : [reportExitCommand(agentId, exit)];
     }
     case 'run-command': {
       const end = await runCommand(effect, world, signal);
@@ -62,13 +66,13 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
       await world.seal();
       return [];
     case 'wait':
-      return (await wait(effect, world.now, signal))
+      return (await waitForTimer(effect, world.now, signal))
         ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
         : [];
     case 'notify': {
       const { notificationId } = effect;
-      const found = await world.read((state) => ({
-        calledOff: findMoot(effect, state),
+      const found = await world.readState((state) => ({
+        calledOff: findMootReason(effect, state),
         message: messageOf(effect, state, world),
       }));
       if (found === undefined) return [];
@@ -88,16 +92,16 @@ export async function perform(effect: Effect, world: World, signal: AbortSignal)
 function messageOf(
   { decisionId, message }: Extract<Effect, { kind: 'notify' }>,
   state: State,
-  { sessions }: World,
+  { sessions }: EffectContext,
 ): string {
   const run = state.agents.get(state.decisions.get(decisionId ?? '')?.agentId ?? '');
   return run === undefined
     ? message
-    : fillMessage(run.plan, message, contextOfAgent(state, run, { env: undefined, sessions }));
+    : fillMessage(run.plan, message, agentContext(state, run, { env: undefined, sessions }));
 }
 
 /** What is to be said where doing it failed in a way that nobody foresaw. */
-export function failureOf(effect: Effect, reason: string): readonly Command[] {
+export function failureCommands(effect: Effect, reason: string): readonly Command[] {
   switch (effect.kind) {
     case 'start-agent': {
       const { agentId, start } = effect;
@@ -138,19 +142,19 @@ export function failureOf(effect: Effect, reason: string): readonly Command[] {
   }
 }
 
-export function exitedCommand(agentId: string, exit: Exit): Command {
+export function reportExitCommand(agentId: string, exit: Exit): Command {
   return { kind: 'report-agent', command: { agentId, report: { kind: 'exited', ...exit } } };
 }
 
 async function startCommands(
   effect: Extract<Effect, { kind: 'start-agent' }>,
-  world: World,
+  world: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
   const { agentId, start } = effect;
   const outcomes = await startAgent(effect, world, signal);
   return outcomes.map((outcome): Command => {
-    if (outcome.kind === 'exited') return exitedCommand(agentId, outcome.exit);
+    if (outcome.kind === 'exited') return reportExitCommand(agentId, outcome.exit);
     if (outcome.kind === 'failed')
       return { kind: 'report-start-failed', command: { agentId, start, reason: outcome.reason } };
     return { kind: 'report-agent', command: { agentId, report: { ...outcome, start } } };

@@ -2,22 +2,22 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFenceHooks } from '../git/install-fence.ts';
 import { isAncestor } from '../git/commits.ts';
-import { gitText, type OwnPlace } from '../git/run-git.ts';
+import { gitText, type OwnGitFolder } from '../git/run-git.ts';
 import { isJudgingRole } from '../runbook/worker-agents.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { findOwed } from '../state/owed.ts';
-import type { Prepared, State } from '../state/state.ts';
+import { findMissingMessages } from '../state/owed.ts';
+import type { SessionPreparation, State } from '../state/state.ts';
 import type { Claim, Task } from '../state/task.ts';
 import { findProtected } from './find-protected.ts';
 import { furnishWorkspace } from './furnish-workspace.ts';
-import { inWords } from './github.ts';
+import { renderGithubProblem } from './github.ts';
 import { findMainOf } from './main-commit.ts';
 import { gatherEpic } from './session-epic-file.ts';
-import { writeSessionFiles, type SessionFacts } from './session-files.ts';
-import { MISSION_FILE, missionOf } from './session-mission.ts';
-import { placeSession, type Placed } from './session-place.ts';
+import { writeSessionFiles, type SessionFileFacts } from './session-files.ts';
+import { MISSION_FILE, buildMission } from './session-mission.ts';
+import { placeSession, type SessionPlacement } from './session-place.ts';
 import { findWorkspace } from './workplace.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 /** Where an agent under a claim works, and what it finds in its environment there. */
 export type PreparedSession =
@@ -37,10 +37,10 @@ export type PreparedSession =
  */
 export async function prepareSession(
   run: AgentRun,
-  world: World,
+  world: EffectContext,
   signal: AbortSignal,
 ): Promise<PreparedSession | undefined> {
-  const facts = await world.read((state) => gather(state, run));
+  const facts = await world.readState((state) => selectSessionFacts(state, run));
   if (facts === undefined) return undefined;
   if (facts === 'ended') return { ok: false, reason: `the claim on ${run.task?.task_id ?? ''} has ended` };
   const prepared = facts.prepared ?? (await prepare(facts, run, world, signal));
@@ -49,7 +49,7 @@ export async function prepareSession(
   if (!existsSync(workspace)) return { ok: false, reason: `its worktree is gone: ${workspace}` };
   const changed = isJudgingRole(facts.role ?? 'implementer') ? await measureProtected(facts.task, world) : [];
   await writeSessionFiles({ ...facts, protectedPaths: changed }, prepared, world, facts.prepared !== undefined);
-  const told = facts.prepared === undefined ? await world.tell({ kind: 'prepare-session', command: prepared }) : {};
+  const told = facts.prepared === undefined ? await world.submit({ kind: 'prepare-session', command: prepared }) : {};
   if (told === undefined) return undefined;
   if (told.refused !== undefined) return { ok: false, reason: told.refused };
   const env = {
@@ -61,25 +61,25 @@ export async function prepareSession(
 }
 
 /** What the branch changes of what decides how it is checked: on record, and shown to those who judge it. */
-async function measureProtected(task: Task, world: World): Promise<readonly string[]> {
+async function measureProtected(task: Task, world: EffectContext): Promise<readonly string[]> {
   const { head } = task.flow;
   if (head === null) return [];
   const found = await findProtected(task, head, world);
   if (!found.ok) return [];
-  await world.tell({ kind: 'measure-protected', command: { taskId: task.id, mergeId: null, ...found.value } });
+  await world.submit({ kind: 'measure-protected', command: { taskId: task.id, mergeId: null, ...found.value } });
   return found.value.paths;
 }
 
-interface Facts extends Omit<SessionFacts, 'protectedPaths'> {
+interface PreparationFacts extends Omit<SessionFileFacts, 'protectedPaths'> {
   readonly task: Task;
   readonly claim: Claim;
-  readonly prepared: Prepared | undefined;
+  readonly prepared: SessionPreparation | undefined;
   /** Of the pipeline that the agent works in. */
   readonly own: { readonly path: string; readonly branch: string } | null;
   readonly supervised: ReadonlySet<number>;
 }
 
-function gather(state: State, { task: ref, owner }: AgentRun): Facts | 'ended' {
+function selectSessionFacts(state: State, { task: ref, owner }: AgentRun): PreparationFacts | 'ended' {
   const task = state.tasks.get(ref?.task_id ?? '');
   const claim = task?.claim;
   if (task === undefined || !claim || claim.sessionId !== ref?.session_id) return 'ended';
@@ -88,7 +88,7 @@ function gather(state: State, { task: ref, owner }: AgentRun): Facts | 'ended' {
     task,
     claim,
     role: claim.role,
-    owes: findOwed(task, claim, false),
+    owes: findMissingMessages(task, claim, false),
     epic: gatherEpic(task, state.tasks.values()),
     prepared: state.sessions.get(claim.sessionId)?.prepared,
     own: findWorkspace(state, owner?.pipelineId),
@@ -96,16 +96,16 @@ function gather(state: State, { task: ref, owner }: AgentRun): Facts | 'ended' {
   };
 }
 
-type Refused = Extract<PreparedSession, { ok: false }>;
+type SessionRefusal = Extract<PreparedSession, { ok: false }>;
 
 async function prepare(
-  { task, claim, role, own, supervised }: Facts,
+  { task, claim, role, own, supervised }: PreparationFacts,
   run: AgentRun,
-  world: World,
+  world: EffectContext,
   signal: AbortSignal,
-): Promise<Prepared | Refused | undefined> {
+): Promise<SessionPreparation | SessionRefusal | undefined> {
   const { epoch, holder } = claim;
-  const placed: Placed | undefined =
+  const placed: SessionPlacement | undefined =
     own === null
       ? await placeSession({ task, epoch, holder, supervised }, world, signal)
       : { ok: true, path: own.path, branch: own.branch, isFenced: true };
@@ -117,10 +117,10 @@ async function prepare(
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
   if (!head.ok) return { ok: false, reason: head.problem.message };
   // The work is compared with this commit later, whatever becomes of it in the repository.
-  const copied = await world.own.with(head.value);
-  if (!copied.ok) return { ok: false, reason: inWords(copied.problem) };
+  const copied = await world.ownRepository.with(head.value);
+  if (!copied.ok) return { ok: false, reason: renderGithubProblem(copied.problem) };
   const since = await findSince(task, copied.value, head.value);
-  const mission = missionOf({ task, role, workspace, limits: world.settingsFor(task).limits, plan: run.plan });
+  const mission = buildMission({ task, role, workspace, limits: world.settingsFor(task).limits, plan: run.plan });
   const { port } = furnished;
   const main = task.flow.mainAt === null ? await findMainOf(task, world) : undefined;
   const place = {
@@ -134,7 +134,7 @@ async function prepare(
 }
 
 /** Work that broke a constraint is not forgiven by a new start. Where somebody has taken it out of the branch, it is nobody's any more. */
-async function findSince({ flow: { unfit } }: Task, own: OwnPlace, head: string): Promise<string | undefined> {
+async function findSince({ flow: { unfit } }: Task, own: OwnGitFolder, head: string): Promise<string | undefined> {
   if (unfit === null) return undefined;
   const within = await isAncestor(own, unfit.head, head);
   return within.ok && within.value ? unfit.base : undefined;

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { forgetWorkspace, prepareWorkspace } from './prepare-workspace.ts';
+import { removeWorkspaceMark, prepareWorkspace } from './prepare-workspace.ts';
 
 let folder: string;
 let path: string;
@@ -46,7 +46,7 @@ it('refuses a branch that is somebody else’s, and says what to do', async () =
 
 it('refuses its own branch to another pipeline once it is on record', async () => {
   await prepareWorkspace(request, { path, stateDir });
-  forgetWorkspace(stateDir, request);
+  removeWorkspaceMark(stateDir, request);
   const other = await prepareWorkspace({ ...request, pipelineId: 'p2' }, { path, stateDir });
   expect(other).toMatchObject({ ok: false, reason: expect.stringContaining('already exists') });
 });

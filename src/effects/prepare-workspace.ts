@@ -48,7 +48,7 @@ export async function prepareWorkspace(
 }
 
 /** It is on record now. */
-export function forgetWorkspace(stateDir: string, request: Pick<WorkspaceRequest, 'pipelineId' | 'step'>): void {
+export function removeWorkspaceMark(stateDir: string, request: Pick<WorkspaceRequest, 'pipelineId' | 'step'>): void {
   rmSync(markOf(stateDir, request), { force: true });
 }
 

@@ -15,11 +15,11 @@ export interface Remains {
  * Ends what is left of a run that nobody supervises any more. A process may start another while it is being ended, so we look
  * until there is none. False where some could not be ended.
  */
-export async function reap({ mark, leaders, isSettled = () => false }: Remains): Promise<boolean> {
+export async function killRemains({ mark, leaders, isSettled = () => false }: Remains): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
     if (isSettled()) return true;
     const alive = leaders.filter((leader) => !hasEnded(leader)).map((leader) => Number(leader.split('/')[1]));
-    const marked = findMarked(mark);
+    const marked = findProcessesByMark(mark);
     if (alive.length === 0 && marked.length === 0) return true;
     // A group has the number of its leader; that is only known to be ours while the leader is there.
     for (const pid of alive) kill(-pid);
@@ -33,13 +33,13 @@ export async function reap({ mark, leaders, isSettled = () => false }: Remains):
 const ROUNDS = 30;
 
 /** The processes that have a mark in the environment that they were started with; those of other users cannot be seen. */
-export function findMarked({ name, value }: Remains['mark']): number[] {
+export function findProcessesByMark({ name, value }: Remains['mark']): number[] {
   const text = `\0${name}=${value}\0`;
   return findLiving((pid) => pid !== process.pid && `\0${readProcFile(pid, 'environ')}`.includes(text));
 }
 
 /** The processes that were started with these words at the end of their command line. */
-export function findByArguments(...words: readonly string[]): number[] {
+export function findProcessesByArguments(...words: readonly string[]): number[] {
   const end = `\0${words.join('\0')}\0`;
   return findLiving((pid) => readProcFile(pid, 'cmdline').endsWith(end));
 }

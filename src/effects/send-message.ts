@@ -1,24 +1,24 @@
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
-import { controlAgent } from './control-agent.ts';
+import { sendControlToAgent } from './control-agent.ts';
 import { fillMessage } from './handler-message.ts';
-import { contextOfAgent } from './template-context.ts';
-import type { World } from './world.ts';
+import { agentContext } from './template-context.ts';
+import type { EffectContext } from './world.ts';
 
 /** Says something to an agent, through its supervisor, which brings each message once however often it is sent. */
 export async function sendMessage(
   { agentId, messageId, text, wakes }: Extract<Effect, { kind: 'send-message' }>,
-  world: World,
+  world: EffectContext,
 ): Promise<readonly Command[]> {
-  const found = await world.read((state) => {
+  const found = await world.readState((state) => {
     const run = state.agents.get(agentId);
     // The environment has no place in a message: it is on record as it was written.
     return (
       run && {
         start: run.start,
         permission: permissionOf(state, agentId),
-        text: fillMessage(run.plan, text, contextOfAgent(state, run, { env: undefined, sessions: world.sessions })),
+        text: fillMessage(run.plan, text, agentContext(state, run, { env: undefined, sessions: world.sessions })),
       }
     );
   });
@@ -31,7 +31,7 @@ export async function sendMessage(
     ...(permission && { permission }),
     ...(wakes && { wakes }),
   } as const;
-  const answer = await controlAgent({ agentId, start: found.start }, said, world, world.times.controlMs);
+  const answer = await sendControlToAgent({ agentId, start: found.start }, said, world, world.times.controlMs);
   const reason = answer.ok ? null : answer.reason;
   return [{ kind: 'deliver-message', command: { messageId, ok: answer.ok, reason } }];
 }

@@ -2,25 +2,25 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SESSION_FOLDER } from '../git/hide-worktrees.ts';
 import { findMergeBase } from '../git/commits.ts';
-import { diffOf } from '../git/diff-of.ts';
-import { hideFromGit } from '../git/hide-from-git.ts';
+import { readDiff } from '../git/diff-of.ts';
+import { excludeFromGit } from '../git/hide-from-git.ts';
 import { readInside } from '../git/read-inside.ts';
-import { lookPlainly } from '../git/plain-view.ts';
+import { withUnhiddenFiles } from '../git/plain-view.ts';
 import { findRepository, findSha } from '../git/repository.ts';
 import { gitText } from '../git/run-git.ts';
 import { renderMission, type Mission } from '../protocol/mission.ts';
 import { isRelativePath } from '../protocol/text-format.ts';
-import type { Prepared } from '../state/state.ts';
+import type { SessionPreparation } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { isAuthorRole } from '../state/workflow/authors.ts';
 import { findMainOf } from './main-commit.ts';
 import { renderEpicFile, type EpicFacts } from './session-epic-file.ts';
-import { formsOf } from './session-forms.ts';
+import { buildForms } from './session-forms.ts';
 import { EPIC_FILE, MISSION_FILE, TASK_FILE } from './session-mission.ts';
-import { renderTaskFile, type Change, type TaskFacts } from './session-task-file.ts';
-import type { World } from './world.ts';
+import { renderTaskFile, type BranchChange, type TaskFacts } from './session-task-file.ts';
+import type { EffectContext } from './world.ts';
 
-export interface SessionFacts {
+export interface SessionFileFacts {
   readonly task: Task;
   readonly role: string | null;
   readonly owes: readonly string[];
@@ -31,18 +31,24 @@ export interface SessionFacts {
 
 /** Lays the mission, and all that it refers to, into the session's workspace. */
 export async function writeSessionFiles(
-  { task, role, owes, epic, protectedPaths }: SessionFacts,
-  { workspace, branch, base, port, mission }: Pick<Prepared, 'workspace' | 'branch' | 'base' | 'port' | 'mission'>,
-  world: World,
+  { task, role, owes, epic, protectedPaths }: SessionFileFacts,
+  {
+    workspace,
+    branch,
+    base,
+    port,
+    mission,
+  }: Pick<SessionPreparation, 'workspace' | 'branch' | 'base' | 'port' | 'mission'>,
+  world: EffectContext,
   isResumed: boolean,
 ): Promise<void> {
   const found = await findRepository(workspace);
-  if (found.ok) await hideFromGit(found.value.commonDir, `/${SESSION_FOLDER}/`).catch(() => undefined);
+  if (found.ok) await excludeFromGit(found.value.commonDir, `/${SESSION_FOLDER}/`).catch(() => undefined);
   const { workflow } = world.settingsFor(task);
   const at = world.now().toISOString();
   const head = await gitText(['rev-parse', 'HEAD'], { cwd: workspace });
   const shared = { task, role, branch, port };
-  const forms = formsOf({ ...shared, workspace, head: head.ok ? head.value : base, workflow, at });
+  const forms = buildForms({ ...shared, workspace, head: head.ok ? head.value : base, workflow, at });
   const facts: TaskFacts = {
     ...shared,
     base,
@@ -95,9 +101,9 @@ async function readPrompt(workspace: string, path: string | null): Promise<TaskF
 }
 
 /** What the session before left uncommitted. Not with `git status`: that would run the filters that the worktree is configured with. */
-async function readLeftovers(workspace: string, { stateDir }: World): Promise<readonly string[]> {
+async function readLeftovers(workspace: string, { stateDir }: EffectContext): Promise<readonly string[]> {
   const head = await findSha(workspace, 'HEAD');
-  const files = await lookPlainly(workspace, { stateDir, rulesAt: head }, async (view) => {
+  const files = await withUnhiddenFiles(workspace, { stateDir, rulesAt: head }, async (view) => {
     const asked = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=dirty'];
     const changed = await view.list(...asked, ...(head === null ? [] : [head]), '--');
     const untracked = changed.ok ? await view.untracked() : changed;
@@ -110,16 +116,21 @@ async function readLeftovers(workspace: string, { stateDir }: World): Promise<re
  * A role that judges the work gets the whole diff, as far as there is room; authors see what it touches. The diff is made in Baton's own
  * repository, against the main branch that is on record: attributes, drivers and refs that an agent can write do not change it.
  */
-async function readChange(workspace: string, task: Task, role: string | null, world: World): Promise<Change | null> {
+async function readChange(
+  workspace: string,
+  task: Task,
+  role: string | null,
+  world: EffectContext,
+): Promise<BranchChange | null> {
   const main = await findMainOf(task, world);
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
   if (!main.ok || !head.ok) return null;
-  const own = await world.own.with(main.value.sha, head.value);
+  const own = await world.ownRepository.with(main.value.sha, head.value);
   if (!own.ok) return null;
   const base = await findMergeBase(own.value, main.value.sha, head.value);
   const from = base.ok ? base.value : null;
   if (from === null || from === head.value) return null;
   const isJudge = role !== null && !isAuthorRole(role);
-  const shown = await diffOf(own.value, from, head.value, isJudge);
+  const shown = await readDiff(own.value, from, head.value, isJudge);
   return { from, to: head.value, ...shown };
 }

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { EDGES, ROLES } from '../protocol/handoff/edges.ts';
 import { ELEMENT_FORMATS } from '../protocol/handoff/element-format.ts';
 import { extendWorkflow } from '../protocol/handoff/extend-workflow.ts';
-import { dialectOf, parseHandoff, routeHandoff } from '../protocol/handoff/index.ts';
+import { createHandoffDialect, parseHandoff, routeHandoff } from '../protocol/handoff/index.ts';
 import { findPlaceholder, PLACEHOLDERS } from '../protocol/placeholder.ts';
 import { parseResult } from '../protocol/result.ts';
 import { parseThoughtRecord } from '../protocol/thought-record.ts';
 import { emptyTask, SHA } from '../state/say.cases.ts';
-import { formsOf } from './session-forms.ts';
+import { buildForms } from './session-forms.ts';
 
 const facts = {
   task: { ...emptyTask, id: 'T007', n: 7, title: 'Say <hello> & "more"' },
@@ -19,11 +19,11 @@ const facts = {
   at: '2026-01-01T00:00:00Z',
 };
 const textOf = (role: string | null, file: string): string =>
-  formsOf({ ...facts, role }).find((form) => form.file === file)?.text ?? '';
+  buildForms({ ...facts, role }).find((form) => form.file === file)?.text ?? '';
 
 describe('the forms of a session', () => {
   it.each(ROLES.map(({ name }) => name))('are valid as they stand: %s', (role) => {
-    const handoffs = formsOf({ ...facts, role }).filter(({ file }) => file.endsWith('.xml'));
+    const handoffs = buildForms({ ...facts, role }).filter(({ file }) => file.endsWith('.xml'));
     const ways = EDGES.filter(({ from }) => from === '*' || from === ROLES.find(({ name }) => name === role)?.agent);
     expect(handoffs).toHaveLength(ways.length + (role === 'closer' ? 1 : 0));
     for (const { text } of handoffs) {
@@ -34,7 +34,7 @@ describe('the forms of a session', () => {
   });
 
   it.each(ROLES.map(({ name }) => name))('are refused until they are filled in: %s', (role) => {
-    for (const { file, text } of formsOf({ ...facts, role })) {
+    for (const { file, text } of buildForms({ ...facts, role })) {
       const parse = { 'result.yaml': parseResult, 'record.yaml': parseThoughtRecord }[file] ?? parseHandoff;
       const parsed = parse(text);
       expect({ file, found: parsed.ok && findPlaceholder(parsed.value) }).toEqual({ file, found: expect.any(String) });
@@ -54,9 +54,9 @@ describe('the forms of a session', () => {
         { roles: [{ name: 'tester', agent: 'tester' }], edges },
       );
       if (!extended.ok) throw new Error(extended.problems[0].message);
-      const forms = formsOf({ ...facts, workflow: extended.value, role: 'tester' });
+      const forms = buildForms({ ...facts, workflow: extended.value, role: 'tester' });
       const form = forms.find(({ file }) => file === 'handoff-to-reviewer-agent.xml');
-      const parsed = dialectOf(extended.value).parse(form?.text);
+      const parsed = createHandoffDialect(extended.value).parse(form?.text);
       expect(parsed.ok && findPlaceholder(parsed.value)).toBe(name);
     }
   });
@@ -68,7 +68,7 @@ describe('the forms of a session', () => {
   });
 
   it('are a result and a record for everybody, also without a role', () => {
-    expect(formsOf({ ...facts, role: null }).map(({ file }) => file)).toEqual(['result.yaml', 'record.yaml']);
+    expect(buildForms({ ...facts, role: null }).map(({ file }) => file)).toEqual(['result.yaml', 'record.yaml']);
     expect(parseResult(textOf(null, 'result.yaml'))).toMatchObject({ ok: true, value: { task_id: 'T007' } });
     expect(parseThoughtRecord(textOf(null, 'record.yaml'))).toMatchObject({ ok: true, value: { commit_sha: SHA } });
   });

@@ -1,5 +1,5 @@
 import {
-  dialectOf,
+  createHandoffDialect,
   type Handoff,
   type HandoffDialect,
   type HandoffEdge,
@@ -13,7 +13,7 @@ import { renderResult } from '../protocol/result.ts';
 import { renderYaml } from '../protocol/render-yaml.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import { missionIds, type Task } from '../state/task.ts';
-import { addressesOf } from '../state/workflow/task-url.ts';
+import { taskUrls } from '../state/workflow/task-url.ts';
 
 /** A message that only waits to be filled in and sent. */
 export interface Form {
@@ -37,7 +37,7 @@ export interface FormFacts {
 }
 
 /** Everything that a session of this role may have to send, with all that Baton knows filled in. They are valid as they stand. */
-export function formsOf(facts: FormFacts): readonly Form[] {
+export function buildForms(facts: FormFacts): readonly Form[] {
   return [...handoffForms(facts), resultForm(facts), recordForm(facts)];
 }
 
@@ -45,7 +45,7 @@ function handoffForms({ workflow, role, ...facts }: FormFacts): Form[] {
   const agent = workflow.roles.find(({ name }) => name === role)?.agent;
   if (agent === undefined) return [];
   const known = knownValues(facts);
-  const dialect = dialectOf(workflow);
+  const dialect = createHandoffDialect(workflow);
   const closing: HandoffEdge[] = WORKFLOW_COMPLETE.from === agent ? [WORKFLOW_COMPLETE] : [];
   const edges = [...workflow.edges.filter(({ from }) => from === agent || from === '*'), ...closing];
   return edges.map((edge) => {
@@ -59,11 +59,11 @@ function handoffForms({ workflow, role, ...facts }: FormFacts): Form[] {
   });
 }
 
-type Known = Readonly<Record<string, string | number>>;
+type KnownValues = Readonly<Record<string, string | number>>;
 
-function knownValues({ task, workspace, branch, port, at }: Omit<FormFacts, 'workflow' | 'role'>): Known {
+function knownValues({ task, workspace, branch, port, at }: Omit<FormFacts, 'workflow' | 'role'>): KnownValues {
   return {
-    ...addressesOf(task),
+    ...taskUrls(task),
     issue_title: task.title,
     branch,
     workspace_path: workspace,
@@ -73,16 +73,16 @@ function knownValues({ task, workspace, branch, port, at }: Omit<FormFacts, 'wor
   };
 }
 
-function fill(edge: HandoffEdge, agent: string, known: Known, { render }: HandoffDialect): string {
+function fill(edge: HandoffEdge, agent: string, known: KnownValues, { render }: HandoffDialect): string {
   const entries = Object.entries(edge.elements)
     .filter(([name, element]) => element.optional !== true || name in known)
-    .map(([name, element]) => [name, known[name] ?? blank(element)]);
+    .map(([name, element]) => [name, known[name] ?? blankValue(element)]);
   const ends = edge.to === null ? { kind: 'workflow-complete' } : { kind: 'handoff', from: agent, to: edge.to };
   // The elements of an edge are what a handoff on it consists of; what is written is checked by whoever reads it.
   return render({ ...ends, ...Object.fromEntries(entries) } as Handoff); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-function blank(element: HandoffElement): unknown {
+function blankValue(element: HandoffElement): unknown {
   switch (element.kind) {
     case 'text':
       return blankText(element.format);
@@ -110,7 +110,7 @@ function blankText(format: ElementFormat | undefined): string {
 }
 
 function blankOf(elements: Readonly<Record<string, HandoffElement>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(elements).map(([name, element]) => [name, blank(element)]));
+  return Object.fromEntries(Object.entries(elements).map(([name, element]) => [name, blankValue(element)]));
 }
 
 function resultForm({ task, at }: FormFacts): Form {

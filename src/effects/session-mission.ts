@@ -10,7 +10,7 @@ export const MISSION_FILE = `${SESSION_FOLDER}/mission.yaml`;
 export const TASK_FILE = `${SESSION_FOLDER}/task.md`;
 export const EPIC_FILE = `${SESSION_FOLDER}/epic.md`;
 
-export interface Asked {
+export interface MissionFacts {
   readonly task: Task;
   readonly role: string | null;
   readonly workspace: string;
@@ -19,7 +19,7 @@ export interface Asked {
 }
 
 /** What a session is asked to do. Its paths are relative to the workspace; its constraints are measured at the end. */
-export function missionOf({ task, role, workspace, limits, plan }: Asked): Mission {
+export function buildMission({ task, role, workspace, limits, plan }: MissionFacts): Mission {
   const { taskId: task_id, epicId: epic_id, prdId: prd_id } = missionIds(task);
   const { maxFiles: max_files, noGitCommit, noNewDeps } = limits;
   const constraints = {

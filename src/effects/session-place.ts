@@ -3,15 +3,15 @@ import { branchName } from '../git/branch-name.ts';
 import { createWorktree } from '../git/create-worktree.ts';
 import { findFence, installFence } from '../git/install-fence.ts';
 import type { GitFailure, GitResult } from '../git/run-git.ts';
-import { takeOver } from '../git/take-over.ts';
+import { createTakeoverWorktree } from '../git/take-over.ts';
 import { findWorktree } from '../git/worktrees.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { findMainOf } from './main-commit.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 /** The claim that a place is for. */
-export interface Holder {
+export interface PlaceHolder {
   readonly task: Task;
   readonly epoch: number;
   readonly holder: string;
@@ -19,39 +19,43 @@ export interface Holder {
   readonly supervised: ReadonlySet<number>;
 }
 
-interface Refused {
+interface PlaceRefusal {
   readonly ok: false;
   readonly reason: string;
 }
 
-export type Placed =
+export type SessionPlacement =
   | { readonly ok: true; readonly path: string; readonly branch: string; readonly isFenced: boolean }
-  | Refused;
+  | PlaceRefusal;
 
 /**
  * The worktree of a task. Sessions of one task follow each other in the same one, as long as it is known that nobody of the earlier
  * ones can still write there; else the branch is gone on with in another beside it, and what was not committed stays where it is.
  * Undefined where the start was called off meanwhile.
  */
-export async function placeSession(holder: Holder, world: World, signal: AbortSignal): Promise<Placed | undefined> {
+export async function placeSession(
+  holder: PlaceHolder,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<SessionPlacement | undefined> {
   const { task, epoch } = holder;
-  if (!(await untilOthersAreGone(task.id, epoch, world, signal))) return undefined;
+  if (!(await waitForOtherSessions(task.id, epoch, world, signal))) return undefined;
   const branch = await nameBranch(task, epoch, world);
   if (branch === undefined || typeof branch === 'object') return branch;
-  return world.places.pass(branch, async () => takePlace(branch, holder, world));
+  return world.placeMutex.run(branch, async () => claimPlace(branch, holder, world));
 }
 
 /** On record before git is asked for it; what was recorded first stays. */
-async function nameBranch(task: Task, epoch: number, world: World): Promise<string | Refused | undefined> {
+async function nameBranch(task: Task, epoch: number, world: EffectContext): Promise<string | PlaceRefusal | undefined> {
   const named = branchName(task, world.sessions.workspace.branch);
   if (!named.ok) return failure(named);
-  const told = await world.tell({ kind: 'name-branch', command: { id: task.id, epoch, branch: named.value } });
+  const told = await world.submit({ kind: 'name-branch', command: { id: task.id, epoch, branch: named.value } });
   if (told?.refused !== undefined) return { ok: false, reason: told.refused };
-  const recorded = told && (await world.read(({ tasks }) => tasks.get(task.id)?.flow.branch));
+  const recorded = told && (await world.readState(({ tasks }) => tasks.get(task.id)?.flow.branch));
   return recorded ?? undefined;
 }
 
-async function takePlace(branch: string, holder: Holder, world: World): Promise<Placed> {
+async function claimPlace(branch: string, holder: PlaceHolder, world: EffectContext): Promise<SessionPlacement> {
   const { task, epoch } = holder;
   const existing = await findWorktree(world.path, branch);
   if (!existing.ok) return failure(existing);
@@ -77,8 +81,8 @@ async function takePlace(branch: string, holder: Holder, world: World): Promise<
 async function findPlace(
   branch: string,
   earlier: string | null,
-  { task, epoch, holder, supervised }: Holder,
-  { path: repository, stateDir, base }: Pick<World, 'path' | 'stateDir'> & { readonly base: string },
+  { task, epoch, holder, supervised }: PlaceHolder,
+  { path: repository, stateDir, base }: Pick<EffectContext, 'path' | 'stateDir'> & { readonly base: string },
 ): Promise<GitResult<string>> {
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
@@ -97,7 +101,7 @@ async function findPlace(
     return made.ok ? { ok: true, value: made.value.path } : made;
   }
   if (fence.value.epoch === epoch || hasLeft(task, fence.value.epoch, supervised)) return { ok: true, value: earlier };
-  const taken = await takeOver(repository, { stateDir, branch, epoch });
+  const taken = await createTakeoverWorktree(repository, { stateDir, branch, epoch });
   return taken.ok ? { ok: true, value: taken.value.path } : taken;
 }
 
@@ -110,9 +114,14 @@ function hasLeft({ endings }: Task, before: number, supervised: ReadonlySet<numb
 const IN_ORDER: ReadonlySet<string> = new Set(['completed', 'blocked', 'failed', 'released']);
 
 /** An agent whose session is over takes a moment to leave, and may still write meanwhile. False where the start was called off. */
-async function untilOthersAreGone(taskId: string, epoch: number, world: World, signal: AbortSignal): Promise<boolean> {
+async function waitForOtherSessions(
+  taskId: string,
+  epoch: number,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<boolean> {
   while (!signal.aborted) {
-    const busy = await world.read((state) => isBusy(state, taskId, epoch));
+    const busy = await world.readState((state) => isBusy(state, taskId, epoch));
     if (busy === false) return true;
     await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
@@ -127,6 +136,6 @@ function isBusy({ agents }: State, taskId: string, epoch: number): boolean {
   );
 }
 
-function failure({ problem: { message, hint } }: GitFailure): Refused {
+function failure({ problem: { message, hint } }: GitFailure): PlaceRefusal {
   return { ok: false, reason: `${message}. ${hint}` };
 }

@@ -17,11 +17,11 @@ export interface TaskFacts {
   /** The protected paths that the change touches, for those who judge it. */
   readonly protectedPaths: readonly string[];
   /** The whole change so far, for whoever judges it. */
-  readonly change: Change | null;
+  readonly change: BranchChange | null;
   readonly forms: readonly Form[];
 }
 
-export interface Change {
+export interface BranchChange {
   readonly from: string;
   readonly to: string;
   readonly stat: string;
@@ -82,7 +82,7 @@ function describeRecord({ latestRecord: record }: Task): string {
     `Files changed: ${record.files_changed.join(', ') || 'none'}`,
     ...blockers,
   ];
-  return fenced(cut(`${facts.join('\n')}\n\n${record.summary}`, MOST_OF_A_SECTION));
+  return fenced(truncate(`${facts.join('\n')}\n\n${record.summary}`, MOST_OF_A_SECTION));
 }
 
 function describeFindings({ flow }: Task): string {
@@ -90,7 +90,7 @@ function describeFindings({ flow }: Task): string {
   if (found.length === 0) return '';
   return section(
     `What was found against it, after ${flow.rounds} rounds`,
-    fenced(cut(found.join('\n'), MOST_OF_A_SECTION)),
+    fenced(truncate(found.join('\n'), MOST_OF_A_SECTION)),
   );
 }
 
@@ -101,26 +101,26 @@ function describeChecks({ flow: { checks } }: Task): string {
 }
 
 function describeEnding({ epoch, how, holder, reason, at }: Task['endings'][number]): string {
-  return `- ${at} claim ${epoch} of ${line(holder)}: ${how}${reason === null ? '' : ` (${line(cut(reason, 300))})`}`;
+  return `- ${at} claim ${epoch} of ${line(holder)}: ${how}${reason === null ? '' : ` (${line(truncate(reason, 300))})`}`;
 }
 
 function describeLeftovers(paths: readonly string[]): string {
   const words = 'Look at each: go on with it, or restore it (git restore, git clean). What you leave counts as yours.';
-  return `${words}\n\n${fenced(cut(paths.join('\n'), MOST_OF_A_SECTION))}`;
+  return `${words}\n\n${fenced(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
 }
 
 function describeProtected(paths: readonly string[]): string {
   const words =
     'The change touches files that decide how work is checked. Judge each of them: may a check have become weaker? A person is asked before the merge.';
-  return `${words}\n\n${fenced(cut(paths.join('\n'), MOST_OF_A_SECTION))}`;
+  return `${words}\n\n${fenced(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
 }
 
-function describeChange({ from, to, stat, diff }: Change): string {
+function describeChange({ from, to, stat, diff }: BranchChange): string {
   const all = `From ${from} to ${to}. All of it: \`git diff ${from} ${to}\``;
   const parts = [
     all,
-    fenced(cut(stat, MOST_OF_A_SECTION)),
-    diff === null ? '' : fenced(cut(diff, MOST_OF_DIFF), 'diff'),
+    fenced(truncate(stat, MOST_OF_A_SECTION)),
+    diff === null ? '' : fenced(truncate(diff, MOST_OF_DIFF), 'diff'),
   ];
   return parts.filter((each) => each !== '').join('\n\n');
 }
@@ -160,7 +160,7 @@ function fenced(text: string, language = 'text'): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-function cut(text: string, most: number): string {
+function truncate(text: string, most: number): string {
   return text.length <= most
     ? text
     : `${text.slice(0, most).trimEnd()}\n[cut here: ${text.length - most} characters more]`;

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { identifyProcess } from '../api/process-identity.ts';
+import { readProcessIdentity } from '../api/process-identity.ts';
 import { agentFiles, type Exit } from '../supervisor/contract.ts';
-import { markOfAgent, settleLost } from './settle-lost.ts';
+import { agentMark, endLostRun } from './settle-lost.ts';
 import { readExit, type SupervisedFiles } from './supervised.ts';
 
 let stateDir: string;
@@ -38,25 +38,25 @@ function startProcess(): number {
 describe('a start whose supervisor is lost', () => {
   it('is ended, and its last word is written down', async () => {
     const pid = startProcess();
-    expect(await settleLost({ files, start: START, mark: markOfAgent(id) })).toMatchObject({ signal: 'SIGKILL' });
-    expect(identifyProcess(pid)).toBeUndefined();
+    expect(await endLostRun({ files, start: START, mark: agentMark(id) })).toMatchObject({ signal: 'SIGKILL' });
+    expect(readProcessIdentity(pid)).toBeUndefined();
     expect(readExit(files, START)).toMatchObject({ start: START, signal: 'SIGKILL' });
   });
 
   it('that has said its last word has left nothing: what runs now is the next start', async () => {
     writeFileSync(files.exit(START), JSON.stringify(EXIT));
     const next = startProcess();
-    expect(await settleLost({ files, start: START, mark: markOfAgent(id) })).toEqual(EXIT);
-    expect(identifyProcess(next)).toBeDefined();
+    expect(await endLostRun({ files, start: START, mark: agentMark(id) })).toEqual(EXIT);
+    expect(readProcessIdentity(next)).toBeDefined();
   });
 
   it('is settled by one of several: the others leave the next start alone', async () => {
     const pid = startProcess();
-    const settling = settleLost({ files, start: START, mark: markOfAgent(id) });
+    const settling = endLostRun({ files, start: START, mark: agentMark(id) });
     writeFileSync(files.exit(START), JSON.stringify(EXIT));
     const next = startProcess();
     expect(await settling).toEqual(EXIT);
-    expect(identifyProcess(pid)).toBeUndefined();
-    expect(identifyProcess(next)).toBeDefined();
+    expect(readProcessIdentity(pid)).toBeUndefined();
+    expect(readProcessIdentity(next)).toBeDefined();
   });
 });

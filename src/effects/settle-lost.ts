@@ -1,21 +1,21 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 import type { Exit } from '../supervisor/contract.ts';
-import { findByArguments, reap } from './reap.ts';
+import { findProcessesByArguments, killRemains } from './reap.ts';
 import { readExit, readRunning, type SupervisedFiles } from './supervised.ts';
 
-export interface Lost {
+export interface LostRun {
   readonly files: SupervisedFiles;
   readonly start: number;
   /** In the environment of everything that the run has started. */
   readonly mark: { readonly name: string; readonly value: string };
 }
 
-export function markOfAgent(agentId: string): Lost['mark'] {
+export function agentMark(agentId: string): LostRun['mark'] {
   return { name: 'BATON_AGENT_ID', value: agentId };
 }
 
-export function markOfCommand(commandId: string): Lost['mark'] {
+export function commandMark(commandId: string): LostRun['mark'] {
   return { name: 'BATON_COMMAND_ID', value: commandId };
 }
 
@@ -23,20 +23,20 @@ export function markOfCommand(commandId: string): Lost['mark'] {
  * A supervisor was killed, or does not answer. Whatever is left of it and of its run is ended, and its last word is said for it, so
  * that everybody who looks from now on finds the same. A word that it left itself stands, and whoever said it has left nothing behind.
  */
-export async function settleLost({ files, start, mark }: Lost): Promise<Exit> {
+export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit> {
   const before = readExit(files, start);
   if (before !== undefined) return before;
   const running = readRunning(files, start);
-  const supervisors = running === undefined ? findByArguments(files.folder, String(start)) : [];
+  const supervisors = running === undefined ? findProcessesByArguments(files.folder, String(start)) : [];
   for (const pid of supervisors) kill(pid);
   const leaders = running === undefined ? [] : [running.supervisor, running.process];
-  const isGone = await reap({ mark, leaders, isSettled: () => readExit(files, start) !== undefined });
+  const isGone = await killRemains({ mark, leaders, isSettled: () => readExit(files, start) !== undefined });
   const said = readExit(files, start);
   if (said !== undefined) return said;
   const output = isGone ? null : 'some of its processes could not be ended';
   const exit: Exit = { start, code: null, signal: 'SIGKILL', timed_out: false, blocks_used: false, output };
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
-  if (!existsSync(files.exit(start))) writeWhole(files.exit(start), `${JSON.stringify(exit)}\n`);
+  if (!existsSync(files.exit(start))) writeFileAtomically(files.exit(start), `${JSON.stringify(exit)}\n`);
   return exit;
 }
 

@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 import { allowedEnvironment } from '../protocol/environment.ts';
 import { EXIT_NO_ROOM, type Launch } from '../supervisor/contract.ts';
 import { supervisorArgs, type Programs } from '../supervisor/programs.ts';
 import type { SupervisedFiles } from './supervised.ts';
 
 /** A supervisor that this process has started: its end is heard of at once. */
-export interface Spawned {
+export interface SpawnedSupervisor {
   /** Resolves when it has ended, with what it said last. */
   readonly ended: Promise<string>;
 }
@@ -23,11 +23,18 @@ export interface SpawnOptions {
  * that Baton starts for others passes here: the supervisor gets no more of the daemon's environment than its child may have, since a process
  * of the same user can read its parent's.
  */
-export function spawnSupervisor(files: SupervisedFiles, launch: Launch, { programs, env }: SpawnOptions): Spawned {
+export function spawnSupervisor(
+  files: SupervisedFiles,
+  launch: Launch,
+  { programs, env }: SpawnOptions,
+): SpawnedSupervisor {
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
   const { passed, dropped } = allowedEnvironment(env, launch.env_pass);
-  writeWhole(files.launch(launch.start), `${JSON.stringify({ ...launch, env_dropped: namesOf(dropped, launch) })}\n`);
-  const log = openSync(wordsOf(files), 'a', 0o600);
+  writeFileAtomically(
+    files.launch(launch.start),
+    `${JSON.stringify({ ...launch, env_dropped: namesOf(dropped, launch) })}\n`,
+  );
+  const log = openSync(supervisorLogPath(files), 'a', 0o600);
   try {
     const child = spawn(process.execPath, supervisorArgs(programs, files.folder, launch.start), {
       // Not the project's folder: a supervisor must not keep a worktree from being removed.
@@ -48,7 +55,7 @@ function namesOf(dropped: readonly string[], { env }: Launch): readonly string[]
   return missing.slice(0, 200).map((name) => name.slice(0, 100));
 }
 
-function followChild(child: ChildProcess, files: SupervisedFiles): Spawned {
+function followChild(child: ChildProcess, files: SupervisedFiles): SpawnedSupervisor {
   const ended = new Promise<string>((resolve) => {
     child.once('error', ({ message }) => resolve(message));
     child.once('exit', (code, signal) => {
@@ -64,13 +71,13 @@ function followChild(child: ChildProcess, files: SupervisedFiles): Spawned {
 const NO_ROOM = 'ENOSPC: no space left on device for the files of a supervisor, or the machine is short of processes';
 
 /** Where a supervisor that fails says why. */
-function wordsOf({ folder }: SupervisedFiles): string {
+function supervisorLogPath({ folder }: SupervisedFiles): string {
   return join(folder, 'supervisor.log');
 }
 
 function lastWords(files: SupervisedFiles): string {
   try {
-    return readFileSync(wordsOf(files), 'utf8').trim().split('\n').at(-1)?.slice(0, 500) ?? '';
+    return readFileSync(supervisorLogPath(files), 'utf8').trim().split('\n').at(-1)?.slice(0, 500) ?? '';
   } catch {
     return '';
   }

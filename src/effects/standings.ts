@@ -2,20 +2,20 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import { standingOf } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
 import type { Standing } from '../supervisor/contract.ts';
-import { controlAgent } from './control-agent.ts';
-import type { World } from './world.ts';
+import { sendControlToAgent } from './control-agent.ts';
+import type { EffectContext } from './world.ts';
 
 /** Tells supervisors how their agents stand, whenever that has changed. One that cannot be reached asks when it needs to know. */
-export class Standings {
-  readonly #world: StandingsWorld;
-  readonly #told = new Map<string, Told>();
+export class StandingPush {
+  readonly #world: StandingContext;
+  readonly #told = new Map<string, SentStanding>();
 
-  constructor(world: StandingsWorld) {
+  constructor(world: StandingContext) {
     this.#world = world;
   }
 
   /** An agent that is seen for the first time is told too: what an earlier daemon told it last nobody knows. */
-  look(state: State): void {
+  reconcile(state: State): void {
     if (state.agents.size === 0) return;
     const usesExitSignals = this.#world.usesExitSignals();
     for (const run of state.agents.values()) {
@@ -25,7 +25,7 @@ export class Standings {
   }
 
   /** When the agent has been told what there is to tell: what is said to it then is heard in the right light. */
-  async settled(agentId: string): Promise<void> {
+  async untilDelivered(agentId: string): Promise<void> {
     await this.#told.get(agentId)?.underWay;
   }
 
@@ -37,11 +37,11 @@ export class Standings {
     this.#told.set(run.id, agent);
     const isTold = agent.isTold && agent.text === text;
     Object.assign(agent, { run, standing, text, isTold });
-    if (!isTold) agent.underWay ??= this.#tell(agent);
+    if (!isTold) agent.underWay ??= this.#deliver(agent);
   }
 
   /** Until it has heard the newest. One that does not hear is left alone until the next look. */
-  async #tell(agent: Told): Promise<void> {
+  async #deliver(agent: SentStanding): Promise<void> {
     for (let isHeard = true; isHeard && !agent.isTold;) {
       agent.isTold = true;
       isHeard = await this.#send(agent.run, agent.standing);
@@ -52,16 +52,21 @@ export class Standings {
 
   async #send(run: AgentRun, standing: Standing): Promise<boolean> {
     const where = { agentId: run.id, start: run.start };
-    const answer = await controlAgent(where, { kind: 'standing', standing }, this.#world, this.#world.times.controlMs);
+    const answer = await sendControlToAgent(
+      where,
+      { kind: 'standing', standing },
+      this.#world,
+      this.#world.times.controlMs,
+    );
     return answer.ok;
   }
 }
 
-type StandingsWorld = Pick<World, 'stateDir' | 'supervisorToken' | 'usesExitSignals'> & {
-  readonly times: Pick<World['times'], 'controlMs'>;
+type StandingContext = Pick<EffectContext, 'stateDir' | 'supervisorToken' | 'usesExitSignals'> & {
+  readonly times: Pick<EffectContext['times'], 'controlMs'>;
 };
 
-interface Told {
+interface SentStanding {
   run: AgentRun;
   standing: Standing;
   /** What the standing says, without its number. */

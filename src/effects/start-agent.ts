@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 import { usesExitProtocol } from '../state/exit-protocol.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
@@ -8,16 +8,16 @@ import type { State } from '../state/state.ts';
 import { hasReliableStopFlag } from '../agents/prepare-agent.ts';
 import { readAuthorEnvironment } from '../git/author-environment.ts';
 import { agentFiles, type Exit, type HookConfig } from '../supervisor/contract.ts';
-import { untilStarted, type Settling } from './follow-start.ts';
+import { waitForStart, type FoundStart } from './follow-start.ts';
 import { launchAgent, type StartedAgent } from './launch-agent.ts';
 import { ownerFile } from './owner-file.ts';
 import { prepareSession, type PreparedSession } from './prepare-session.ts';
-import { markOfAgent, settleLost } from './settle-lost.ts';
+import { agentMark, endLostRun } from './settle-lost.ts';
 import { refuseWithoutRoom, startSupervisor } from './start-supervisor.ts';
-import { findSupervised } from './supervised.ts';
-import { contextOfAgent } from './template-context.ts';
+import { inspectSupervised } from './supervised.ts';
+import { agentContext } from './template-context.ts';
 import { workplaceOf } from './workplace.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 /** What became of a start; several, where it ran and ended before anybody was told. */
 export type StartOutcome =
@@ -25,40 +25,40 @@ export type StartOutcome =
   | { readonly kind: 'exited'; readonly exit: Exit }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export type StartAgent = Extract<Effect, { kind: 'start-agent' }>;
+export type StartAgentEffect = Extract<Effect, { kind: 'start-agent' }>;
 
 /**
  * Starts an agent under a supervisor of its own, once: a supervisor that an earlier daemon started is found by what lies in the
  * agent's folder, and is followed instead. Nothing comes of it where somebody else has said how it went.
  */
 export async function startAgent(
-  { agentId, start }: StartAgent,
-  world: World,
+  { agentId, start }: StartAgentEffect,
+  world: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly StartOutcome[]> {
   const files = agentFiles(world.stateDir, agentId);
-  const lose = async (): Promise<Exit> => settleLost({ files, start, mark: markOfAgent(agentId) });
-  if (findSupervised(files, start).kind !== 'untaken') {
-    const settling = await untilStarted({ files, start, spawned: undefined, signal }, world.times.startMs);
+  const lose = async (): Promise<Exit> => endLostRun({ files, start, mark: agentMark(agentId) });
+  if (inspectSupervised(files, start).kind !== 'untaken') {
+    const settling = await waitForStart({ files, start, spawned: undefined, signal }, world.times.startMs);
     if (settling === undefined) return [];
     refuseWithoutRoom(settling);
     return outcomesOf(settling, lose);
   }
-  const run = await world.read((state) => state.agents.get(agentId));
+  const run = await world.readState((state) => state.agents.get(agentId));
   if (run === undefined || run.start !== start) return [];
   const session = run.task === null ? null : await prepareSession(run, world, signal);
   if (session === undefined || signal.aborted) return [];
   if (session?.ok === false) return [{ kind: 'failed', reason: session.reason }];
   const author = await readAuthorEnvironment(world.path, world.env);
   const programs = await world.programs();
-  return world.starts.pass(async () => {
-    const wanted = await world.read((state) => gather(state, agentId, start, session, author, world));
+  return world.startSemaphore.run(async () => {
+    const wanted = await world.readState((state) => selectStartedAgent(state, agentId, start, session, author, world));
     if (wanted === undefined || signal.aborted) return [];
     const made = launchAgent(wanted, world, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
-    writeWhole(ownerFile(files.folder), world.projectId);
-    writeWhole(files.config, `${JSON.stringify(hookConfig(wanted.run, start, world.times.maxBlocks))}\n`);
+    writeFileAtomically(ownerFile(files.folder), world.projectId);
+    writeFileAtomically(files.config, `${JSON.stringify(hookConfig(wanted.run, start, world.times.maxBlocks))}\n`);
     const { settling } = await startSupervisor(files, made.launch, {
       programs,
       env: world.env,
@@ -70,7 +70,7 @@ export async function startAgent(
   });
 }
 
-async function outcomesOf({ found, words }: Settling, lose: () => Promise<Exit>): Promise<readonly StartOutcome[]> {
+async function outcomesOf({ found, words }: FoundStart, lose: () => Promise<Exit>): Promise<readonly StartOutcome[]> {
   const ran = 'running' in found && found.running !== undefined ? [startedOf(found.running)] : [];
   switch (found.kind) {
     case 'running':
@@ -87,13 +87,13 @@ async function outcomesOf({ found, words }: Settling, lose: () => Promise<Exit>)
   }
 }
 
-function gather(
+function selectStartedAgent(
   state: State,
   agentId: string,
   start: number,
   session: Extract<PreparedSession, { ok: true }> | null,
   author: Readonly<Record<string, string>>,
-  world: World,
+  world: EffectContext,
 ): StartedAgent | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined || run.start !== start) return undefined;
@@ -104,7 +104,7 @@ function gather(
   return {
     run,
     start,
-    context: contextOfAgent(state, run, world),
+    context: agentContext(state, run, world),
     workplace: session?.workspace ?? workplaceOf(state, run.owner?.pipelineId, path),
     env: session?.env ?? {},
     fenceHooks: session?.fenceHooks ?? null,

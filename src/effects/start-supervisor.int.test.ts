@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { EXIT_NO_ROOM, type Launch } from '../supervisor/contract.ts';
 import { launchIn, Scene } from '../supervisor/scene.cases.ts';
 import { findPrograms, type Programs } from '../supervisor/programs.ts';
-import { untilEnded } from './follow-start.ts';
-import { mayPass } from './may-pass.ts';
+import { waitForEnd } from './follow-start.ts';
+import { isTransient } from './may-pass.ts';
 import { startSupervisor, type StartedSupervisor } from './start-supervisor.ts';
 
 /** The supervisor, which is killed as soon as it begins, so many times. */
@@ -36,7 +36,7 @@ describe('a supervisor that is killed before it has taken what it was to run', (
     await using scene = new Scene();
     const { spawned, settling } = await start(scene, 2);
     expect(settling?.found.kind).toMatch(/^(?:running|ended)$/);
-    const ended = await untilEnded({ files: scene.files(), start: 1, spawned, signal });
+    const ended = await waitForEnd({ files: scene.files(), start: 1, spawned, signal });
     expect(ended?.found).toMatchObject({ kind: 'ended', exit: { code: 0 } });
     expect(readFileSync(join(scene.cwd, 'ran.txt'), 'utf8')).toBe('ran\n');
   });
@@ -56,7 +56,7 @@ it('a supervisor that had no room is no outcome: the effect is tried again', asy
   const programs = { ...(await findPrograms(scene.stateDir)), supervisor };
   const options = { programs, env: process.env, signal, startMs: 30_000 };
   const started = startSupervisor(scene.files(), launchIn(scene), options);
-  await expect(started).rejects.toSatisfy((error) => mayPass(error, 0));
+  await expect(started).rejects.toSatisfy((error) => isTransient(error, 0));
 });
 
 describe('the environment of what is started', () => {
@@ -67,7 +67,7 @@ describe('the environment of what is started', () => {
     const env = { PATH: process.env['PATH'], WANTED_A: 'wanted', AWS_KEY: 'secret-a', BATON_SECRET: 'secret-b' };
     const options = { programs: await findPrograms(scene.stateDir), env, signal, startMs: 30_000 };
     const { spawned } = await startSupervisor(scene.files(), launch, options);
-    await untilEnded({ files: scene.files(), start: 1, spawned, signal });
+    await waitForEnd({ files: scene.files(), start: 1, spawned, signal });
     for (const name of ['own.txt', 'parent.txt']) {
       const seen = readFileSync(join(scene.cwd, name), 'utf8');
       expect(seen).toContain('WANTED_A=wanted');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mayPass } from './may-pass.ts';
+import { isTransient } from './may-pass.ts';
 import { refuseWithoutRoom } from './start-supervisor.ts';
 
 const untaken = { kind: 'untaken' } as const;
@@ -16,12 +16,12 @@ function caught(words: string | undefined, found: Parameters<typeof refuseWithou
 it.each(['ENOSPC: no space left on device, write', 'spawn EAGAIN', 'Error: EFBIG: file too large'])(
   'a start that was given back with %j is tried again',
   (words) => {
-    expect(mayPass(caught(words), 0)).toBe(true);
+    expect(isTransient(caught(words), 0)).toBe(true);
   },
 );
 
 it('a start that the supervisor of an earlier daemon gave back is tried again', () => {
-  expect(mayPass(caught(undefined), 0)).toBe(true);
+  expect(isTransient(caught(undefined), 0)).toBe(true);
 });
 
 it('a supervisor that failed for another reason, or has run something, is judged', () => {

@@ -1,19 +1,19 @@
-import { saysDiskFault, saysShortage } from '../protocol/shortage.ts';
+import { isDiskFaultText, isShortageText } from '../protocol/shortage.ts';
 import type { Launch } from '../supervisor/contract.ts';
-import { untilStarted, type Settling } from './follow-start.ts';
-import { spawnSupervisor, type Spawned, type SpawnOptions } from './spawn-supervisor.ts';
+import { waitForStart, type FoundStart } from './follow-start.ts';
+import { spawnSupervisor, type SpawnedSupervisor, type SpawnOptions } from './spawn-supervisor.ts';
 import type { SupervisedFiles } from './supervised.ts';
 
-export interface StartOptions extends SpawnOptions {
+export interface StartSupervisorOptions extends SpawnOptions {
   readonly signal: AbortSignal;
   readonly startMs: number;
-  readonly onSpawned?: (spawned: Spawned) => void;
+  readonly onSpawned?: (spawned: SpawnedSupervisor) => void;
 }
 
 export interface StartedSupervisor {
-  readonly spawned: Spawned;
+  readonly spawned: SpawnedSupervisor;
   /** Undefined where it was called off. */
-  readonly settling: Settling | undefined;
+  readonly settling: FoundStart | undefined;
 }
 
 /**
@@ -23,12 +23,12 @@ export interface StartedSupervisor {
 export async function startSupervisor(
   files: SupervisedFiles,
   launch: Launch,
-  { signal, startMs, onSpawned, ...options }: StartOptions,
+  { signal, startMs, onSpawned, ...options }: StartSupervisorOptions,
 ): Promise<StartedSupervisor> {
   for (let left = TRIES - 1; ; left -= 1) {
     const spawned = spawnSupervisor(files, launch, options);
     onSpawned?.(spawned);
-    const settling = await untilStarted({ files, start: launch.start, spawned, signal }, startMs);
+    const settling = await waitForStart({ files, start: launch.start, spawned, signal }, startMs);
     if (settling?.found.kind !== 'untaken') return { spawned, settling };
     refuseWithoutRoom(settling);
     if (left === 0) return { spawned, settling };
@@ -39,10 +39,10 @@ export async function startSupervisor(
  * Throws if a supervisor gave the start back for want of room: nothing was run, and nothing is wrong with what was to be run, so that the effect is
  * tried again later. A supervisor of an earlier daemon, whose words nobody heard, gives a start back for no other reason.
  */
-export function refuseWithoutRoom({ found, words = GIVEN_BACK }: Settling): void {
-  const isRoom = saysShortage(words) || saysDiskFault(words);
+export function refuseWithoutRoom({ found, words = START_RETURNED }: FoundStart): void {
+  const isRoom = isShortageText(words) || isDiskFaultText(words);
   if (found.kind === 'untaken' && isRoom) throw Object.assign(new Error(words), { code: 'EAGAIN' });
 }
 
-const GIVEN_BACK = 'EAGAIN: a supervisor had no room for its files, and gave the start back';
+const START_RETURNED = 'EAGAIN: a supervisor had no room for its files, and gave the start back';
 const TRIES = 3;

@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { batonShim } from '../agents/prepare-agent.ts';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 import { commandFiles, type Exit, type Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
-import { untilEnded } from './follow-start.ts';
+import { waitForEnd } from './follow-start.ts';
 import { ownerFile } from './owner-file.ts';
-import { markOfCommand, settleLost } from './settle-lost.ts';
-import type { Spawned } from './spawn-supervisor.ts';
+import { commandMark, endLostRun } from './settle-lost.ts';
+import type { SpawnedSupervisor } from './spawn-supervisor.ts';
 import { refuseWithoutRoom, startSupervisor } from './start-supervisor.ts';
-import { findSupervised } from './supervised.ts';
-import type { World } from './world.ts';
+import { inspectSupervised } from './supervised.ts';
+import type { EffectContext } from './world.ts';
 
 /** A command for the shell, ready to be run. */
 export interface ShellCommand {
@@ -29,12 +29,12 @@ export interface CommandEnd {
   readonly output: string | null;
 }
 
-export type Prepared =
+export type PreparedCommand =
   | { readonly ok: true; readonly shell: ShellCommand }
   | { readonly ok: false; readonly reason: string };
 
 /** Commands are started once: there is no second try under the same id. */
-export const ONLY_START = 1;
+export const COMMAND_START = 1;
 
 /**
  * Runs a shell command under a supervisor, so that it is run once however often the daemon is started meanwhile, and so that it holds
@@ -42,42 +42,42 @@ export const ONLY_START = 1;
  */
 export async function superviseCommand(
   id: string,
-  prepare: () => Promise<Prepared | undefined>,
-  world: World,
+  prepare: () => Promise<PreparedCommand | undefined>,
+  world: EffectContext,
   signal: AbortSignal,
 ): Promise<CommandEnd | undefined> {
   const files = commandFiles(world.stateDir, id);
-  let spawned: Spawned | undefined;
-  if (findSupervised(files, ONLY_START).kind === 'untaken') {
+  let spawned: SpawnedSupervisor | undefined;
+  if (inspectSupervised(files, COMMAND_START).kind === 'untaken') {
     const started = await start(id, prepare, world, signal);
     if (started === undefined || 'exitCode' in started) return started;
     spawned = started;
   }
-  const settling = await untilEnded({ files, start: ONLY_START, spawned, signal });
+  const settling = await waitForEnd({ files, start: COMMAND_START, spawned, signal });
   if (settling === undefined) return undefined;
   refuseWithoutRoom(settling);
   const { found, words } = settling;
   if (found.kind === 'ended') return endOf(found.exit);
   if (found.kind === 'untaken') return failed(`the supervisor did not start: ${words ?? 'it has gone'}`);
-  const exit = await settleLost({ files, start: ONLY_START, mark: markOfCommand(id) });
+  const exit = await endLostRun({ files, start: COMMAND_START, mark: commandMark(id) });
   return endOf({ ...exit, output: exit.output ?? 'its supervisor was killed' });
 }
 
 /** Starts it, and waits until it runs; or says why that is not possible. */
 async function start(
   id: string,
-  prepare: () => Promise<Prepared | undefined>,
-  world: World,
+  prepare: () => Promise<PreparedCommand | undefined>,
+  world: EffectContext,
   signal: AbortSignal,
-): Promise<Spawned | CommandEnd | undefined> {
+): Promise<SpawnedSupervisor | CommandEnd | undefined> {
   const files = commandFiles(world.stateDir, id);
   const programs = await world.programs();
-  return world.starts.pass(async () => {
+  return world.startSemaphore.run(async () => {
     const wanted = await prepare();
     if (wanted === undefined || signal.aborted) return undefined;
     if (!wanted.ok) return failed(wanted.reason);
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
-    writeWhole(ownerFile(files.folder), world.projectId);
+    writeFileAtomically(ownerFile(files.folder), world.projectId);
     const { env, times } = world;
     const launch = launchOf(id, wanted.shell, world, programs);
     return (await startSupervisor(files, launch, { programs, env, signal, startMs: times.startMs })).spawned;
@@ -95,7 +95,7 @@ function endOf({ code, timed_out, output }: Exit): CommandEnd {
 function launchOf(
   id: string,
   { command, cwd, env = {}, envPass, namesDropped, timeoutMs }: ShellCommand,
-  { stateDir, times, supervisorToken, sessions }: World,
+  { stateDir, times, supervisorToken, sessions }: EffectContext,
   programs: Programs,
 ): Launch {
   const files = commandFiles(stateDir, id);
@@ -103,7 +103,7 @@ function launchOf(
     v: 1,
     kind: 'command',
     id,
-    start: ONLY_START,
+    start: COMMAND_START,
     argv: ['/bin/sh', '-c', command],
     cwd,
     env,

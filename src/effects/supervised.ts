@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hasEnded } from '../api/process-identity.ts';
 import { isShortage } from '../protocol/shortage.ts';
 import type { agentFiles, Exit, Running } from '../supervisor/contract.ts';
-import { findByArguments } from './reap.ts';
+import { findProcessesByArguments } from './reap.ts';
 
 export type SupervisedFiles = ReturnType<typeof agentFiles>;
 
 /** Where one start of a supervised process stands, as far as its folder and the machine tell. */
-export type Supervised =
+export type SupervisedProcess =
   /** No supervisor has taken it. */
   | { readonly kind: 'untaken' }
   /** A supervisor is at it; its process does not run yet. */
@@ -18,7 +18,7 @@ export type Supervised =
   | { readonly kind: 'lost'; readonly running: Running | undefined };
 
 /** `isThere`: the supervisor is known to live, whether or not it has said so yet. */
-export function findSupervised(files: SupervisedFiles, start: number, isThere = false): Supervised {
+export function inspectSupervised(files: SupervisedFiles, start: number, isThere = false): SupervisedProcess {
   const running = readRunning(files, start);
   // Asked before the folder is read again: one that ends in between has written its last word by then.
   const isAlive = running === undefined ? isThere || isStarting(files, start) : !hasEnded(running.supervisor);
@@ -44,7 +44,7 @@ export function readExit(files: SupervisedFiles, start: number): Exit | undefine
 
 /** A supervisor that has not said where it listens is known by the words it was started with. Without a launch there is none. */
 function isStarting(files: SupervisedFiles, start: number): boolean {
-  return existsSync(files.launch(start)) && findByArguments(files.folder, String(start)).length > 0;
+  return existsSync(files.launch(start)) && findProcessesByArguments(files.folder, String(start)).length > 0;
 }
 
 function readJson(path: string): unknown {

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
-import type { World } from './world.ts';
+import type { EffectContext } from './world.ts';
 
 /**
  * Says how something went, one after the other. A store that does not answer is asked again until it does: what was done outside
  * must not be forgotten. What is refused has been overtaken by something else.
  */
-export async function tellAll(commands: readonly Command[], { tell, log }: World, signal: AbortSignal): Promise<void> {
+export async function submitAll(
+  commands: readonly Command[],
+  { submit: tell, log }: EffectContext,
+  signal: AbortSignal,
+): Promise<void> {
   for (const command of commands) {
     for (let waitMs = FIRST_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_MS)) {
       const told = await tell(command);

@@ -2,18 +2,23 @@ import { branchName } from '../git/branch-name.ts';
 import { slugOf } from '../protocol/branch-name.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { stepPlanOf, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import { findStepPlan, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { TaskRef } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
 
 /** What is around a run: the environment, where it has a place in what is filled in, and how branches are named. */
-export interface Around {
+export interface TemplateSurroundings {
   readonly env: TemplateContext['env'];
   readonly sessions: { readonly workspace: { readonly branch: string } };
 }
 
 /** What the texts of a pipeline's step may name. */
-export function contextOfStep(state: State, pipeline: PipelineRun, step: string, around: Around): TemplateContext {
+export function stepContext(
+  state: State,
+  pipeline: PipelineRun,
+  step: string,
+  around: TemplateSurroundings,
+): TemplateContext {
   const { env } = around;
   const steps = Object.entries(pipeline.history).map(([name, { output, exitCode }]) => [
     name,
@@ -29,20 +34,24 @@ export function contextOfStep(state: State, pipeline: PipelineRun, step: string,
 }
 
 /** What the texts of an agent, and of its gates, may name. */
-export function contextOfAgent(state: State, run: AgentRun, around: Around): TemplateContext {
+export function agentContext(state: State, run: AgentRun, around: TemplateSurroundings): TemplateContext {
   const { env } = around;
   const pipeline = run.owner === null ? undefined : state.pipelines.get(run.owner.pipelineId);
-  if (pipeline !== undefined && run.owner !== null) return contextOfStep(state, pipeline, run.owner.step, around);
+  if (pipeline !== undefined && run.owner !== null) return stepContext(state, pipeline, run.owner.step, around);
   return { vars: run.vars, task: taskContext(state, run.task, around), ...(env === undefined ? {} : { env }) };
 }
 
 /** A step gives the pipeline that it runs its variables as templates: those are about the step's own pipeline. */
-function varsOf(state: State, { vars, parent }: PipelineRun, around: Around): Readonly<Record<string, string>> {
+function varsOf(
+  state: State,
+  { vars, parent }: PipelineRun,
+  around: TemplateSurroundings,
+): Readonly<Record<string, string>> {
   const outer = parent === null ? undefined : state.pipelines.get(parent.pipelineId);
   if (parent === null || outer === undefined) return vars;
-  const run = stepPlanOf(outer, parent.step)?.run;
+  const run = findStepPlan(outer, parent.step)?.run;
   if (run?.kind !== 'pipeline') return vars;
-  const context = contextOfStep(state, outer, parent.step, around);
+  const context = stepContext(state, outer, parent.step, around);
   const given = Object.entries(run.vars).map(([name, text]) => {
     const rendered = renderTemplate(text, context, { quote: 'none' });
     return [name, rendered.ok ? rendered.value : text];
@@ -53,7 +62,7 @@ function varsOf(state: State, { vars, parent }: PipelineRun, around: Around): Re
 function taskContext(
   state: State,
   ref: TaskRef | null,
-  { sessions }: Around,
+  { sessions }: TemplateSurroundings,
 ): NonNullable<TemplateContext['task']> | null {
   const task = ref === null ? undefined : state.tasks.get(ref.task_id);
   if (task === undefined) return null;

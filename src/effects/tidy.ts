@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { agentFiles, commandFiles } from '../supervisor/contract.ts';
 import { ownerFile } from './owner-file.ts';
 
-export interface Tidying {
+export interface TidyContext {
   readonly stateDir: string;
   readonly projectId: string;
   /** Agents that the project still tells about. */
@@ -16,7 +16,7 @@ export interface Tidying {
 const KEPT_COMMANDS = 200;
 
 /** Removes the folders of runs that nobody can ask about any more. Whatever belongs to another project, or still runs, stays. */
-export function tidy({ stateDir, projectId, knowsAgent, wantsCommand }: Tidying): void {
+export function removeOldRunFolders({ stateDir, projectId, knowsAgent, wantsCommand }: TidyContext): void {
   for (const id of list(join(stateDir, 'agents'))) {
     const { folder } = agentFiles(stateDir, id);
     if (!knowsAgent(id) && ownerOf(folder) === projectId) rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { Turnstile } from './turnstile.ts';
+import { Semaphore } from './turnstile.ts';
 
 it('lets no more in than it is wide, and everybody in the end', async () => {
-  const turnstile = new Turnstile(2);
+  const turnstile = new Semaphore(2);
   let inside = 0;
   let most = 0;
   const work = async (i: number): Promise<number> => {
@@ -15,7 +15,7 @@ it('lets no more in than it is wide, and everybody in the end', async () => {
     if (i === 3) throw new Error('one that fails leaves too');
     return i;
   };
-  const results = await Promise.allSettled([1, 2, 3, 4, 5].map(async (i) => turnstile.pass(async () => work(i))));
+  const results = await Promise.allSettled([1, 2, 3, 4, 5].map(async (i) => turnstile.run(async () => work(i))));
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
   expect(most).toBe(2);
 });

@@ -1,5 +1,5 @@
 /** Lets a few in at a time: two hundred processes that start at once all start late. */
-export class Turnstile {
+export class Semaphore {
   readonly #width: number;
   readonly #waiting: (() => void)[] = [];
   #inside = 0;
@@ -8,7 +8,7 @@ export class Turnstile {
     this.#width = width;
   }
 
-  async pass<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#inside >= this.#width) {
       await new Promise<void>((enter) => {
         this.#waiting.push(enter);

@@ -1,18 +1,20 @@
 import { expect, it, vi } from 'vitest';
-import { wait } from './wait.ts';
+import { waitForTimer } from './wait.ts';
 
 const effect = (due: string, kind: 'leave' | 'reset' = 'leave') =>
   ({ kind: 'wait', key: 'timer:t', timerId: 't', due, purpose: { kind, agent_id: 'a' } }) as const;
 
 it('is over at once where the time has come while nobody was there', async () => {
-  expect(await wait(effect('2020-01-01T00:00:00.000Z'), () => new Date(), new AbortController().signal)).toBe(true);
+  expect(await waitForTimer(effect('2020-01-01T00:00:00.000Z'), () => new Date(), new AbortController().signal)).toBe(
+    true,
+  );
 });
 
 it('lasts longer than one timer of Node can, and ends early where the clock is put forward', async () => {
   vi.useFakeTimers();
   try {
     let now = Date.parse('2026-01-01T00:00:00Z');
-    const over = wait(effect('2026-03-01T00:00:00.000Z'), () => new Date(now), new AbortController().signal);
+    const over = waitForTimer(effect('2026-03-01T00:00:00.000Z'), () => new Date(now), new AbortController().signal);
     await vi.advanceTimersByTimeAsync(60_000);
     now = Date.parse('2026-03-01T00:00:00.000Z');
     await vi.advanceTimersByTimeAsync(60_000);
@@ -26,7 +28,7 @@ it('takes no longer than it was to take where the clock is put back', async () =
   vi.useFakeTimers();
   try {
     let now = Date.parse('2026-01-01T00:00:00Z');
-    const over = wait(effect('2026-01-01T00:01:30.000Z'), () => new Date(now), new AbortController().signal);
+    const over = waitForTimer(effect('2026-01-01T00:01:30.000Z'), () => new Date(now), new AbortController().signal);
     now -= 3_600_000;
     await vi.advanceTimersByTimeAsync(90_000);
     expect(await Promise.race([over, Promise.resolve('waits on')])).toBe(true);
@@ -41,7 +43,7 @@ it('for a time of day waits on where the clock is put back', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     let isOver = false;
     const until = effect('2026-01-01T00:00:10.000Z', 'reset');
-    const over = wait(until, () => new Date(now), new AbortController().signal).then(() => {
+    const over = waitForTimer(until, () => new Date(now), new AbortController().signal).then(() => {
       isOver = true;
     });
     now -= 3_600_000;
@@ -58,7 +60,7 @@ it('for a time of day waits on where the clock is put back', async () => {
 
 it('can be called off', async () => {
   const controller = new AbortController();
-  const over = wait(effect('2999-01-01T00:00:00.000Z'), () => new Date(), controller.signal);
+  const over = waitForTimer(effect('2999-01-01T00:00:00.000Z'), () => new Date(), controller.signal);
   controller.abort();
   expect(await over).toBe(false);
 });

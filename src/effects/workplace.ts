@@ -25,6 +25,6 @@ export function workplaceOf(state: State, pipelineId: string | undefined, path: 
 }
 
 /** A folder that a plan names, below the place it belongs to. */
-export function within(place: string, cwd: string | undefined): string {
+export function resolveWithin(place: string, cwd: string | undefined): string {
   return cwd === undefined ? place : resolve(place, cwd);
 }

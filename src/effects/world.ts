@@ -1,55 +1,55 @@
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
-import type { OwnCopy } from '../git/own/import-commits.ts';
+import type { OwnRepositoryImporter } from '../git/own/import-commits.ts';
 import type { SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
 import type { Prompts } from '../runbook/gate-fields.ts';
 import type { Protection } from '../runbook/protected-paths.ts';
-import type { Channel } from '../notify/channel.ts';
+import type { NotificationChannel } from '../notify/channel.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Command } from '../state/decide.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import type { Programs } from '../supervisor/programs.ts';
-import type { Locks } from './locks.ts';
-import type { Spawned } from './spawn-supervisor.ts';
-import type { Turnstile } from './turnstile.ts';
+import type { KeyedMutex } from './locks.ts';
+import type { SpawnedSupervisor } from './spawn-supervisor.ts';
+import type { Semaphore } from './turnstile.ts';
 
 /** What effects may touch of the daemon around them. */
-export interface World {
+export interface EffectContext {
   readonly projectId: string;
   /** The top of the project's repository. */
   readonly path: string;
   readonly stateDir: string;
   /** Baton's own copy of the project's commits: what is measured, checked and merged is read from there. */
-  readonly own: OwnCopy;
+  readonly ownRepository: OwnRepositoryImporter;
   /** The daemon's own. What it starts gets only what `allowedEnvironment` lets through. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => Date;
   readonly log: EffectLog;
   /** Looks at the state, once everything that was said before is durable. Undefined where the store does not answer. */
-  readonly read: <A>(look: (state: State) => A) => Promise<A | undefined>;
+  readonly readState: <A>(look: (state: State) => A) => Promise<A | undefined>;
   /** How it went, as a command. Undefined: the store does not answer, and it must be said again. */
-  readonly tell: (command: Command) => Promise<Told | undefined>;
+  readonly submit: (command: Command) => Promise<SubmitOutcome | undefined>;
   /** Whether outcomes can be recorded now. */
   readonly isStoreWritable: () => boolean;
   /** A supervisor was started by this process: its end will be heard of. */
-  readonly onSpawned: (agentId: string, spawned: Spawned) => void;
+  readonly onSpawned: (agentId: string, spawned: SpawnedSupervisor) => void;
   /** Keeps a log whole, and gives back its name; null where the store does not take it. */
   readonly keepLog: (text: string) => Promise<string | null>;
   /** Seals the ledger over everything so far. */
   readonly seal: () => Promise<void>;
   /** Records a move of the main branch that Baton did not make, if there was one. */
-  readonly lookAtMain: () => Promise<void>;
+  readonly recordMainMoves: () => Promise<void>;
   /** One merge at a time. */
-  readonly merges: Turnstile;
+  readonly mergeSemaphore: Semaphore;
   /** One at a time begins to work on a branch, or removes its worktree. */
-  readonly places: Locks;
+  readonly placeMutex: KeyedMutex;
   /** Processes are started a few at a time. */
-  readonly starts: Turnstile;
+  readonly startSemaphore: Semaphore;
   readonly programs: () => Promise<Programs>;
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;
   /** The ways to reach a person about this. */
-  readonly channels: (about: 'attention' | 'warning' | 'done' | 'failed') => readonly Channel[];
+  readonly channels: (about: 'attention' | 'warning' | 'done' | 'failed') => readonly NotificationChannel[];
   /** Tells git which claim may write where this task is worked on. */
   readonly fence: (taskId: string) => Promise<void>;
   /** The project's flag for exit signals. */
@@ -99,7 +99,7 @@ export interface EffectTimes {
   readonly controlMs: number;
 }
 
-export interface Told {
+export interface SubmitOutcome {
   /** Undefined where it was recorded, or was known already. */
   readonly refused?: string;
 }

@@ -1,27 +1,27 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionSource } from '../state/runs/decision.ts';
-import { handlerPlanOf } from './handler-plan.ts';
-import { callOff, handlerOf, messagesTo, pendingOf, timersOf } from './pending.ts';
-import { ownerOf, setGoing } from './set-going.ts';
-import { timeStep } from './run-step.ts';
+import { handlerPlan } from './handler-plan.ts';
+import { cancelPending, findWaitingHandler, undeliveredMessages, pendingActions, timersOf } from './pending.ts';
+import { findOwnerPipeline, unparkAgent } from './set-going.ts';
+import { setStepTimer } from './run-step.ts';
 import { resumeAgent } from './tell.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /**
  * On `AgentAttachRequested`: a person takes the conversation over. What was put off for the agent is called off, and the clock of its step
  * stands still. The process that has the conversation stops first; where there is none, theirs can start at once.
  */
-export function onAttach(world: World, agent: AgentRun): Event[] {
+export function onAttach(world: EngineContext, agent: AgentRun): Event[] {
   if (agent.outcome !== null) return [];
-  const pending = pendingOf(world.state, agent.id).filter((each) => handlerOf(each) !== undefined);
-  const run = ownerOf(world, agent);
-  const calledOff = callOff([...pending, ...(run === undefined ? [] : timersOf(world.state, run.id))]);
+  const pending = pendingActions(world.state, agent.id).filter((each) => findWaitingHandler(each) !== undefined);
+  const run = findOwnerPipeline(world, agent);
+  const calledOff = cancelPending([...pending, ...(run === undefined ? [] : timersOf(world.state, run.id))]);
   return agent.process === 'gone' ? [...calledOff, resumeAgent(agent, null, false)] : calledOff;
 }
 
 /** The process before the person's has stopped. Where it had not even begun, what it was to be told is told when they have left. */
-export function handOver(world: World, agent: AgentRun): Event[] {
+export function startAttachedProcess(world: EngineContext, agent: AgentRun): Event[] {
   const text = agent.supervisor === null ? (agent.resume?.message ?? null) : null;
   const told =
     text === null ? [] : [event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text })];
@@ -32,7 +32,7 @@ export function handOver(world: World, agent: AgentRun): Event[] {
  * The process of a person has gone, or could not be started: Baton takes the conversation back. An agent that nobody asked for anything
  * goes on. One that waits for an answer goes on where the person has talked with it about that; otherwise it waits on.
  */
-export function takeBack(world: World, agent: AgentRun): Event[] {
+export function endAttachment(world: EngineContext, agent: AgentRun): Event[] {
   const { attach, parked } = agent;
   if (attach === null) return [];
   const { start, by, talked } = attach;
@@ -41,35 +41,35 @@ export function takeBack(world: World, agent: AgentRun): Event[] {
     ? [event('AgentDetached', { agent_id: agent.id, start, by, how: 'lost', talked: false })]
     : [];
   if (agent.outcome !== null) return detached;
-  if (parked === null) return [...detached, ...restartClock(world, agent), ...goOn(world, agent)];
+  if (parked === null) return [...detached, ...restartClock(world, agent), ...resumeAfterAttach(world, agent)];
   const decision = world.state.decisions.get(parked);
   const isAnswer = talked && parked === attach.asked && ANSWERED_BY_TALK.has(decision?.source ?? 'budget');
   if (!isAnswer) return detached;
   const withdrawn = event('DecisionWithdrawn', { decision_id: parked, reason: `${by} talked with the agent` });
-  return [...detached, withdrawn, ...setGoing(world, agent), ...goOn(world, agent)];
+  return [...detached, withdrawn, ...unparkAgent(world, agent), ...resumeAfterAttach(world, agent)];
 }
 
 /** Questions about the conversation itself; what is about money, or about others' work, is not answered in it. */
 const ANSWERED_BY_TALK: ReadonlySet<DecisionSource> = new Set(['stop', 'idle', 'dead', 'error', 'prompt', 'gate']);
 
 /** What it was to be told meanwhile comes first; else what the runbook has for one that is resumed. */
-function goOn({ state }: World, agent: AgentRun): Event[] {
-  const unheard = messagesTo(state, agent.id);
+function resumeAfterAttach({ state }: EngineContext, agent: AgentRun): Event[] {
+  const unheard = undeliveredMessages(state, agent.id);
   const passed = unheard.map(({ messageId: message_id }) => {
     return event('MessageDelivered', { message_id, agent_id: agent.id, ok: false, reason: 'a person was attached' });
   });
-  const { action, message } = handlerPlanOf(agent.plan, 'on_dead', null);
+  const { action, message } = handlerPlan(agent.plan, 'on_dead', null);
   const own = action === 'resume' ? message : undefined;
   const alone = agent.attach?.state === 'wanted' ? NOBODY_CAME : ALONE;
   const told = unheard.map(({ text }) => text).join('\n\n') || (own ?? alone);
   return [...passed, resumeAgent(agent, told, false)];
 }
 
-const GO_ON = 'Go on where you are. When your work is done, signal completion; if you cannot go on, escalate.';
-export const ALONE = `The person who worked with you has left. ${GO_ON}`;
-export const NOBODY_CAME = `You were interrupted for a person who then did not come. ${GO_ON}`;
+const RESUME_MESSAGE = 'Go on where you are. When your work is done, signal completion; if you cannot go on, escalate.';
+export const ALONE = `The person who worked with you has left. ${RESUME_MESSAGE}`;
+export const NOBODY_CAME = `You were interrupted for a person who then did not come. ${RESUME_MESSAGE}`;
 
-function restartClock(world: World, agent: AgentRun): Event[] {
-  const run = ownerOf(world, agent);
-  return run === undefined || timersOf(world.state, run.id).length > 0 ? [] : timeStep(world, run);
+function restartClock(world: EngineContext, agent: AgentRun): Event[] {
+  const run = findOwnerPipeline(world, agent);
+  return run === undefined || timersOf(world.state, run.id).length > 0 ? [] : setStepTimer(world, run);
 }

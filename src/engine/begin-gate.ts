@@ -5,10 +5,10 @@ import type { Decision } from '../state/runs/decision.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import { findQueued, runStep } from './run-step.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** On the end of a process: steps that waited for it begin. Those that start an agent begin when there is room: see `fill-room`. */
-export function beginAfterExit(world: World, agent: AgentRun): Event[] {
+export function beginStepsAfterExit(world: EngineContext, agent: AgentRun): Event[] {
   const { state } = world;
   if (agent.outcome === null || agent.process !== 'gone') return [];
   const waiting = pipelinesAround(state, agent).filter((run) => run.outcome === null);
@@ -16,7 +16,7 @@ export function beginAfterExit(world: World, agent: AgentRun): Event[] {
 }
 
 /** On the answer to a question about a run that is over: what waited for the answer begins, or is cancelled. */
-export function beginAfterAnswer(world: World, decision: Decision, isCancelled: boolean): Event[] {
+export function beginStepsAfterAnswer(world: EngineContext, decision: Decision, isCancelled: boolean): Event[] {
   const { state } = world;
   const waiting = pipelinesOf(state, decision).filter((run) => run.outcome === null);
   if (!isCancelled) return waiting.flatMap((run) => runStep(world, run));

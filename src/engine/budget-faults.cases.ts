@@ -1,7 +1,7 @@
 import type { Rules } from '../state/rules.ts';
 import { ACCOUNTS, type AccountKind } from '../state/runs/accounts.ts';
-import { isSpent, scopesOf, useOf } from '../state/runs/budget.ts';
-import { NOTHING_SPENT, plusSpent, type Spent } from '../state/runs/spent.ts';
+import { isSpent, scopesOf, findHighestUse } from '../state/runs/budget.ts';
+import { NO_SPENDING, addSpending, type Spending } from '../state/runs/spent.ts';
 import type { State } from '../state/state.ts';
 import { isAtWork } from './run-handler.ts';
 
@@ -17,9 +17,9 @@ function findUnequal(state: State): string | undefined {
   return odd && `by ${odd.kind} it is ${odd.sum}, by ${first?.kind} ${first?.sum}`;
 }
 
-export function sumOf({ accounts }: State, kind: AccountKind): Spent {
+export function sumOf({ accounts }: State, kind: AccountKind): Spending {
   const own = [...accounts].filter(([key]) => key.startsWith(`${kind}:`)).map(([, spent]) => spent);
-  return own.reduce(plusSpent, NOTHING_SPENT);
+  return own.reduce(addSpending, NO_SPENDING);
 }
 
 /** Whoever draws on a budget that is used up waits. Time passes by itself: a timer looks at it. */
@@ -29,7 +29,7 @@ function findOverspent(state: State, rules: Rules, at: string): string | undefin
     const step = state.pipelines.get(agent.owner?.pipelineId ?? '')?.step;
     if (step?.status === 'waiting') continue;
     for (const scope of scopesOf(state, agent, at)) {
-      const use = useOf(state, scope, rules, at);
+      const use = findHighestUse(state, scope, rules, at);
       if (isSpent(use) && use?.measure !== 'time')
         return `agent ${agent.id} works, and ${scope.kind} ${scope.id} is used up`;
     }

@@ -3,7 +3,7 @@ import type { Task } from '../state/task.ts';
 import { refuseMerge } from '../state/workflow/merge.ts';
 
 /** Somebody has taken the task elsewhere while it was being merged, or its turn to be came: what they no longer want must not land. */
-export function callOffMerge(task: Task, { to, reason }: EventOf<'PhaseMoved'>['data']): Event[] {
+export function cancelMerge(task: Task, { to, reason }: EventOf<'PhaseMoved'>['data']): Event[] {
   const { merge } = task.flow;
   return merge === null || to === 'READY_FOR_MERGE' ? [] : refuseMerge(task, merge, `called off: ${reason}`);
 }

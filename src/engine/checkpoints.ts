@@ -1,10 +1,10 @@
 import type { Event } from '../state/event.ts';
 import type { Task } from '../state/task.ts';
 import { holdTask } from './hold-task.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** Where a person wants to look before it goes on: at four places, or at every stage. */
-export function checkpoint(world: World, task: Task): Event[] {
+export function holdAtCheckpoint(world: EngineContext, task: Task): Event[] {
   const stage = stageOf(task);
   const { mode } = task.flow;
   if (mode === null || mode === 'autonomous' || stage === null) return [];

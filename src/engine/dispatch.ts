@@ -1,19 +1,19 @@
 import type { AgentPlan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
 import { decideClaimTask } from '../state/claim-task.ts';
 import { event, type Event } from '../state/event.ts';
-import { firstFitting } from '../state/first-fitting.ts';
+import { findFittingTasks } from '../state/first-fitting.ts';
 import { agentPrincipal } from '../state/principal.ts';
-import { hasRoom } from '../state/runs/capacity.ts';
+import { hasCapacity } from '../state/runs/capacity.ts';
 import type { PipelineRunPlan } from '../state/runs/start-run.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
-import { canTake, holderName, workersInUse, type PinnedWorker } from '../state/worker-fit.ts';
+import { fitsWorker, holderName, workersInUse, type PinnedWorker } from '../state/worker-fit.ts';
 import { budgetGate } from './budget-gate.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** Workers claim what is ready and fits them, most urgent first, as many as they may run at once. */
-export function dispatch(world: World, starting: AgentPlan[]): Event[] {
+export function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
   const { state } = world;
   const workers = workersInUse(state, world.rules, (sha256) => world.ready.hasRunbook(state, sha256));
   if (workers.length === 0) return [];
@@ -32,8 +32,8 @@ export function dispatch(world: World, starting: AgentPlan[]): Event[] {
     const { worker } = each;
     for (const task of findWork(world, each, taken, freeOf(worker), gate.mayTake)) {
       const agent = agentOf(worker);
-      if (agent !== undefined && !hasRoom(state, agent, world.rules, starting)) break;
-      const claimed = take(world, worker, task);
+      if (agent !== undefined && !hasCapacity(state, agent, world.rules, starting)) break;
+      const claimed = claimAndStart(world, worker, task);
       if (claimed.length === 0) continue;
       taken.add(task.id);
       begun.set(worker.name, (begun.get(worker.name) ?? 0) + 1);
@@ -54,7 +54,7 @@ function countRuns({ agents, pipelines }: State, worker: string): number {
 
 /** The first tasks that fit a worker, as many as it is free for. */
 function findWork(
-  world: World,
+  world: EngineContext,
   worker: PinnedWorker,
   taken: ReadonlySet<string>,
   free: number,
@@ -62,17 +62,18 @@ function findWork(
 ): readonly Task[] {
   if (free <= 0) return [];
   const { state, ready, rules } = world;
-  const fit = (task: Task): boolean => !taken.has(task.id) && canTake(state, worker, task, rules) && isAffordable(task);
-  const closing = ready.closing(state, MOST_CLOSING).filter(fit).slice(0, free);
+  const fit = (task: Task): boolean =>
+    !taken.has(task.id) && fitsWorker(state, worker, task, rules) && isAffordable(task);
+  const closing = ready.closing(state, MAX_CLOSING_TASKS).filter(fit).slice(0, free);
   if (closing.length === free) return closing;
-  return [...closing, ...firstFitting(ready, state, free - closing.length, fit)];
+  return [...closing, ...findFittingTasks(ready, state, free - closing.length, fit)];
 }
 
 /** They are closed as they come, so there are never many. */
-const MOST_CLOSING = 1000;
+const MAX_CLOSING_TASKS = 1000;
 
 /** The claim and the run in one go: there is no moment in which one is there without the other. */
-function take(world: World, worker: WorkerPlan, task: Task): readonly Event[] {
+function claimAndStart(world: EngineContext, worker: WorkerPlan, task: Task): readonly Event[] {
   const id = world.newId();
   const role = task.nextRole ?? agentOf(worker)?.role ?? (worker.roles?.length === 1 ? worker.roles[0] : undefined);
   const claim = decideClaimTask(
@@ -107,11 +108,11 @@ function presetsOf({ pipelines, pipeline }: PipelineRunPlan): Readonly<Record<st
   return Object.fromEntries(declared.flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
 }
 
-const OWED: readonly Requirement[] = ['exit', 'result'];
+const OWED_MESSAGES: readonly Requirement[] = ['exit', 'result'];
 
 /** What the session owes; the thought record comes on top where it committed anything, which only its end shows. */
 function owedBy(worker: WorkerPlan): readonly Requirement[] {
-  return agentOf(worker)?.requires ?? OWED;
+  return agentOf(worker)?.requires ?? OWED_MESSAGES;
 }
 
 /** The agent that a worker starts first; of a pipeline the one whose step comes first. */

@@ -1,33 +1,42 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { firstOf } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/last-of.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import { finishStep } from './finish-step.ts';
-import { followClaim } from './follow-claim.ts';
-import { letLeave } from './leave.ts';
+import { endClaimOfRun } from './follow-claim.ts';
+import { requestLeave } from './leave.ts';
 import { notifyEnd } from './notify.ts';
-import { callOff, handlerOf, pendingOf } from './pending.ts';
-import type { World } from './world.ts';
+import { cancelPending, findWaitingHandler, pendingActions } from './pending.ts';
+import type { EngineContext } from './world.ts';
 
 /** The run is over for whoever waited for it: what was under way for it, and what was asked about it, is called off. */
-export function endAgent({ state }: World, agent: AgentRun, outcome: RunOutcome, reason: string | null): Event[] {
+export function endAgent(
+  { state }: EngineContext,
+  agent: AgentRun,
+  outcome: RunOutcome,
+  reason: string | null,
+): Event[] {
   if (agent.outcome !== null) return [];
-  const pending = pendingOf(state, agent.id).filter((each) => handlerOf(each) !== undefined);
+  const pending = pendingActions(state, agent.id).filter((each) => findWaitingHandler(each) !== undefined);
   const asked = state.decisions.get(agent.parked ?? '');
   const withdrawn =
     // A budget's question is for others, too.
     asked?.result === null && asked.agentId === agent.id
       ? [event('DecisionWithdrawn', { decision_id: asked.id, reason: `the run has ended: ${outcome}` })]
       : [];
-  const why = reason === null ? null : firstOf(reason);
-  return [...callOff(pending), ...withdrawn, event('AgentEnded', { agent_id: agent.id, outcome, reason: why })];
+  const why = reason === null ? null : excerptStart(reason);
+  return [...cancelPending(pending), ...withdrawn, event('AgentEnded', { agent_id: agent.id, outcome, reason: why })];
 }
 
 /** On `AgentEnded`: the process may go, and whoever waited for it goes on. */
-export function afterAgent(world: World, agent: AgentRun, { outcome, reason }: EventOf<'AgentEnded'>['data']): Event[] {
-  const leaves = letLeave(world, agent);
+export function afterAgent(
+  world: EngineContext,
+  agent: AgentRun,
+  { outcome, reason }: EventOf<'AgentEnded'>['data'],
+): Event[] {
+  const leaves = requestLeave(world, agent);
   if (agent.owner === null) {
-    const claim = followClaim(world, agent.task, outcome, `agent ${agent.plan.name}`, reason);
+    const claim = endClaimOfRun(world, agent.task, outcome, `agent ${agent.plan.name}`, reason);
     // Of what workers do all day long, people hear where it went wrong.
     const isNews = agent.task === null || outcome === 'failed';
     const told = isNews ? notifyEnd(world, 'Agent', agent.plan.name, outcome, reason) : [];

@@ -9,7 +9,7 @@ import type { Effect } from '../state/runs/effect.ts';
 import { isDue } from '../effects/is-due.ts';
 import { isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
-import { statusOfPipeline } from '../state/runs/steer-pipeline.ts';
+import { overallPipelineStatus } from '../state/runs/steer-pipeline.ts';
 
 /** More of the same: `BATON_ENGINE_RUNS=20000 vitest run src/engine/engine.property`. */
 const numRuns = Number(process.env['BATON_ENGINE_RUNS'] ?? 200);
@@ -104,7 +104,7 @@ describe('whatever is said, by whomever, in whatever order', () => {
           play.order(runs.configure([]));
           driveToRest(play);
           for (const run of play.state.pipelines.values()) {
-            const status = statusOfPipeline(play.state, run);
+            const status = overallPipelineStatus(play.state, run);
             if (status === 'running' && !isRoomTaken(play))
               throw new Error(`pipeline ${run.id} is stuck\n${play.story()}`);
             if (status === 'waiting') waiting += 1;

@@ -1,12 +1,12 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
-import { firstOf } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/last-of.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
-import { findSilenceQuestion } from '../state/runs/silence-question.ts';
+import { findSilenceDecision } from '../state/runs/silence-question.ts';
 import { notifyAttention } from './notify.ts';
-import { callOff, handlerOf, pendingOf, timersOf } from './pending.ts';
-import type { World } from './world.ts';
+import { cancelPending, findWaitingHandler, pendingActions, timersOf } from './pending.ts';
+import type { EngineContext } from './world.ts';
 
 export interface Escalation {
   readonly source: DecisionSource;
@@ -27,10 +27,10 @@ export interface Escalation {
  * Everything that was put off for this agent is called off, and the clock of its step stands still. A decision about the agent's silence is
  * replaced: it would be withdrawn with the next sign of life, and the new question with it.
  */
-export function escalate(world: World, agent: AgentRun, escalation: Escalation): Event[] {
+export function escalate(world: EngineContext, agent: AgentRun, escalation: Escalation): Event[] {
   const { state, newId } = world;
   const { source, reason, message, details } = escalation;
-  const silence = findSilenceQuestion(state, agent);
+  const silence = findSilenceDecision(state, agent);
   if (silence === undefined && !mayPark(world, agent)) return [];
   const run = state.pipelines.get(agent.owner?.pipelineId ?? '');
   const decision_id = newId();
@@ -40,7 +40,7 @@ export function escalate(world: World, agent: AgentRun, escalation: Escalation):
     decision_id,
     source,
     title,
-    context: firstOf(details ? `${message}\n\n${details}` : message),
+    context: excerptStart(details ? `${message}\n\n${details}` : message),
     options: escalation.options === undefined ? optionsOf(source) : recommendFirst(escalation.options),
     agent_id: agent.id,
     pipeline_id: run?.id ?? null,
@@ -57,25 +57,25 @@ export function escalate(world: World, agent: AgentRun, escalation: Escalation):
 }
 
 /** The agent, and the step that waits for it, wait for a decision; what was put off for it is called off. */
-export function parkAgent(world: World, agent: AgentRun, decision_id: string, reason: string): Event[] {
+export function parkAgent(world: EngineContext, agent: AgentRun, decision_id: string, reason: string): Event[] {
   return mayPark(world, agent) ? park(world, agent, decision_id, reason) : [];
 }
 
-function park({ state }: World, agent: AgentRun, decision_id: string, reason: string): Event[] {
+function park({ state }: EngineContext, agent: AgentRun, decision_id: string, reason: string): Event[] {
   const run = state.pipelines.get(agent.owner?.pipelineId ?? '');
-  const pending = pendingOf(state, agent.id).filter((each) => handlerOf(each) !== undefined);
+  const pending = pendingActions(state, agent.id).filter((each) => findWaitingHandler(each) !== undefined);
   const waits =
     run === undefined || run.step === null
       ? []
       : [
-          ...callOff(timersOf(state, run.id)),
+          ...cancelPending(timersOf(state, run.id)),
           event('StepWaiting', { pipeline_id: run.id, step: run.step.name, reason, decision_id }),
         ];
-  return [...callOff(pending), ...waits, event('AgentParked', { agent_id: agent.id, decision_id, reason })];
+  return [...cancelPending(pending), ...waits, event('AgentParked', { agent_id: agent.id, decision_id, reason })];
 }
 
 /** One that is over, waits already, or that nobody waits for is left alone. */
-function mayPark({ state }: World, { id, owner, outcome, parked }: AgentRun): boolean {
+function mayPark({ state }: EngineContext, { id, owner, outcome, parked }: AgentRun): boolean {
   if (outcome !== null || parked !== null) return false;
   if (owner === null) return true;
   const step = state.pipelines.get(owner.pipelineId)?.step;

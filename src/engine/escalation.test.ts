@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentPlan } from '../protocol/run-plan.ts';
-import { statusOf } from '../state/runs/agent-run.ts';
+import { agentStatus } from '../state/runs/agent-run.ts';
 import { pipelineStatus } from '../state/runs/pipeline-run.ts';
 import type { DecisionAction } from '../state/runs/decision.ts';
 import * as runs from '../state/runs/say.cases.ts';
@@ -48,7 +48,7 @@ describe('an escalation', () => {
       message: 'Agent tried to stop without signaling completion',
     });
     expect(play.newest('AgentParked').reason).toBe('on_stop: escalate');
-    expect(statusOf(play.agent())).toBe('escalated');
+    expect(agentStatus(play.agent())).toBe('escalated');
   });
 
   it('is made once, whatever else calls for a person', () => {
@@ -92,7 +92,7 @@ describe('an escalation', () => {
     stop(play).say(runs.deliver(messageId, false, 'it is leaving'));
     expect(play.types()).toEqual(['MessageDelivered']);
     play.say(runs.exited('a1', { timed_out: true, code: null, signal: 'SIGTERM' }));
-    expect(statusOf(play.agent())).toBe('escalated');
+    expect(agentStatus(play.agent())).toBe('escalated');
     expect(play.count('DecisionOpened')).toBe(1);
   });
 

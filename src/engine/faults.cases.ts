@@ -1,4 +1,4 @@
-import type { Recorded } from '../state/event.ts';
+import type { RecordedEvent } from '../state/event.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import { isAttached } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
@@ -162,11 +162,11 @@ function findInDecisions(state: State): string | undefined {
 }
 
 /** What the ledger alone must show, whatever the fold makes of it. Entries are read once, as they come. */
-export function ledgerReader(): (entries: readonly Recorded[]) => string | undefined {
+export function ledgerReader(): (entries: readonly RecordedEvent[]) => string | undefined {
   const requested = new Set<string>();
   const settled = new Set<string>();
   const asked = new Set<string>();
-  const read = ({ seq, type, data }: Recorded): string | undefined => {
+  const read = ({ seq, type, data }: RecordedEvent): string | undefined => {
     const wants = requestOf({ type, data });
     if (wants !== undefined && requested.has(wants)) return `${seq}: ${wants} is requested twice`;
     if (wants !== undefined) requested.add(wants);
@@ -182,10 +182,10 @@ export function ledgerReader(): (entries: readonly Recorded[]) => string | undef
   return (entries) => entries.map(read).find((fault) => fault !== undefined);
 }
 
-type Bare = Pick<Recorded, 'type' | 'data'>;
+type Bare = Pick<RecordedEvent, 'type' | 'data'>;
 
 function requestOf(entry: Bare): string | undefined {
-  const { type, data } = entry as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const { type, data } = entry as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
   switch (type) {
     case 'AgentRequested':
       return `end of ${data.agent_id}`;
@@ -209,7 +209,7 @@ function requestOf(entry: Bare): string | undefined {
 }
 
 function settlementOf(entry: Bare): string | undefined {
-  const { type, data } = entry as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const { type, data } = entry as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
   switch (type) {
     case 'AgentEnded':
       return `end of ${data.agent_id}`;

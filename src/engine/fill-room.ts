@@ -1,25 +1,25 @@
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { Event } from '../state/event.ts';
-import { hasRoom } from '../state/runs/capacity.ts';
+import { hasCapacity } from '../state/runs/capacity.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatchWorkers } from './dispatch.ts';
 import { findQueued, requestAgent } from './run-step.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** Something has ended, or there is new work: steps that wait for room go first, oldest first, then workers take tasks. */
-export function fillRoom(world: World): Event[] {
+export function fillCapacity(world: EngineContext): Event[] {
   const { state, rules } = world;
   const starting: AgentPlan[] = [];
   const started: Event[] = [];
   for (const { run, plan } of queuedSteps(world)) {
-    if (run.step === null || !hasRoom(state, plan, rules, starting)) continue;
+    if (run.step === null || !hasCapacity(state, plan, rules, starting)) continue;
     starting.push(plan);
     started.push(...requestAgent(world, run, run.step.name, plan));
   }
-  return [...started, ...dispatch(world, starting)];
+  return [...started, ...dispatchWorkers(world, starting)];
 }
 
-function queuedSteps({ state }: World): { readonly run: PipelineRun; readonly plan: AgentPlan }[] {
+function queuedSteps({ state }: EngineContext): { readonly run: PipelineRun; readonly plan: AgentPlan }[] {
   const queued: { readonly run: PipelineRun; readonly plan: AgentPlan }[] = [];
   for (const run of state.pipelines.values()) {
     const plan = findQueued(state, run);

@@ -1,12 +1,12 @@
 import type { StepPlan } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
-import { firstOf, lastOf } from '../state/runs/last-of.ts';
-import { planOf, stepPlanOf, type CurrentStep, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import { excerptStart, excerptEnd } from '../state/runs/last-of.ts';
+import { findPipelinePlan, findStepPlan, type CurrentStep, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import { enterStep } from './enter-step.ts';
 import { notifyEnd } from './notify.ts';
-import { callOff, setTimer, timersOf } from './pending.ts';
-import type { World } from './world.ts';
+import { cancelPending, setTimer, timersOf } from './pending.ts';
+import type { EngineContext } from './world.ts';
 
 export interface StepResult {
   readonly outcome: RunOutcome;
@@ -15,24 +15,29 @@ export interface StepResult {
 }
 
 /** A step has come to its end, and what follows is settled with it: another step, another try, or the end of the pipeline. */
-export function finishStep(world: World, run: PipelineRun, { outcome, reason, output }: StepResult): Event[] {
+export function finishStep(world: EngineContext, run: PipelineRun, { outcome, reason, output }: StepResult): Event[] {
   const { step } = run;
   if (step === null || run.outcome !== null) return [];
-  const why = reason === null ? null : firstOf(reason);
+  const why = reason === null ? null : excerptStart(reason);
   const finished = event('StepFinished', {
     pipeline_id: run.id,
     step: step.name,
     outcome,
     reason: why,
-    output: output === null ? null : lastOf(output),
+    output: output === null ? null : excerptEnd(output),
   });
-  const plan = stepPlanOf(run, step.name);
+  const plan = findStepPlan(run, step.name);
   const told = plan?.notify === true ? notifyEnd(world, 'Step', `${run.name}/${step.name}`, outcome, why) : [];
-  return [...callOff(timersOf(world.state, run.id)), finished, ...told, ...goOn(world, run, step, plan, outcome, why)];
+  return [
+    ...cancelPending(timersOf(world.state, run.id)),
+    finished,
+    ...told,
+    ...nextStep(world, run, step, plan, outcome, why),
+  ];
 }
 
-function goOn(
-  world: World,
+function nextStep(
+  world: EngineContext,
   run: PipelineRun,
   step: CurrentStep,
   plan: StepPlan | undefined,
@@ -40,18 +45,18 @@ function goOn(
   reason: string | null,
 ): Event[] {
   if (outcome === 'done') {
-    const next = plan?.on_done ?? stepBelow(run, step.name);
-    return next === undefined ? [end(run, 'done', null)] : enterStep(run, next, false);
+    const next = plan?.on_done ?? stepAfter(run, step.name);
+    return next === undefined ? [finishPipeline(run, 'done', null)] : enterStep(run, next, false);
   }
   if (outcome === 'failed') return afterFailure(world, run, step, plan, reason);
   const next = plan?.on_cancel;
   // A clean-up that is cancelled is not cleaned up after.
-  if (next === undefined || next === step.name || isCancelled(run)) return [end(run, 'cancelled', reason)];
+  if (next === undefined || next === step.name || isCancelled(run)) return [finishPipeline(run, 'cancelled', reason)];
   return enterStep(run, next, false);
 }
 
 function afterFailure(
-  world: World,
+  world: EngineContext,
   run: PipelineRun,
   { name, visit }: CurrentStep,
   plan: StepPlan | undefined,
@@ -63,17 +68,17 @@ function afterFailure(
     return [setTimer(world, ms, { kind: 'retry', pipeline_id: run.id, step: name, visit: visit + 1 })];
   }
   if (next !== undefined) return enterStep(run, next, false);
-  return [end(run, 'failed', `step ${name} failed${reason === null ? '' : `: ${reason}`}`)];
+  return [finishPipeline(run, 'failed', `step ${name} failed${reason === null ? '' : `: ${reason}`}`)];
 }
 
 /** Once a step was cancelled, what follows is clean-up, and the pipeline ends as cancelled however that goes. */
-function end(run: PipelineRun, outcome: RunOutcome, reason: string | null): Event {
+function finishPipeline(run: PipelineRun, outcome: RunOutcome, reason: string | null): Event {
   const wasCancelled = outcome === 'cancelled' || isCancelled(run);
   const why = wasCancelled ? (run.cancelling ?? reason) : reason;
   return event('PipelineFinished', {
     pipeline_id: run.id,
     outcome: wasCancelled ? 'cancelled' : outcome,
-    reason: why === null ? null : firstOf(why),
+    reason: why === null ? null : excerptStart(why),
   });
 }
 
@@ -81,7 +86,7 @@ function isCancelled({ history }: PipelineRun): boolean {
   return Object.values(history).some(({ outcome }) => outcome === 'cancelled');
 }
 
-function stepBelow(run: PipelineRun, name: string): string | undefined {
-  const steps = planOf(run)?.steps ?? [];
+function stepAfter(run: PipelineRun, name: string): string | undefined {
+  const steps = findPipelinePlan(run)?.steps ?? [];
   return steps[steps.findIndex((step) => step.name === name) + 1]?.name;
 }

@@ -3,7 +3,7 @@ import type { AgentError, AgentPlan, HandlerName, HandlerPlan } from '../protoco
 const ESCALATE = { action: 'escalate' } as const;
 
 /** What the runbook says, or else the default: a person is asked, but for a rate limit, which passes by itself. */
-export function handlerPlanOf(plan: AgentPlan, handler: HandlerName, error: AgentError | null): HandlerPlan {
+export function handlerPlan(plan: AgentPlan, handler: HandlerName, error: AgentError | null): HandlerPlan {
   switch (handler) {
     case 'on_error':
       return errorPlanOf(plan, error);

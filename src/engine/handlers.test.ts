@@ -10,7 +10,7 @@ import {
   type HandlerAction,
   type HandlerName,
 } from '../protocol/run-plan.ts';
-import type { AgentSeen } from '../state/runs/report-agent.ts';
+import type { AgentObservation } from '../state/runs/report-agent.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { create } from '../state/say.cases.ts';
 import { Play, type Seen } from './play.cases.ts';
@@ -36,7 +36,7 @@ function atWork(context: Context, plan: Partial<AgentPlan>): Play {
 }
 
 /** What makes each handler fire. */
-const TRIGGERS: Readonly<Record<HandlerName, AgentSeen>> = {
+const TRIGGERS: Readonly<Record<HandlerName, AgentObservation>> = {
   on_stop: { kind: 'stop' },
   on_idle: { kind: 'idle', why: 'waiting' },
   on_dead: { kind: 'exited', start: 1, code: 3, signal: null, timed_out: false, blocks_used: false, output: 'bye' },

@@ -1,16 +1,16 @@
-import { moveTo } from '../state/end-claim.ts';
+import { phaseMovedEvent } from '../state/end-claim.ts';
 import { event, type Event } from '../state/event.ts';
-import { requireNoDecision } from '../state/judging.ts';
+import { checkNoOpenDecision } from '../state/judging.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
 import type { Task } from '../state/task.ts';
-import { toFixer } from '../state/workflow/gate-handoffs.ts';
+import { fixerHandoff } from '../state/workflow/gate-handoffs.ts';
 import { requestMerge } from '../state/workflow/merge.ts';
 import { diffCommand } from './diff-command.ts';
-import { freeTask, holdTask } from './hold-task.ts';
-import type { World } from './world.ts';
+import { applyHoldDecision, holdTask } from './hold-task.ts';
+import type { EngineContext } from './world.ts';
 
 /** On `MergeHeld`: a branch that changes how work is checked is merged only after a person agreed to it. */
-export function askAboutProtected(world: World, task: Task): Event[] {
+export function openProtectedDecision(world: EngineContext, task: Task): Event[] {
   const { protected: measured, heldMerge } = task.flow;
   if (heldMerge === null) return [];
   const paths = measured?.paths ?? [];
@@ -34,7 +34,12 @@ export function askAboutProtected(world: World, task: Task): Event[] {
 const MOST_SHOWN = 30;
 
 /** What the person chose. The commit that they agreed to is merged; any other asks again. */
-export function resolveHeldMerge(world: World, task: Task, { result }: Decision, action: DecisionAction): Event[] {
+export function applyProtectedDecision(
+  world: EngineContext,
+  task: Task,
+  { result }: Decision,
+  action: DecisionAction,
+): Event[] {
   const { heldMerge } = task.flow;
   if (heldMerge === null) return [];
   const { head, handoff } = heldMerge;
@@ -48,16 +53,16 @@ export function resolveHeldMerge(world: World, task: Task, { result }: Decision,
     const flow = { ...task.flow, held: null, heldMerge: null, agreed: head };
     const agreed = event('MergeAgreed', { task_id: task.id, head, by });
     // Another question about the task is open: the merge is asked for again when that is answered, and this one is not repeated.
-    if (!requireNoDecision(world.state, task).ok) return [freed, agreed, ...drop('another decision is open')];
+    if (!checkNoOpenDecision(world.state, task).ok) return [freed, agreed, ...drop('another decision is open')];
     const asked = requestMerge({ ...task, flow }, handoff, `merge-${world.newId()}`, world.rules);
     if (asked.ok) return [freed, agreed, ...asked.events];
     const refused = { cause: 'merge-refused', reason: `merge refused: ${asked.refusal.message}` } as const;
-    return [freed, agreed, ...drop(asked.refusal.message), moveTo(task, 'BLOCKED', refused)];
+    return [freed, agreed, ...drop(asked.refusal.message), phaseMovedEvent(task, 'BLOCKED', refused)];
   }
-  if (action !== 'deny') return [...drop(`decision: ${action}`), ...freeTask(task, action, message)];
+  if (action !== 'deny') return [...drop(`decision: ${action}`), ...applyHoldDecision(task, action, message)];
   const paths = task.flow.protected?.paths ?? [];
   const text = `${message ?? 'Leave these files as they are, or explain why they must change.'}\n${paths.join('\n')}`;
-  const back = toFixer(task, 'validator-agent', [{ type: 'protected_paths', text }], world.newId());
+  const back = fixerHandoff(task, 'validator-agent', [{ type: 'protected_paths', text }], world.newId());
   const why = {
     cause: 'decision',
     reason: message === null ? 'decision: deny' : `decision: deny: ${message}`,
@@ -66,6 +71,6 @@ export function resolveHeldMerge(world: World, task: Task, { result }: Decision,
     freed,
     ...drop('a person sent the change back'),
     event('HandoffDelivered', back),
-    moveTo(task, 'IMPLEMENTATION', why, 'fixer'),
+    phaseMovedEvent(task, 'IMPLEMENTATION', why, 'fixer'),
   ];
 }

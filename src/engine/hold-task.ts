@@ -1,11 +1,11 @@
-import { moveTo } from '../state/end-claim.ts';
+import { phaseMovedEvent } from '../state/end-claim.ts';
 import { event, type Event } from '../state/event.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
-import { firstOf } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/last-of.ts';
 import type { Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
-import { because } from './set-going.ts';
-import type { World } from './world.ts';
+import { describeReason } from './set-going.ts';
+import type { EngineContext } from './world.ts';
 
 export interface Hold {
   readonly source: DecisionSource;
@@ -17,7 +17,7 @@ export interface Hold {
 }
 
 /** Nobody claims the task until a person has answered. One that is held already is not asked about twice. */
-export function holdTask(world: World, task: Task, { source, stage, context, options }: Hold): Event[] {
+export function holdTask(world: EngineContext, task: Task, { source, stage, context, options }: Hold): Event[] {
   if (task.flow.held !== null) return [];
   const decision_id = world.newId();
   const title = `Task needs attention: ${task.id} ${stage}`;
@@ -27,7 +27,7 @@ export function holdTask(world: World, task: Task, { source, stage, context, opt
       decision_id,
       source,
       title,
-      context: firstOf(context),
+      context: excerptStart(context),
       options: listed,
       agent_id: null,
       pipeline_id: null,
@@ -39,14 +39,14 @@ export function holdTask(world: World, task: Task, { source, stage, context, opt
 }
 
 /** What the person chose: the task goes on, is blocked, or is cancelled, with their reason. */
-export function freeTask(task: Task, action: DecisionAction, message: string | null): Event[] {
+export function applyHoldDecision(task: Task, action: DecisionAction, message: string | null): Event[] {
   const freed = event('TaskFreed', { task_id: task.id });
   if (action !== 'deny' && action !== 'cancel') return [freed];
-  const reason = because(action, message);
+  const reason = describeReason(action, message);
   const isOver = task.phase === 'COMPLETED';
   if (action === 'cancel' && !isOver)
-    return [freed, moveTo(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
+    return [freed, phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
   const why = { cause: 'decision', reason } as const;
   // What is completed stays so; nobody closes it any more.
-  return [freed, isOver ? moveTo(task, 'COMPLETED', why, null) : moveTo(task, 'BLOCKED', why)];
+  return [freed, isOver ? phaseMovedEvent(task, 'COMPLETED', why, null) : phaseMovedEvent(task, 'BLOCKED', why)];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentPlan } from '../protocol/run-plan.ts';
-import { statusOf } from '../state/runs/agent-run.ts';
+import { agentStatus } from '../state/runs/agent-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { standingOf } from '../state/runs/standing.ts';
 import { Play } from './play.cases.ts';
@@ -24,14 +24,14 @@ describe('an agent that nobody waits for', () => {
     const play = orphaned();
     expect(play.owed('run-command')).toEqual([]);
     expect(standingOf(play.state, play.agent().id, false)).toMatchObject({ is_owned: false, has_signalled: false });
-    expect(statusOf(play.agent())).toBe('leaving');
+    expect(agentStatus(play.agent())).toBe('leaving');
     expect(play.say(runs.exited(play.agent().id, { code: 9 })).types()).toEqual([
       'AgentExited',
       'TimerCancelled',
       'CommandRequested',
     ]);
     expect(play.pipeline().step?.name).toBe('ship');
-    expect(statusOf(play.agent())).toBe('done');
+    expect(agentStatus(play.agent())).toBe('done');
   });
 
   it('is not listened to any more', () => {

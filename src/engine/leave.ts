@@ -1,7 +1,7 @@
 import { event, type Event } from '../state/event.ts';
 import { isAttached, type AgentRun } from '../state/runs/agent-run.ts';
-import { callOff, handlerOf, pendingOf, setTimer } from './pending.ts';
-import type { World } from './world.ts';
+import { cancelPending, findWaitingHandler, pendingActions, setTimer } from './pending.ts';
+import type { EngineContext } from './world.ts';
 
 /** As long as a client needs to write its last words. */
 const LEAVE_MS = 60_000;
@@ -10,7 +10,7 @@ const LEAVE_MS = 60_000;
  * A process whose run is over. One that did its work leaves by itself, since its stop hook now lets it; one that failed or was
  * cancelled is not to do anything more.
  */
-export function letLeave(world: World, agent: AgentRun): Event[] {
+export function requestLeave(world: EngineContext, agent: AgentRun): Event[] {
   const { id: agent_id, process, outcome, killed, reason } = agent;
   if (process === 'gone' || killed) return [];
   // Whoever sits in front of it is not thrown out: it leaves when they do.
@@ -21,13 +21,13 @@ export function letLeave(world: World, agent: AgentRun): Event[] {
 }
 
 /** On the `leave` timer: it had its time. */
-export function onLeaveTimer({ state }: World, agentId: string): Event[] {
+export function onLeaveTimer({ state }: EngineContext, agentId: string): Event[] {
   const agent = state.agents.get(agentId);
   if (agent === undefined || agent.process === 'gone' || agent.killed) return [];
   return [event('AgentKillRequested', { agent_id: agentId, reason: 'nobody waits for it, and it did not leave' })];
 }
 
 /** The process has gone: nobody needs to make it. */
-export function hasLeft({ state }: World, agentId: string): Event[] {
-  return callOff(pendingOf(state, agentId).filter((each) => handlerOf(each) === undefined));
+export function cancelLeaveTimer({ state }: EngineContext, agentId: string): Event[] {
+  return cancelPending(pendingActions(state, agentId).filter((each) => findWaitingHandler(each) === undefined));
 }

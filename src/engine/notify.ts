@@ -1,23 +1,23 @@
 import { event, type Event } from '../state/event.ts';
-import { firstOf } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/last-of.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** People hear of what needs them, of what is done and of what failed; of nothing else. Who cancelled something knows it. */
 export function notifyEnd(
-  { newId }: World,
+  { newId }: EngineContext,
   what: 'Agent' | 'Pipeline' | 'Step',
   name: string,
   outcome: RunOutcome,
   reason: string | null,
 ): Event[] {
   if (outcome === 'cancelled') return [];
-  const message = firstOf(reason ?? '', 1000);
+  const message = excerptStart(reason ?? '', 1000);
   const about = { notification_id: newId(), title: `${what} ${outcome}: ${name}`, message, decision_id: null };
   return [event('NotificationRequested', { kind: outcome, ...about })];
 }
 
-export function notifyAttention({ newId }: World, title: string, message: string, decision_id: string): Event {
-  const about = { notification_id: newId(), title, message: firstOf(message, 1000), decision_id };
+export function notifyAttention({ newId }: EngineContext, title: string, message: string, decision_id: string): Event {
+  const about = { notification_id: newId(), title, message: excerptStart(message, 1000), decision_id };
   return event('NotificationRequested', { kind: 'attention', ...about });
 }

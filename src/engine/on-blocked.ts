@@ -1,14 +1,14 @@
-import { event, type Event, type EventOf, type Recorded } from '../state/event.ts';
-import { firstOf } from '../state/runs/last-of.ts';
+import { event, type Event, type EventOf, type RecordedEvent } from '../state/event.ts';
+import { excerptStart } from '../state/runs/last-of.ts';
 import { isCancelled, type Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /**
  * A workflow's task is blocked, or a merge is refused: a person is asked, unless a person blocked it, a decision about it is open, or a
  * retry is scheduled.
  */
-export function onBlocked(world: World, task: Task, recorded: Recorded & EventOf<'PhaseMoved'>): Event[] {
+export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
   const { actor, data } = recorded;
   const isMerge = data.cause === 'merge-refused';
   if (task.flow.mode === null && !isMerge) return [];
@@ -21,7 +21,7 @@ export function onBlocked(world: World, task: Task, recorded: Recorded & EventOf
     decision_id,
     source: isMerge ? 'merge' : 'error',
     title,
-    context: firstOf(context),
+    context: excerptStart(context),
     options: [
       { label: `Retry from ${task.blocked?.from ?? data.from}`, action: 'retry', recommended: true },
       { label: 'Leave the task blocked', action: 'dismiss', recommended: false },
@@ -33,13 +33,13 @@ export function onBlocked(world: World, task: Task, recorded: Recorded & EventOf
   return [opened, notifyAttention(world, title, context, decision_id)];
 }
 
-function isAskedAbout({ state }: World, taskId: string): boolean {
+function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
   const open = [...state.decisions.values()].filter(({ taskId: about, result }) => about === taskId && result === null);
   // What does not fit what is in git is another question.
   return open.some(({ source }) => source !== 'reconcile');
 }
 
-function isTriedAgain({ state }: World, taskId: string): boolean {
+function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
   return [...state.effects.values()].some(
     (effect) => effect.kind === 'wait' && effect.purpose.kind === 'unblock' && effect.purpose.task_id === taskId,
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentPlan, StepPlan, WorkerPlan } from '../protocol/run-plan.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
-import { statusOf } from '../state/task.ts';
+import { taskStatus } from '../state/task.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import { Play } from './play.cases.ts';
 import { TO_FIXER, WorkflowPlay } from './workflow.cases.ts';
@@ -94,7 +94,7 @@ describe('cancelling a task', () => {
     expect(play.owed('run-checks')).toEqual([]);
     expect(play.task.flow.checks).toMatchObject({ id: checksId, outcome: 'cancelled' });
     play.say(flow.finishCheck(checksId, 'unit', 'failed'));
-    expect([statusOf(play.task), play.types()]).toEqual(['cancelled', []]);
+    expect([taskStatus(play.task), play.types()]).toEqual(['cancelled', []]);
     play.checkReplay();
   });
 
@@ -123,7 +123,7 @@ describe('cancelling a task', () => {
     const option = play.decision().options.findIndex(({ action }) => action === 'cancel') + 1;
     expect(play.decision().options[option - 1]?.label).toBe('Cancel the task');
     play.resolve(option);
-    expect(statusOf(play.task)).toBe('cancelled');
+    expect(taskStatus(play.task)).toBe('cancelled');
     expect(play.openDecisions()).toEqual([]);
   });
 

@@ -2,15 +2,15 @@ import { event, type Event } from '../state/event.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { endAgent } from './end-agent.ts';
-import { callOff } from './pending.ts';
+import { cancelPending } from './pending.ts';
 import { stopPipeline } from './stop-step.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /**
  * When a task is cancelled, by a command or by a decision: everything that belongs to it ends in the same commit. Its runs are cancelled, its open
  * decisions withdrawn, its checks stopped, it is not held and not tried again, and its worktree and branch are removed if they hold nothing.
  */
-export function onCancelled(world: World, task: Task): Event[] {
+export function onCancelled(world: EngineContext, task: Task): Event[] {
   const { state } = world;
   const reason = task.blocked?.reason ?? 'cancelled';
   const { branch } = task.flow;
@@ -22,13 +22,13 @@ export function onCancelled(world: World, task: Task): Event[] {
     ...ended,
     ...asked.map((id) => event('DecisionWithdrawn', { decision_id: id, reason: `the task was ${reason}` })),
     ...(task.flow.held === null ? [] : [event('TaskFreed', { task_id: task.id })]),
-    ...callOff(timers),
+    ...cancelPending(timers),
     ...stopChecks(task),
     ...(branch === null ? [] : [event('PlaceClearRequested', { task_id: task.id, branch })]),
   ];
 }
 
-function endRuns(world: World, taskId: string, reason: string): Event[] {
+function endRuns(world: EngineContext, taskId: string, reason: string): Event[] {
   const { pipelines, agents } = world.state;
   const roots = [...pipelines.values()].filter((run) => run.task?.task_id === taskId && run.parent === null);
   const alone = [...agents.values()].filter((agent) => agent.task?.task_id === taskId && agent.owner === null);

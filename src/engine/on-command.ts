@@ -1,10 +1,10 @@
 import type { Event, EventOf } from '../state/event.ts';
 import { finishStep } from './finish-step.ts';
 import { afterGate } from './gate.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** On `CommandFinished`: a step has run, or a gate was tried. */
-export function onCommand(world: World, data: EventOf<'CommandFinished'>['data']): Event[] {
+export function onCommand(world: EngineContext, data: EventOf<'CommandFinished'>['data']): Event[] {
   const { subject, exit_code, timed_out, output } = data;
   if (subject.kind === 'gate') {
     const agent = world.state.agents.get(subject.agent_id);

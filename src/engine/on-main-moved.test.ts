@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../state/caller.ts';
 import { isDue } from '../effects/is-due.ts';
-import { findMain, isMainHeld } from '../state/main/main-branch.ts';
+import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { claim, create, release, SHA } from '../state/say.cases.ts';
 import { evolve } from '../state/state.ts';
@@ -42,7 +42,7 @@ describe('a move of the main branch that Baton did not make', () => {
     expect(play.say(seeMain(A)).types()).toEqual(['MainMoved']);
     expect(play.newest('MainMoved')).toMatchObject({ old: MAIN, new: A, fast_forward: true, sessions: [] });
     expect(play.say(seeMain(B, { by: { old: A } })).types()).toEqual(['MainMoved']);
-    expect(isMainHeld(play.state)).toBe(false);
+    expect(isMainUnaccepted(play.state)).toBe(false);
     play.checkReplay();
   });
 
@@ -56,7 +56,7 @@ describe('a move of the main branch that Baton did not make', () => {
     const play = begin();
     play.say(seeMain(A, { upstream: UPSTREAM, by }));
     expect(play.types()).toEqual(['MainMoved', ...(asks ? ['DecisionOpened', 'NotificationRequested'] : [])]);
-    expect(isMainHeld(play.state)).toBe(asks);
+    expect(isMainUnaccepted(play.state)).toBe(asks);
     play.checkReplay();
   });
 
@@ -159,7 +159,7 @@ describe('a move of the main branch that Baton did not make', () => {
     expect(play.newest('MainMoved')).toMatchObject({ branch: 'evil', previous_branch: 'main', fast_forward: false });
     play.say(seeMain(MAIN, { by: { old: A } }));
     expect(play.types()).toEqual(['MainMoved', 'DecisionWithdrawn']);
-    expect(isMainHeld(play.state)).toBe(false);
+    expect(isMainUnaccepted(play.state)).toBe(false);
     const told = seen().say(seeMain(A, { branch: 'develop', isConfigured: true, by: null }));
     expect(told.types()).toEqual(['MainMoved']);
     expect(findMain(told.state)).toMatchObject({ branch: 'develop', sha: A, trusted: null });
@@ -199,7 +199,7 @@ describe('the decision about the main branch', () => {
   it('is withdrawn if the branch goes back', () => {
     const play = asked().say(seeMain(MAIN, { by: { old: A, fastForward: false } }));
     expect(play.types()).toEqual(['MainMoved', 'DecisionWithdrawn']);
-    expect(isMainHeld(play.state)).toBe(false);
+    expect(isMainUnaccepted(play.state)).toBe(false);
     play.checkReplay();
   });
 
@@ -213,12 +213,12 @@ describe('the decision about the main branch', () => {
   it('holds merges after a denial until the branch is back; any other move asks again', () => {
     const play = asked();
     play.order(runs.resolve(play.decision().id, 1));
-    expect(isMainHeld(play.state)).toBe(true);
+    expect(isMainUnaccepted(play.state)).toBe(true);
     play.say(runs.exited(play.agent().id)).wait(1000);
     play.say(seeMain(B, { seenAt: now(play), by: { old: A } }));
     expect(play.types()).toEqual(['MainMoved', 'DecisionOpened', 'NotificationRequested']);
     play.say(seeMain(MAIN, { by: { old: B, fastForward: false } }));
-    expect(isMainHeld(play.state)).toBe(false);
+    expect(isMainUnaccepted(play.state)).toBe(false);
     play.checkReplay();
   });
 });

@@ -1,16 +1,16 @@
 import { event, type Event } from '../state/event.ts';
-import { findMain, type MainMoved, type Trusted } from '../state/main/main-branch.ts';
+import { findMain, type MainMoved, type TrustedPosition } from '../state/main/main-branch.ts';
 import type { Decision, DecisionOption } from '../state/runs/decision.ts';
-import { firstOf } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/last-of.ts';
 import { diffCommand } from './diff-command.ts';
 import { notifyAttention } from './notify.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /**
  * On `MainMoved`: commits that nobody has accepted become one question, however often the branch moves while it is open. It is withdrawn
  * if the branch goes back. After a denial the next move that does not go back asks again.
  */
-export function onMainMoved(world: World, moved: MainMoved): Event[] {
+export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
   const { state } = world;
   const main = findMain(state);
   if (main === undefined) return [];
@@ -44,11 +44,11 @@ const OTHER_UPSTREAM =
   'The upstream branch has another address than before (git remote -v); if the commits are kept, that address counts from then on.';
 
 /** The newest move first; those that were described before follow. */
-function describe(moved: MainMoved, trusted: Trusted, open: Decision | undefined): string {
+function describe(moved: MainMoved, trusted: TrustedPosition, open: Decision | undefined): string {
   const where = `Merges wait. The last accepted commit is ${trusted.sha}; ${moved.branch} is at ${moved.new}.`;
   const head = trusted.upstream === undefined ? where : `${where} ${OTHER_UPSTREAM}`;
   const earlier = open === undefined ? [] : [open.context.split('\n\n').slice(1).join('\n\n')];
-  return firstOf([head, describeMove(moved), ...earlier].filter((part) => part !== '').join('\n\n'));
+  return excerptStart([head, describeMove(moved), ...earlier].filter((part) => part !== '').join('\n\n'));
 }
 
 function describeMove(moved: MainMoved): string {

@@ -1,11 +1,11 @@
 import type { Event } from '../state/event.ts';
-import { JUDGED } from '../state/judged-phase.ts';
-import { hasUnjudgedHead, leaveJudgement } from '../state/return-to-work.ts';
+import { JUDGED_PHASES } from '../state/judged-phase.ts';
+import { hasUnjudgedHead, sendBackToChecks } from '../state/return-to-work.ts';
 import type { Task } from '../state/task.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** On `SessionMeasured`: a session that was to judge the work committed to it and ended. The next reviewer must not get an unchecked commit. */
-export function onMeasured({ rules }: World, task: Task): Event[] {
-  if (task.claim !== null || !JUDGED.has(task.phase) || !hasUnjudgedHead(task)) return [];
-  return leaveJudgement(task, { cause: 'checks', reason: 'a session that reviewed the work changed it' }, rules);
+export function onMeasured({ rules }: EngineContext, task: Task): Event[] {
+  if (task.claim !== null || !JUDGED_PHASES.has(task.phase) || !hasUnjudgedHead(task)) return [];
+  return sendBackToChecks(task, { cause: 'checks', reason: 'a session that reviewed the work changed it' }, rules);
 }

@@ -1,15 +1,15 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
-import { firstOf } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/last-of.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import type { Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /**
  * It is merged, and yet something is wrong with what came of it: at GitHub somebody else's commit can come onto the main branch between
  * the last check and the merge. Nothing can be taken back, so people hear of it at once.
  */
-export function onMerged(world: World, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
+export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
   const { outcome, reason, merge_sha } = data;
   if (outcome !== 'merged' || reason === null) return [];
   const decision_id = world.newId();
@@ -20,7 +20,7 @@ export function onMerged(world: World, task: Task, data: EventOf<'MergeFinished'
       decision_id,
       source: 'merge',
       title,
-      context: firstOf(context),
+      context: excerptStart(context),
       options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss', recommended: true }],
       agent_id: null,
       pipeline_id: null,

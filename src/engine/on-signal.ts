@@ -1,13 +1,13 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
-import { agentsUnder } from '../state/runs/find-run.ts';
-import { firstOf } from '../state/runs/last-of.ts';
+import { agentsOfClaim } from '../state/runs/find-run.ts';
+import { excerptStart } from '../state/runs/last-of.ts';
 import { endAgent } from './end-agent.ts';
 import { escalate } from './escalate.ts';
 import { notifyAttention } from './notify.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** On `AgentSignalled`: the agent itself says how it stands. */
-export function onSignal(world: World, data: EventOf<'AgentSignalled'>['data']): Event[] {
+export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['data']): Event[] {
   const agent = world.state.agents.get(data.agent_id);
   const message = data.message ?? 'Agent asks for a person';
   if (agent === undefined) return data.kind === 'escalate' ? askAboutTask(world, data.agent_id, message) : [];
@@ -16,17 +16,17 @@ export function onSignal(world: World, data: EventOf<'AgentSignalled'>['data']):
 }
 
 /** On `AgentSessionCompleted`: an accepted exit signal is the signal for the step, too. */
-export function onExitSignal(world: World, data: EventOf<'AgentSessionCompleted'>['data']): Event[] {
+export function onExitSignal(world: EngineContext, data: EventOf<'AgentSessionCompleted'>['data']): Event[] {
   const { exit_reason, notes } = data;
   const failed =
     exit_reason === 'completed' ? undefined : `exit signal: ${exit_reason}${notes === undefined ? '' : `: ${notes}`}`;
-  return agentsUnder(world.state, data.session_id).flatMap((agent) =>
+  return agentsOfClaim(world.state, data.session_id).flatMap((agent) =>
     endAgent(world, agent, failed === undefined ? 'done' : 'failed', failed ?? notes ?? null),
   );
 }
 
 /** Somebody who works under a claim of their own, without Baton's help, asks: the task is blocked until there is an answer. */
-function askAboutTask(world: World, sessionId: string, message: string): Event[] {
+function askAboutTask(world: EngineContext, sessionId: string, message: string): Event[] {
   const task_id = world.state.sessions.get(sessionId)?.taskId;
   if (task_id === undefined) return [];
   const decision_id = world.newId();
@@ -40,7 +40,7 @@ function askAboutTask(world: World, sessionId: string, message: string): Event[]
     decision_id,
     source: 'stop',
     title,
-    context: firstOf(message),
+    context: excerptStart(message),
     options,
     ...about,
   });
@@ -51,7 +51,7 @@ function askAboutTask(world: World, sessionId: string, message: string): Event[]
  * On a task that a person unblocked, or that begins again: the open questions about it are withdrawn, and nothing holds it. A question about
  * a budget stays: agents wait for its answer.
  */
-export function onUnblocked({ state }: World, taskId: string, reason: string): Event[] {
+export function onUnblocked({ state }: EngineContext, taskId: string, reason: string): Event[] {
   const withdrawn = [...state.decisions.values()]
     .filter(({ result, agentId, taskId: about }) => result === null && agentId === null && about === taskId)
     .filter(({ source }) => source !== 'budget')
@@ -64,7 +64,7 @@ export function onUnblocked({ state }: World, taskId: string, reason: string): E
  * On a task that returns by itself, after a recoverable error or because its claim was restored: only the question that the block itself
  * opened is withdrawn. An agent can cause such a block, and must not dissolve another question by it.
  */
-export function onReturned({ state }: World, taskId: string): Event[] {
+export function onReturned({ state }: EngineContext, taskId: string): Event[] {
   const held = state.tasks.get(taskId)?.flow.held?.decisionId;
   return [...state.decisions.values()]
     .filter(({ id, result, agentId, taskId: about, source }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentPlan } from '../protocol/run-plan.ts';
-import { statusOf } from '../state/runs/agent-run.ts';
+import { agentStatus } from '../state/runs/agent-run.ts';
 import { pipelineStatus } from '../state/runs/pipeline-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { RESTARTED } from './on-silent.ts';
@@ -92,7 +92,7 @@ describe('an agent that is heard again', () => {
     expect(play.types()).toEqual(['AgentHeard', 'DecisionWithdrawn', 'AgentUnparked', 'StepResumed']);
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: 'the agent was heard again' });
     expect(play.agent()).toMatchObject({ parked: null, resumes: 1 });
-    expect(statusOf(play.agent())).toBe('running');
+    expect(agentStatus(play.agent())).toBe('running');
     expect(pipelineStatus(play.pipeline())).toBe('running');
     expect(silent(play).types()).toContain('DecisionOpened');
     play.checkReplay();

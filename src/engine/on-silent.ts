@@ -2,20 +2,20 @@ import { event, type Event, type EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionOption } from '../state/runs/decision.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
-import { findSilenceQuestion } from '../state/runs/silence-question.ts';
+import { findSilenceDecision } from '../state/runs/silence-question.ts';
 import { escalate } from './escalate.ts';
-import { handlerOf, pendingOf } from './pending.ts';
+import { findWaitingHandler, pendingActions } from './pending.ts';
 import { isAtWork } from './run-handler.ts';
-import { setGoing } from './set-going.ts';
+import { unparkAgent } from './set-going.ts';
 import { resumeAgent } from './tell.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /**
  * On `AgentSilent`: a person is asked. An agent that waits for a rate limit, a gate or a cooldown is expected to be silent; its supervisor
  * reports again if it stays silent after that.
  */
-export function onSilent(world: World, agent: AgentRun, data: EventOf<'AgentSilent'>['data']): Event[] {
-  const isExpected = pendingOf(world.state, agent.id).some((each) => handlerOf(each) !== undefined);
+export function onSilent(world: EngineContext, agent: AgentRun, data: EventOf<'AgentSilent'>['data']): Event[] {
+  const isExpected = pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) !== undefined);
   if (isExpected || agent.limited || !isAtWork(agent)) return [];
   const { what, tool } = data;
   const time = minutesOf(data.for_ms);
@@ -33,15 +33,15 @@ export function onSilent(world: World, agent: AgentRun, data: EventOf<'AgentSile
 }
 
 /** On `AgentHeard`: withdraws the decision about the silence. The agent continues. */
-export function onHeard(world: World, agent: AgentRun): Event[] {
-  const asked = findSilenceQuestion(world.state, agent);
+export function onHeard(world: EngineContext, agent: AgentRun): Event[] {
+  const asked = findSilenceDecision(world.state, agent);
   if (asked === undefined) return [];
   const withdrawn = event('DecisionWithdrawn', { decision_id: asked.id, reason: 'the agent was heard again' });
-  return [withdrawn, ...setGoing(world, agent, 'agent')];
+  return [withdrawn, ...unparkAgent(world, agent, 'agent')];
 }
 
 /** Ends the process that is silent; the next one continues its conversation. */
-export function restart(agent: AgentRun, message: string | null): Event {
+export function restartSilentAgent(agent: AgentRun, message: string | null): Event {
   const text = message ?? RESTARTED;
   if (agent.process === 'gone') return resumeAgent(agent, text, false);
   return event('AgentRestartRequested', { agent_id: agent.id, start: agent.start, message: text });

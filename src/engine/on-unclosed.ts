@@ -1,10 +1,10 @@
 import type { Event } from '../state/event.ts';
 import type { Task } from '../state/task.ts';
 import { holdTask } from './hold-task.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** Whoever was to close a completed task gave up. It cannot be blocked any more, so a person is asked before the next one tries. */
-export function onUnclosed(world: World, task: Task, reason: string | null): Event[] {
+export function onUnclosed(world: EngineContext, task: Task, reason: string | null): Event[] {
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
   const context = `${task.title}\n${task.id} is merged, and could not be closed: ${reason ?? 'no reason was given'}`;
   const options = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as runs from '../state/runs/say.cases.ts';
-import { findOpenDecision, statusOfPipeline } from '../state/runs/steer-pipeline.ts';
+import { findPipelineDecision, overallPipelineStatus } from '../state/runs/steer-pipeline.ts';
 import { Play } from './play.cases.ts';
 
 function use(play: Play, tokens: number, more: Parameters<typeof runs.used>[2] = {}): Play {
@@ -74,8 +74,8 @@ describe('a pipeline behind a run that overspent', () => {
     expect(play.types()).not.toContain(begun);
     expect(play.decision()).toMatchObject({ pipelineId: 'p1', agentId: id });
     expect(play.decision().context).toContain('What follows in the pipeline waits');
-    expect(statusOfPipeline(play.state, play.pipeline())).toBe('waiting');
-    expect(findOpenDecision(play.state, play.pipeline())?.id).toBe(play.decision().id);
+    expect(overallPipelineStatus(play.state, play.pipeline())).toBe('waiting');
+    expect(findPipelineDecision(play.state, play.pipeline())?.id).toBe(play.decision().id);
     expect(play.order(runs.resolve(play.decision().id, 1)).types()).toContain(begun);
     play.checkReplay();
   });

@@ -2,15 +2,15 @@ import { event, type Event } from '../state/event.ts';
 import { pipelinesAround } from '../state/runs/accounts.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
-import { usesOf, type BudgetUse } from '../state/runs/budget.ts';
+import { listBudgetUses, type BudgetUse } from '../state/runs/budget.ts';
 import type { DecisionOption } from '../state/runs/decision.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
-import { describeUse, nameOfScope } from './budget-words.ts';
+import { renderUse, renderScope } from './budget-words.ts';
 import { notifyAttention } from './notify.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** On the last report or the end of a process whose run is done: what its last request used is known only now. */
-export function askAfterAgent(world: World, agent: AgentRun): Event[] {
+export function askAfterAgent(world: EngineContext, agent: AgentRun): Event[] {
   if (agent.process !== 'gone' || agent.outcome !== 'done') return [];
   const around = pipelinesAround(world.state, agent);
   return [
@@ -20,31 +20,31 @@ export function askAfterAgent(world: World, agent: AgentRun): Event[] {
 }
 
 /** On the end of a pipeline. */
-export function askAfterPipeline(world: World, run: PipelineRun, around = chainOf(world, run)): Event[] {
+export function askAfterPipeline(world: EngineContext, run: PipelineRun, around = chainOf(world, run)): Event[] {
   return run.outcome === 'done' ? askIfOverspent(world, { kind: 'pipeline', id: run.id }, around) : [];
 }
 
-function chainOf({ state }: World, { id: pipelineId }: PipelineRun): readonly PipelineRun[] {
+function chainOf({ state }: EngineContext, { id: pipelineId }: PipelineRun): readonly PipelineRun[] {
   return pipelinesAround(state, { owner: { pipelineId, step: '' } });
 }
 
 /** Opens a decision about a run that used more than its budget. The next step of its pipeline waits for the answer. */
-function askIfOverspent(world: World, scope: BudgetScope, around: readonly PipelineRun[]): Event[] {
+function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readonly PipelineRun[]): Event[] {
   const { state, rules, at, newId } = world;
-  const overspent = usesOf(state, scope, rules, at).find(isOverspent);
-  if (overspent === undefined || isSettled(world, scope)) return [];
+  const overspent = listBudgetUses(state, scope, rules, at).find(isOverspent);
+  if (overspent === undefined || isOverspendingDecided(world, scope)) return [];
   const decision_id = newId();
-  const title = `Budget was overspent: ${nameOfScope(state, scope)}`;
+  const title = `Budget was overspent: ${renderScope(state, scope)}`;
   const isFollowed = around.some(({ outcome }) => outcome === null);
   const follows = isFollowed ? ' What follows in the pipeline waits for the answer.' : '';
-  const context = `${describeUse(overspent)}\nThe run has ended as done.${follows}`;
+  const context = `${renderUse(overspent)}\nThe run has ended as done.${follows}`;
   const agent = scope.kind === 'agent' ? state.agents.get(scope.id) : undefined;
   const opened = event('DecisionOpened', {
     decision_id,
     source: 'budget',
     title,
     context,
-    options: [KEEP, ...(isFollowed ? [CANCEL] : [])],
+    options: [KEEP_OPTION, ...(isFollowed ? [CANCEL_OPTION] : [])],
     agent_id: agent?.id ?? null,
     pipeline_id: around[0]?.id ?? null,
     task_id: agent?.task?.task_id ?? around[0]?.task?.task_id ?? null,
@@ -53,8 +53,12 @@ function askIfOverspent(world: World, scope: BudgetScope, around: readonly Pipel
   return [opened, notifyAttention(world, title, context, decision_id)];
 }
 
-const KEEP: DecisionOption = { label: 'Keep the result', action: 'done', recommended: true };
-const CANCEL: DecisionOption = { label: 'Cancel what follows in the pipeline', action: 'cancel', recommended: false };
+const KEEP_OPTION: DecisionOption = { label: 'Keep the result', action: 'done', recommended: true };
+const CANCEL_OPTION: DecisionOption = {
+  label: 'Cancel what follows in the pipeline',
+  action: 'cancel',
+  recommended: false,
+};
 
 /** Time is not checked again: it also passes while the process exits. */
 function isOverspent({ measure, used, limit }: BudgetUse): boolean {
@@ -62,7 +66,7 @@ function isOverspent({ measure, used, limit }: BudgetUse): boolean {
 }
 
 /** A decision is open already, or a person ended the run when its budget was used up. */
-function isSettled({ state }: World, { kind, id }: BudgetScope): boolean {
+function isOverspendingDecided({ state }: EngineContext, { kind, id }: BudgetScope): boolean {
   return [...state.decisions.values()].some(({ scope, result }) => {
     if (scope?.kind !== kind || scope.id !== id) return false;
     return result === null || (result.kind === 'resolved' && result.action !== 'approve');

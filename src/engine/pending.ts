@@ -4,10 +4,10 @@ import type { Effect, TimerPurpose } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 
 /** What is under way for an agent: put-off actions, waits for a limit, and gates. */
-type Pending = Extract<Effect, { kind: 'wait' | 'run-command' }>;
+type PendingAction = Extract<Effect, { kind: 'wait' | 'run-command' }>;
 
-export function pendingOf(state: State, agentId: string): readonly Pending[] {
-  const found: Pending[] = [];
+export function pendingActions(state: State, agentId: string): readonly PendingAction[] {
+  const found: PendingAction[] = [];
   for (const effect of state.effects.values()) {
     if (effect.kind === 'wait' && 'agent_id' in effect.purpose && effect.purpose.agent_id === agentId)
       found.push(effect);
@@ -18,13 +18,13 @@ export function pendingOf(state: State, agentId: string): readonly Pending[] {
 }
 
 /** The handler that waits for it; undefined for the wait until an agent has left. */
-export function handlerOf(pending: Pending): HandlerName | undefined {
+export function findWaitingHandler(pending: PendingAction): HandlerName | undefined {
   if (pending.kind === 'run-command') return pending.subject.kind === 'gate' ? pending.subject.handler : undefined;
   if (pending.purpose.kind === 'handler') return pending.purpose.handler;
   return pending.purpose.kind === 'reset' ? 'on_error' : undefined;
 }
 
-export function callOff(pending: readonly Pending[]): Event[] {
+export function cancelPending(pending: readonly PendingAction[]): Event[] {
   return pending.map((each) =>
     each.kind === 'wait'
       ? event('TimerCancelled', { timer_id: each.timerId })
@@ -40,7 +40,10 @@ export function timersOf(state: State, pipelineId: string): readonly Extract<Eff
 }
 
 /** What an agent was to be told and has not heard. */
-export function messagesTo(state: State, agentId: string): readonly Extract<Effect, { kind: 'send-message' }>[] {
+export function undeliveredMessages(
+  state: State,
+  agentId: string,
+): readonly Extract<Effect, { kind: 'send-message' }>[] {
   return [...state.effects.values()]
     .filter((effect) => effect.kind === 'send-message')
     .filter((effect) => effect.agentId === agentId);
@@ -51,9 +54,9 @@ export function setTimer(
   ms: number,
   purpose: TimerPurpose,
 ): Event {
-  return event('TimerSet', { timer_id: newId(), due: later(at, ms), purpose });
+  return event('TimerSet', { timer_id: newId(), due: addMs(at, ms), purpose });
 }
 
-export function later(at: string, ms: number): string {
+export function addMs(at: string, ms: number): string {
   return new Date(Date.parse(at) + ms).toISOString();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkerPlan } from '../protocol/run-plan.ts';
-import { readyTasks } from '../state/ready.ts';
+import { trackReadyTasks } from '../state/ready.ts';
 import type { Rules } from '../state/rules.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { adopt, askAdoption } from '../state/workflow/say.cases.ts';
@@ -63,7 +63,7 @@ describe('a workflow that was started with another runbook than the one in force
 
   it('brings its workers for as long as a task of it is ready, and no longer', () => {
     const play = new PinnedPlay().order(adopt(LAX));
-    const ready = readyTasks(play.state, play.rules);
+    const ready = trackReadyTasks(play.state, play.rules);
     const has = (): boolean => {
       for (const entry of play.entries) ready.note(play.state, entry);
       return ready.hasRunbook(play.state, STRICT);

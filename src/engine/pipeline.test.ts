@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { StepPlan } from '../protocol/run-plan.ts';
 import { pipelineStatus } from '../state/runs/pipeline-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
-import { findOpenDecision, statusOfPipeline } from '../state/runs/steer-pipeline.ts';
-import { MOST_VISITS } from './enter-step.ts';
+import { findPipelineDecision, overallPipelineStatus } from '../state/runs/steer-pipeline.ts';
+import { MAX_STEP_VISITS } from './enter-step.ts';
 import { Play } from './play.cases.ts';
 
 function start(steps: readonly StepPlan[], more: Parameters<typeof runs.pipelinePlan>[1] = {}): Play {
@@ -107,8 +107,8 @@ describe('steps', () => {
 
   it('do not go round for ever', () => {
     const play = start([runs.shellStep('a', { on_done: 'b' }), runs.shellStep('b', { on_done: 'a' })]);
-    for (let i = 0; i < 2 * MOST_VISITS; i += 1) finish(play);
-    expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: `step a was entered ${MOST_VISITS} times` });
+    for (let i = 0; i < 2 * MAX_STEP_VISITS; i += 1) finish(play);
+    expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: `step a was entered ${MAX_STEP_VISITS} times` });
   });
 
   it('that are none at all are done', () => {
@@ -193,8 +193,8 @@ describe('a nested pipeline', () => {
     const play = start([nested()], { inside: inner([runs.agentStep('deep')]) });
     play.say(runs.started(play.agent().id)).say(runs.report({ kind: 'stop' }, play.agent().id));
     expect(play.the('notify').title).toBe('Pipeline needs attention: inner');
-    expect(statusOfPipeline(play.state, play.pipeline())).toBe('waiting');
-    expect(findOpenDecision(play.state, play.pipeline())?.id).toBe(play.decision().id);
+    expect(overallPipelineStatus(play.state, play.pipeline())).toBe('waiting');
+    expect(findPipelineDecision(play.state, play.pipeline())?.id).toBe(play.decision().id);
     play.order(runs.resume('p1', 'go'));
     expect(play.the('send-message').text).toBe('go');
   });

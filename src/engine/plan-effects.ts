@@ -1,8 +1,8 @@
 import type { Caller } from '../state/caller.ts';
 import { decide, type Command } from '../state/decide.ts';
-import type { Recorded } from '../state/event.ts';
+import type { RecordedEvent } from '../state/event.ts';
 import { decided, type Outcome } from '../state/outcome.ts';
-import { readyTasks } from '../state/ready.ts';
+import { trackReadyTasks } from '../state/ready.ts';
 import type { Rules } from '../state/rules.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
@@ -48,14 +48,14 @@ const OPERATOR: Caller = { kind: 'operator', name: 'plan' };
 const SYSTEM: Caller = { kind: 'system', name: 'plan' };
 
 function rehearsal(state: State, rules: Rules, at: string) {
-  const ready = readyTasks(state, rules);
+  const ready = trackReadyTasks(state, rules);
   let ids = 0;
   const tools = { newId: () => `plan-${(ids += 1)}`, at, ready, rules };
   return (command: Command, caller: Caller): Outcome<unknown> => {
     const outcome = decide(state, command, caller, rules);
     if (!outcome.ok) return outcome;
-    const record = (event: Recorded | (typeof outcome.events)[number]): Recorded => {
-      const recorded: Recorded = { ...event, seq: state.seq + 1, at, actor: 'system:plan' };
+    const record = (event: RecordedEvent | (typeof outcome.events)[number]): RecordedEvent => {
+      const recorded: RecordedEvent = { ...event, seq: state.seq + 1, at, actor: 'system:plan' };
       evolve(state, recorded);
       ready.note(state, recorded);
       return recorded;

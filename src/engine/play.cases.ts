@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { actorOf, type Caller } from '../state/caller.ts';
 import { decide, type Command } from '../state/decide.ts';
-import type { Event, EventOf, EventType, Recorded } from '../state/event.ts';
+import type { Event, EventOf, EventType, RecordedEvent } from '../state/event.ts';
 import type { Outcome, Refusal } from '../state/outcome.ts';
-import { readyTasks, type Ready } from '../state/ready.ts';
+import { trackReadyTasks, type ReadyTasks } from '../state/ready.ts';
 import type { Rules } from '../state/rules.ts';
-import { statusOf, type AgentRun, type AgentStatus } from '../state/runs/agent-run.ts';
+import { agentStatus, type AgentRun, type AgentStatus } from '../state/runs/agent-run.ts';
 import type { Decision } from '../state/runs/decision.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { pipelineStatus, type PipelineRun, type PipelineStatus } from '../state/runs/pipeline-run.ts';
@@ -19,19 +19,19 @@ import { react } from './react.ts';
 /** Somebody says something to a project, and the engine reacts: commands in, entries out, one after the other. */
 export class Play {
   readonly state: State = emptyState();
-  readonly entries: Recorded[] = [];
+  readonly entries: RecordedEvent[] = [];
   readonly rules: Rules;
   /** What the last command came to. */
-  last: readonly Recorded[] = [];
+  last: readonly RecordedEvent[] = [];
   answer: unknown;
-  readonly #ready: Ready;
+  readonly #ready: ReadyTasks;
   readonly #findInLedger = ledgerReader();
   #nowMs = Date.parse('2026-01-01T00:00:00.000Z');
   #ids = 0;
 
   constructor(rules: Partial<Rules> = {}) {
     this.rules = { ciGate: false, mergeGate: false, ...rules };
-    this.#ready = readyTasks(this.state, this.rules);
+    this.#ready = trackReadyTasks(this.state, this.rules);
   }
 
   get at(): string {
@@ -85,8 +85,8 @@ export class Play {
     return outcome;
   }
 
-  #record(event: Event, actor: string): Recorded {
-    const recorded: Recorded = { ...event, seq: this.entries.length + 1, at: this.at, actor };
+  #record(event: Event, actor: string): RecordedEvent {
+    const recorded: RecordedEvent = { ...event, seq: this.entries.length + 1, at: this.at, actor };
     this.entries.push(recorded);
     evolve(this.state, recorded);
     this.#ready.note(this.state, recorded);
@@ -95,7 +95,7 @@ export class Play {
 
   /** What another daemon would know, that reads the entries from the ledger. */
   replayed(): State {
-    const stored = JSON.parse(JSON.stringify(this.entries)) as Recorded[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const stored = JSON.parse(JSON.stringify(this.entries)) as RecordedEvent[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return stored.reduce(evolve, emptyState());
   }
 
@@ -152,7 +152,7 @@ export class Play {
     const asked = this.state.decisions.get(agent.parked ?? '');
     const isOpen = asked !== undefined && asked.result === null;
     return {
-      agent: statusOf(agent),
+      agent: agentStatus(agent),
       reason: agent.reason,
       asked: isOpen ? `${asked.source}: ${this.newest('AgentParked').reason}` : null,
       pipeline: run === undefined ? null : pipelineStatus(run),

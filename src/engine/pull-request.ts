@@ -2,13 +2,13 @@ import { event, type Event, type EventOf } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
 import type { Task } from '../state/task.ts';
 import { renderPullBody } from '../state/workflow/pull-body.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /**
  * Where the project has pull requests, each task that comes to CI has one: its branch goes to GitHub at the commit that is checked. One
  * that was closed because the task was cancelled is opened again with it.
  */
-export function publish(world: World, task: Task): Event[] {
+export function requestPull(world: EngineContext, task: Task): Event[] {
   const { pulls, merge } = rulesFor(task, world.rules);
   const { place, pull } = task.flow;
   const head = task.phase === 'CI_PENDING' ? task.flow.head : pull?.published;
@@ -31,7 +31,7 @@ export function publish(world: World, task: Task): Event[] {
 }
 
 /** Only branches that Baton made are pushed: a task that somebody works on by hand, on main perhaps, is theirs to publish. */
-export function wantsPull({ rules }: World, task: Task): boolean {
+export function wantsPull({ rules }: EngineContext, task: Task): boolean {
   const { phase, flow } = task;
   if (rulesFor(task, rules).pulls === undefined || flow.place === null || flow.head === null) return false;
   const isBack = flow.pull?.isClosed === true && (phase === 'READY_FOR_REVIEW' || phase === 'READY_FOR_MERGE');
@@ -39,7 +39,11 @@ export function wantsPull({ rules }: World, task: Task): boolean {
 }
 
 /** If an operator cancelled the task, its open pull request is closed with the reason. */
-export function withdraw({ newId }: World, task: Task, { cause, reason }: EventOf<'PhaseMoved'>['data']): Event[] {
+export function closePullOfCancelled(
+  { newId }: EngineContext,
+  task: Task,
+  { cause, reason }: EventOf<'PhaseMoved'>['data'],
+): Event[] {
   const { pull } = task.flow;
   if (cause !== 'cancelled' || pull === null) return [];
   const about = { task_id: task.id };

@@ -5,31 +5,36 @@ import type { BudgetUse } from '../state/runs/budget.ts';
 import type { Decision, DecisionOption } from '../state/runs/decision.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import { nextDayMs } from '../state/runs/spent.ts';
-import { amount, describeUse, nameOfScope } from './budget-words.ts';
+import { renderAmount, renderUse, renderScope } from './budget-words.ts';
 import { parkAgent } from './escalate.ts';
 import { notifyAttention } from './notify.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /**
  * A budget is used up: one question, and all who draw on it wait for the answer. What is under way in a client may end; its next step is
  * held. Whoever comes later waits for the same answer.
  */
-export function reachBudget(world: World, scope: BudgetScope, use: BudgetUse, working: readonly AgentRun[]): Event[] {
-  const { asked, decisionId } = askAbout(world, scope, use);
-  return [...asked, ...working.flatMap((agent) => parkAgent(world, agent, decisionId, `budget: ${describeUse(use)}`))];
+export function reachBudget(
+  world: EngineContext,
+  scope: BudgetScope,
+  use: BudgetUse,
+  working: readonly AgentRun[],
+): Event[] {
+  const { asked, decisionId } = openBudgetDecision(world, scope, use);
+  return [...asked, ...working.flatMap((agent) => parkAgent(world, agent, decisionId, `budget: ${renderUse(use)}`))];
 }
 
 /** The question that is open about a budget, or a new one. */
-export function askAbout(world: World, scope: BudgetScope, use: BudgetUse) {
-  const [open] = findAsked(world, scope);
+export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use: BudgetUse) {
+  const [open] = listOpenBudgetDecisions(world, scope);
   if (open !== undefined) return { asked: [], decisionId: open.id };
   const { state, newId } = world;
   const decisionId = newId();
-  const name = nameOfScope(state, scope);
+  const name = renderScope(state, scope);
   const title = `Budget is used up: ${name}`;
   const { measure, used, limit } = use;
   const frees = scope.kind === 'day' ? '\nIt begins anew with the next day, at 00:00 UTC.' : '';
-  const context = `${describeUse(use)}${frees}\nWhat is under way may end; nothing new is begun until this is decided.`;
+  const context = `${renderUse(use)}${frees}\nWhat is under way may end; nothing new is begun until this is decided.`;
   const asked = [
     event('BudgetReached', { scope, measure, used, limit, decision_id: decisionId }),
     event('DecisionOpened', {
@@ -42,24 +47,24 @@ export function askAbout(world: World, scope: BudgetScope, use: BudgetUse) {
       scope,
     }),
     notifyAttention(world, title, context, decisionId),
-    ...freeLater(world, scope),
+    ...setDayTimer(world, scope),
   ];
   return { asked, decisionId };
 }
 
 /** Raised by its own amount, as often as it takes to be more than what is used and reserved. */
-export function raisesFor({ used, reserved, base, limit }: BudgetUse): number {
+export function countRaises({ used, reserved, base, limit }: BudgetUse): number {
   return Math.max(Math.round(limit / base), Math.floor((used + reserved) / base));
 }
 
 /** By the question itself: what has happened to the budget of a day is forgotten with the first word about the next, and clocks go back. */
-export function findAsked({ state }: World, { kind, id }: BudgetScope): readonly Decision[] {
+export function listOpenBudgetDecisions({ state }: EngineContext, { kind, id }: BudgetScope): readonly Decision[] {
   const open = [...state.decisions.values()].filter(({ result }) => result === null);
   return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);
 }
 
 function optionsFor({ kind }: BudgetScope, use: BudgetUse): DecisionOption[] {
-  const raised = amount(use.measure, use.base * (1 + raisesFor(use)));
+  const raised = renderAmount(use.measure, use.base * (1 + countRaises(use)));
   return [
     { label: `Raise the budget to ${raised}`, action: 'approve', recommended: true },
     // Of a day nobody says that all its work is done.
@@ -68,7 +73,7 @@ function optionsFor({ kind }: BudgetScope, use: BudgetUse): DecisionOption[] {
   ];
 }
 
-function subjectOf({ state }: World, { kind, id }: BudgetScope) {
+function subjectOf({ state }: EngineContext, { kind, id }: BudgetScope) {
   const agent = kind === 'agent' ? state.agents.get(id) : undefined;
   const run = state.pipelines.get(kind === 'pipeline' ? id : (agent?.owner?.pipelineId ?? ''));
   const task = kind === 'task' ? id : (agent?.task?.task_id ?? run?.task?.task_id ?? null);
@@ -76,7 +81,7 @@ function subjectOf({ state }: World, { kind, id }: BudgetScope) {
 }
 
 /** The next day frees what waits for this one. */
-function freeLater({ state, at, newId }: World, { kind, id }: BudgetScope): Event[] {
+function setDayTimer({ state, at, newId }: EngineContext, { kind, id }: BudgetScope): Event[] {
   if (kind !== 'day') return [];
   const isSet = [...state.effects.values()].some(
     (effect) => effect.kind === 'wait' && effect.purpose.kind === 'day' && effect.purpose.day === id,

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { event, type Event, type Recorded } from '../state/event.ts';
+import { event, type Event, type RecordedEvent } from '../state/event.ts';
 import { EndlessReaction, MOST_REACTIONS, reactUntilQuiet } from './react-until-quiet.ts';
 
 const fired = (id: string): Event => event('TimerCancelled', { timer_id: id });
 
 function play(first: readonly string[], follows: (id: string) => readonly string[]): string[] {
   const heard: string[] = [];
-  const record = (what: Event): Recorded => {
+  const record = (what: Event): RecordedEvent => {
     const recorded = { ...what, seq: heard.length + 1, at: '', actor: 'system:x' };
     heard.push('timer_id' in what.data ? what.data.timer_id : '');
     return recorded;
   };
-  const react = ({ data }: Recorded): readonly Event[] => ('timer_id' in data ? follows(data.timer_id).map(fired) : []);
+  const react = ({ data }: RecordedEvent): readonly Event[] =>
+    'timer_id' in data ? follows(data.timer_id).map(fired) : [];
   reactUntilQuiet(
     first.map((id) => record(fired(id))),
     react,

@@ -1,4 +1,4 @@
-import type { Event, Recorded } from '../state/event.ts';
+import type { Event, RecordedEvent } from '../state/event.ts';
 
 /**
  * More than any chain of rules needs, besides two for each entry that was decided; a rule that answers to itself reaches it soon.
@@ -18,9 +18,9 @@ export class EndlessReaction extends Error {
  * recorded together before anything reacts to it: between a claim's end and the move that belongs to it there is no gap.
  */
 export function reactUntilQuiet(
-  first: readonly Recorded[],
-  react: (recorded: Recorded) => readonly Event[],
-  record: (event: Event, cause: Recorded) => Recorded,
+  first: readonly RecordedEvent[],
+  react: (recorded: RecordedEvent) => readonly Event[],
+  record: (event: Event, cause: RecordedEvent) => RecordedEvent,
 ): void {
   const queue = [...first];
   const most = MOST_REACTIONS + 3 * first.length;

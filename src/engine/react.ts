@@ -1,4 +1,4 @@
-import type { Event, EventOf, EventType, Recorded } from '../state/event.ts';
+import type { Event, EventOf, EventType, RecordedEvent } from '../state/event.ts';
 import { rulesInForce } from '../state/rules.ts';
 import type { MoveCause } from '../state/move-cause.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
@@ -6,18 +6,18 @@ import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/task.ts';
 import { onAttach } from './attach.ts';
-import { beginAfterExit } from './begin-gate.ts';
+import { beginStepsAfterExit } from './begin-gate.ts';
 import { isAboutOverspent } from '../state/runs/overspent-question.ts';
 import { notifyAttention } from './notify.ts';
 import { askAfterAgent, askAfterPipeline } from './overspent.ts';
-import { callOffMerge } from './call-off-merge.ts';
-import { checkpoint } from './checkpoints.ts';
-import { ciGate, followHead } from './ci-gate.ts';
+import { cancelMerge } from './call-off-merge.ts';
+import { holdAtCheckpoint } from './checkpoints.ts';
+import { onCiPending, onNewHead } from './ci-gate.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { enterPipeline } from './enter-step.ts';
-import { fillRoom } from './fill-room.ts';
+import { fillCapacity } from './fill-room.ts';
 import { finishStep } from './finish-step.ts';
-import { askAboutProtected } from './hold-merge.ts';
+import { openProtectedDecision } from './hold-merge.ts';
 import type { ClaimEndType } from './follow-claim.ts';
 import { onBlocked } from './on-blocked.ts';
 import { onCancelled } from './on-cancelled.ts';
@@ -37,27 +37,27 @@ import { onStop } from './on-stop.ts';
 import { onTimer } from './on-timer.ts';
 import { onUnclosed } from './on-unclosed.ts';
 import { onUndelivered } from './on-undelivered.ts';
-import { publish, withdraw } from './pull-request.ts';
+import { requestPull, closePullOfCancelled } from './pull-request.ts';
 import { onDecision } from './resolve-decision.ts';
 import { onCompleted } from './resolve-finding.ts';
 import { retryError } from './retry-error.ts';
 import { reviewRounds } from './review-rounds.ts';
-import { timePhase } from './stall.ts';
+import { setStallTimer } from './stall.ts';
 import { beginStep, runStep } from './run-step.ts';
 import { cancelPipeline } from './stop-step.ts';
 import { endTimeBudget, timeBudgets } from './time-budgets.ts';
 import { watchBudgets } from './watch-budgets.ts';
-import type { Tools, World } from './world.ts';
+import type { EngineInputs, EngineContext } from './world.ts';
 
 /**
  * (state, entry) → what follows from it: entries to record in the same commit, what is owed to the outside among them. The state is
  * that after the entry, and after everything that was decided together with it; each rule looks at what is, not at what was.
  */
-export function react(state: State, recorded: Recorded, tools: Tools): readonly Event[] {
-  const world: World = { ...tools, rules: rulesInForce(state, tools.rules), state };
-  const followed = once(follow(world, recorded));
+export function react(state: State, recorded: RecordedEvent, tools: EngineInputs): readonly Event[] {
+  const world: EngineContext = { ...tools, rules: rulesInForce(state, tools.rules), state };
+  const followed = dropRepeatedCancellations(reactionsTo(world, recorded));
   const makesRoom = MAKES_ROOM.has(recorded.type) || isNewDay(recorded) || isAnswered(recorded, followed);
-  if (!makesRoom && !isAskedOver(world, recorded)) return followed;
+  if (!makesRoom && !isOverspentDecision(world, recorded)) return followed;
   // The question makes the room: what waits for its answer must not begin first.
   if (followed.some(({ type, data }) => type === 'DecisionOpened' && data.source === 'budget')) return followed;
   // What is about to be held must not be claimed first: being held makes room in its turn.
@@ -65,38 +65,38 @@ export function react(state: State, recorded: Recorded, tools: Tools): readonly 
   // Its move belongs to it: whether the task is held there is decided first, and the move makes the room.
   if (isYetToMove(world, recorded)) return followed;
   // A run that ends because its claim did makes its own room when it has ended; until then it must not be given more work.
-  return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillRoom(world)];
+  return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillCapacity(world)];
 }
 
 /** What a day's budget held back may begin. */
-function isNewDay({ type, data }: Recorded): boolean {
+function isNewDay({ type, data }: RecordedEvent): boolean {
   return type === 'TimerFired' && data.purpose.kind === 'day';
 }
 
 /** A question held a review or a merge up. If the answer moves anything, that move makes the room. */
-function isAnswered({ type }: Recorded, followed: readonly Event[]): boolean {
+function isAnswered({ type }: RecordedEvent, followed: readonly Event[]): boolean {
   return (type === 'DecisionResolved' || type === 'DecisionWithdrawn') && followed.length === 0;
 }
 
 /** It was asked in the place of what would have made room. */
-function isAskedOver({ state }: World, { type, data }: Recorded): boolean {
+function isOverspentDecision({ state }: EngineContext, { type, data }: RecordedEvent): boolean {
   const asked = type === 'DecisionOpened' ? state.decisions.get(data.decision_id) : undefined;
   return asked !== undefined && isAboutOverspent(state, asked);
 }
 
 /** The process of a run has gone. */
-function afterProcess(world: World, agent: AgentRun): Event[] {
+function afterProcess(world: EngineContext, agent: AgentRun): Event[] {
   const asked = askAfterAgent(world, agent);
-  return asked.length > 0 ? asked : beginAfterExit(world, agent);
+  return asked.length > 0 ? asked : beginStepsAfterExit(world, agent);
 }
 
-function isYetToMove({ state }: World, { type, data, seq }: Recorded): boolean {
+function isYetToMove({ state }: EngineContext, { type, data, seq }: RecordedEvent): boolean {
   if (type === 'PhaseMoved' || !('task_id' in data) || data.task_id === null) return false;
   return (state.tasks.get(data.task_id)?.flow.movedAt ?? 0) > seq;
 }
 
 /** Where two rules call the same thing off, it is called off once. */
-function once(events: readonly Event[]): readonly Event[] {
+function dropRepeatedCancellations(events: readonly Event[]): readonly Event[] {
   const seen = new Set<string>();
   return events.filter(({ type, data }) => {
     if (type !== 'TimerCancelled' && type !== 'CommandCancelled') return true;
@@ -132,9 +132,9 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
 ]);
 
 /** A task leaves BLOCKED without a person. */
-const RETURNS: ReadonlySet<string> = new Set<MoveCause>(['retried', 'claim-restored']);
+const RETURN_CAUSES: ReadonlySet<string> = new Set<MoveCause>(['retried', 'claim-restored']);
 
-function follow(world: World, recorded: Recorded): readonly Event[] {
+function reactionsTo(world: EngineContext, recorded: RecordedEvent): readonly Event[] {
   const { type, data, seq } = recorded;
   const ofAgent = (rule: (agent: AgentRun) => Event[], id: string): Event[] => {
     const agent = world.state.agents.get(id);
@@ -222,26 +222,29 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
     case 'PhaseMoved':
       return [
         ...(data.from === 'BLOCKED' && data.to !== 'BLOCKED'
-          ? RETURNS.has(data.cause)
+          ? RETURN_CAUSES.has(data.cause)
             ? onReturned(world, data.task_id)
             : onUnblocked(world, data.task_id, 'the task was unblocked')
           : []),
         ...(data.to === 'BLOCKED'
-          ? ofTask((task) => [...onBlocked(world, task, recorded), ...withdraw(world, task, data)], data.task_id)
+          ? ofTask(
+              (task) => [...onBlocked(world, task, recorded), ...closePullOfCancelled(world, task, data)],
+              data.task_id,
+            )
           : []),
         ...(data.to === 'COMPLETED' ? onCompleted(world, data.task_id) : []),
         ...(data.cause === 'cancelled' ? ofTask((task) => onCancelled(world, task), data.task_id) : []),
-        ...ofTask((task) => callOffMerge(task, data), data.task_id),
-        ...ofTask((task) => afterMove(world, task, data), data.task_id),
-        ...ofTask((task) => timePhase(world, task, seq), data.task_id),
+        ...ofTask((task) => cancelMerge(task, data), data.task_id),
+        ...ofTask((task) => afterPhaseMove(world, task, data), data.task_id),
+        ...ofTask((task) => setStallTimer(world, task, seq), data.task_id),
       ];
     case 'ChecksFinished':
     case 'PullRequestPublished':
-      return ofTask((task) => followHead(world, task, data), data.task_id);
+      return ofTask((task) => onNewHead(world, task, data), data.task_id);
     case 'SessionMeasured':
       return ofTask((task) => onMeasured(world, task), data.task_id);
     case 'MergeHeld':
-      return ofTask((task) => askAboutProtected(world, task), data.task_id);
+      return ofTask((task) => openProtectedDecision(world, task), data.task_id);
     case 'MainMoved':
       return onMainMoved(world, data);
     case 'MergeFinished':
@@ -252,7 +255,7 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
     case 'TaskReinstated':
       return onUnblocked(world, data.task_id, 'the task was reinstated');
     case 'TaskCreated':
-      return ofTask((task) => [...checkpoint(world, task), ...timePhase(world, task, seq)], data.task_id);
+      return ofTask((task) => [...holdAtCheckpoint(world, task), ...setStallTimer(world, task, seq)], data.task_id);
     case 'ClaimBlocked':
     case 'ClaimFailed':
     case 'ClaimReleased':
@@ -270,7 +273,7 @@ function follow(world: World, recorded: Recorded): readonly Event[] {
 }
 
 /** A task has come into a phase. Where it only comes back there, people have been asked. */
-function afterMove(world: World, task: Task, { from, to }: EventOf<'PhaseMoved'>['data']): Event[] {
+function afterPhaseMove(world: EngineContext, task: Task, { from, to }: EventOf<'PhaseMoved'>['data']): Event[] {
   const isBack = from === 'BLOCKED' || (from === 'REVIEW' && to === 'READY_FOR_REVIEW');
-  return [...publish(world, task), ...ciGate(world, task), ...(isBack ? [] : checkpoint(world, task))];
+  return [...requestPull(world, task), ...onCiPending(world, task), ...(isBack ? [] : holdAtCheckpoint(world, task))];
 }

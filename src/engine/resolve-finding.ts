@@ -1,27 +1,27 @@
 import { event, type Event } from '../state/event.ts';
 import { reinstate } from '../state/record-thought.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
-import { finish } from '../state/update-task.ts';
-import { because } from './set-going.ts';
-import type { World } from './world.ts';
+import { finishTask } from '../state/update-task.ts';
+import { describeReason } from './set-going.ts';
+import type { EngineContext } from './world.ts';
 
 /** On the answer to what reconciliation found: the task is done again, or taken as done, if it still is as it was when people were asked. */
 export function onFindingDecision(
-  { state, rules }: World,
+  { state, rules }: EngineContext,
   { taskId }: Decision,
   action: DecisionAction,
   message: string | null,
 ): Event[] {
   const task = state.tasks.get(taskId ?? '');
   if (task === undefined) return [];
-  if (action === 'retry') return task.phase === 'COMPLETED' ? reinstate(task, because(action, message)) : [];
+  if (action === 'retry') return task.phase === 'COMPLETED' ? reinstate(task, describeReason(action, message)) : [];
   if (action !== 'done') return [];
-  const finished = finish(task, null, rules, []);
+  const finished = finishTask(task, null, rules, []);
   return finished.ok ? [...finished.events] : [];
 }
 
 /** On a task that is done: whether it should be is no longer a question. */
-export function onCompleted({ state }: World, taskId: string): Event[] {
+export function onCompleted({ state }: EngineContext, taskId: string): Event[] {
   return [...state.decisions.values()]
     .filter(({ source, taskId: about, result }) => source === 'reconcile' && about === taskId && result === null)
     .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task was completed' }));

@@ -2,7 +2,7 @@ import type { Event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
 import type { Task } from '../state/task.ts';
 import { holdTask } from './hold-task.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 const ROUNDS = 3;
 
@@ -10,7 +10,7 @@ const ROUNDS = 3;
 const SAME_FINDING = 2;
 
 /** Work goes back to the fixer so often, whoever sends it; then a person is asked whether there is any point. */
-export function reviewRounds(world: World, task: Task): Event[] {
+export function reviewRounds(world: EngineContext, task: Task): Event[] {
   const { rounds, findings } = task.flow;
   const most = rulesFor(task, world.rules).reviewRounds ?? ROUNDS;
   const stubborn = Object.entries(findings).filter(([, times]) => times > SAME_FINDING);

@@ -1,69 +1,69 @@
 import type { AgentPlan, StepPlan } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
-import { hasRoom } from '../state/runs/capacity.ts';
-import { keyOf } from '../state/runs/evolve-effects.ts';
-import { stepPlanOf, type CurrentStep, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import { hasCapacity } from '../state/runs/capacity.ts';
+import { effectKey } from '../state/runs/evolve-effects.ts';
+import { findStepPlan, type CurrentStep, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import { finishStep } from './finish-step.ts';
-import { mayBegin } from './may-begin.ts';
+import { mayBeginStep } from './may-begin.ts';
 import { setTimer } from './pending.ts';
-import type { World } from './world.ts';
+import type { EngineContext } from './world.ts';
 
 /** On `StepStarted`. */
-export function beginStep(world: World, run: PipelineRun, visit: number): Event[] {
+export function beginStep(world: EngineContext, run: PipelineRun, visit: number): Event[] {
   return run.step?.visit === visit ? runStep(world, run) : [];
 }
 
 /** A shell command has its time limit with it; for the others a timer is set, when they start: waiting for room takes none of it. */
-export function timeStep(world: World, run: PipelineRun): Event[] {
+export function setStepTimer(world: EngineContext, run: PipelineRun): Event[] {
   const { step } = run;
-  const plan = step === null ? undefined : stepPlanOf(run, step.name);
+  const plan = step === null ? undefined : findStepPlan(run, step.name);
   if (step === null || plan?.timeout_ms === undefined || plan.run.kind === 'shell') return [];
   const purpose = { kind: 'step', pipeline_id: run.id, step: step.name, visit: step.visit } as const;
   return [setTimer(world, plan.timeout_ms, purpose)];
 }
 
 /** Starts what the step consists of, if it may begin. An agent for which there is no room is started when there is: see `fill-room`. */
-export function runStep(world: World, run: PipelineRun): Event[] {
+export function runStep(world: EngineContext, run: PipelineRun): Event[] {
   const { step } = run;
-  const plan = step === null ? undefined : stepPlanOf(run, step.name);
-  if (step === null || plan === undefined || isUnderWay(step) || !mayBegin(world.state, run)) return [];
+  const plan = step === null ? undefined : findStepPlan(run, step.name);
+  if (step === null || plan === undefined || isStepRunning(step) || !mayBeginStep(world.state, run)) return [];
   if (needsWorkspace(run, plan)) {
     const { branch, base = null } = plan.workspace;
     return [event('WorkspaceRequested', { pipeline_id: run.id, step: step.name, branch, base })];
   }
   switch (plan.run.kind) {
     case 'shell':
-      return [runCommand(world, run, step, plan.run.command, plan.timeout_ms ?? null)];
+      return [requestCommand(world, run, step, plan.run.command, plan.timeout_ms ?? null)];
     case 'agent': {
       const agent = run.plan.agents[plan.run.agent];
-      if (agent === undefined) return cannot(world, run, `the plan has no agent ${plan.run.agent}`);
-      return hasRoom(world.state, agent, world.rules) ? requestAgent(world, run, step.name, agent) : [];
+      if (agent === undefined) return failStep(world, run, `the plan has no agent ${plan.run.agent}`);
+      return hasCapacity(world.state, agent, world.rules) ? requestAgent(world, run, step.name, agent) : [];
     }
     case 'pipeline':
-      return nest(world, run, step.name, plan.run.pipeline, plan.run.vars);
+      return startNestedPipeline(world, run, step.name, plan.run.pipeline, plan.run.vars);
   }
 }
 
 /** The agent that a step waits to start, until there is room for it. */
 export function findQueued(state: State, run: PipelineRun): AgentPlan | undefined {
   const { step } = run;
-  if (step === null || step.status !== 'running' || isUnderWay(step)) return undefined;
-  const plan = stepPlanOf(run, step.name);
+  if (step === null || step.status !== 'running' || isStepRunning(step)) return undefined;
+  const plan = findStepPlan(run, step.name);
   if (plan?.run.kind !== 'agent' || needsWorkspace(run, plan)) return undefined;
-  if (state.effects.has(keyOf.workspace(run.id, step.name))) return undefined;
-  return mayBegin(state, run) ? run.plan.agents[plan.run.agent] : undefined;
+  if (state.effects.has(effectKey.workspace(run.id, step.name))) return undefined;
+  return mayBeginStep(state, run) ? run.plan.agents[plan.run.agent] : undefined;
 }
 
-export function requestAgent(world: World, run: PipelineRun, step: string, plan: AgentPlan): Event[] {
+export function requestAgent(world: EngineContext, run: PipelineRun, step: string, plan: AgentPlan): Event[] {
   const { id: pipeline_id, vars, task, worker } = run;
   const on_stop = plan.on_stop?.action ?? 'signal';
   const owned = { owner: { pipeline_id, step }, vars, task, worker, on_stop };
-  return [...timeStep(world, run), event('AgentRequested', { agent_id: world.newId(), plan, ...owned })];
+  return [...setStepTimer(world, run), event('AgentRequested', { agent_id: world.newId(), plan, ...owned })];
 }
 
-function runCommand(
-  { newId }: World,
+function requestCommand(
+  { newId }: EngineContext,
   { id: pipeline_id }: PipelineRun,
   { name: step, visit }: CurrentStep,
   command: string,
@@ -74,24 +74,25 @@ function runCommand(
 }
 
 /** What a nested pipeline is given may hold templates; they are about its parent, and are filled in where they are used. */
-function nest(
-  world: World,
+function startNestedPipeline(
+  world: EngineContext,
   run: PipelineRun,
   step: string,
   name: string,
   given: Readonly<Record<string, string>>,
 ): Event[] {
-  if (depthOf(world.state, run) >= DEEPEST) return cannot(world, run, `pipelines are nested more than ${DEEPEST} deep`);
+  if (depthOf(world.state, run) >= MAX_DEPTH)
+    return failStep(world, run, `pipelines are nested more than ${MAX_DEPTH} deep`);
   const declared = run.plan.pipelines[name]?.vars ?? {};
   const presets = Object.entries(declared).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const]));
   const vars = { ...Object.fromEntries(presets), ...given };
   const parent = { pipeline_id: run.id, step };
   const { task, worker } = run;
   const started = { pipeline_id: world.newId(), name, vars, plan: null, parent, task, worker };
-  return [...timeStep(world, run), event('PipelineStarted', started)];
+  return [...setStepTimer(world, run), event('PipelineStarted', started)];
 }
 
-const DEEPEST = 16;
+const MAX_DEPTH = 16;
 
 function depthOf(state: State, run: PipelineRun): number {
   let depth = 1;
@@ -103,11 +104,11 @@ function depthOf(state: State, run: PipelineRun): number {
   return depth;
 }
 
-function cannot(world: World, run: PipelineRun, reason: string): Event[] {
+function failStep(world: EngineContext, run: PipelineRun, reason: string): Event[] {
   return finishStep(world, run, { outcome: 'failed', reason, output: null });
 }
 
-function isUnderWay({ agentId, commandId, childId }: CurrentStep): boolean {
+function isStepRunning({ agentId, commandId, childId }: CurrentStep): boolean {
   return agentId !== null || commandId !== null || childId !== null;
 }
 

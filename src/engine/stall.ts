@@ -3,15 +3,15 @@ import { rulesFor } from '../state/rules.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import { isCancelled, type Task } from '../state/task.ts';
 import { notifyAttention } from './notify.ts';
-import { callOff, setTimer } from './pending.ts';
-import type { World } from './world.ts';
+import { cancelPending, setTimer } from './pending.ts';
+import type { EngineContext } from './world.ts';
 
 /** A task has come into a phase: where it may not stay there for ever, its time begins, and that of the phase before is over. */
-export function timePhase(world: World, task: Task, seq: number): Event[] {
+export function setStallTimer(world: EngineContext, task: Task, seq: number): Event[] {
   const { stallMs } = rulesFor(task, world.rules);
   if (stallMs === undefined) return [];
   const limit = stallMs[task.phase];
-  const over = callOff(
+  const over = cancelPending(
     [...world.state.effects.values()]
       .filter((effect) => effect.kind === 'wait')
       .filter(({ purpose }) => purpose.kind === 'stall' && purpose.task_id === task.id),
@@ -22,7 +22,7 @@ export function timePhase(world: World, task: Task, seq: number): Event[] {
 }
 
 /** On the timer: people hear of it, with a question that they can set aside. A task that waits for a person has been told of. */
-export function onStall(world: World, task: Task | undefined, phase: Task['phase'], since: number): Event[] {
+export function onStall(world: EngineContext, task: Task | undefined, phase: Task['phase'], since: number): Event[] {
   if (task === undefined || task.phase !== phase || task.flow.movedAt !== since || task.flow.held !== null) return [];
   const decision_id = world.newId();
   const title = `Task needs attention: ${task.id} has stalled`;

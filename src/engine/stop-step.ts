@@ -3,11 +3,11 @@ import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import { endAgent } from './end-agent.ts';
 import { finishStep } from './finish-step.ts';
-import { callOff, timersOf } from './pending.ts';
-import type { World } from './world.ts';
+import { cancelPending, timersOf } from './pending.ts';
+import type { EngineContext } from './world.ts';
 
 /** The current step ends before what runs it has. */
-export function stopStep(world: World, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {
+export function stopStep(world: EngineContext, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {
   const agent = world.state.agents.get(run.step?.agentId ?? '');
   // The end of its agent is the end of the step.
   if (agent?.outcome === null) return endAgent(world, agent, outcome, reason);
@@ -15,7 +15,7 @@ export function stopStep(world: World, run: PipelineRun, outcome: RunOutcome, re
 }
 
 /** A pipeline ends at once, with everything inside it, and without clean-up: nobody is left to wait for that. */
-export function stopPipeline(world: World, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {
+export function stopPipeline(world: EngineContext, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {
   if (run.outcome !== null) return [];
   const { id: pipeline_id, step } = run;
   const agent = world.state.agents.get(step?.agentId ?? '');
@@ -25,14 +25,14 @@ export function stopPipeline(world: World, run: PipelineRun, outcome: RunOutcome
   return [
     ...ended,
     ...stopRunner(world, run, reason),
-    ...callOff(timersOf(world.state, run.id)),
+    ...cancelPending(timersOf(world.state, run.id)),
     ...finished,
     event('PipelineFinished', { pipeline_id, outcome, reason }),
   ];
 }
 
 /** On `PipelineCancelRequested`: the innermost step is cancelled first, so that each pipeline can clean up after its own. */
-export function cancelPipeline(world: World, run: PipelineRun, reason: string): Event[] {
+export function cancelPipeline(world: EngineContext, run: PipelineRun, reason: string): Event[] {
   if (run.outcome !== null) return [];
   const child = world.state.pipelines.get(run.step?.childId ?? '');
   if (child?.outcome === null) return [event('PipelineCancelRequested', { pipeline_id: child.id, reason })];
@@ -40,7 +40,7 @@ export function cancelPipeline(world: World, run: PipelineRun, reason: string): 
   return stopStep(world, run, 'cancelled', reason);
 }
 
-function stopRunner(world: World, { step }: PipelineRun, reason: string): Event[] {
+function stopRunner(world: EngineContext, { step }: PipelineRun, reason: string): Event[] {
   const { effects, pipelines } = world.state;
   const command_id = step?.commandId ?? '';
   const child = pipelines.get(step?.childId ?? '');

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { AgentPlan, WorkerPlan } from '../protocol/run-plan.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
-import { unservedTasks } from '../state/unserved.ts';
+import { findUnservedTasks } from '../state/unserved.ts';
 import { Play } from './play.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
-const unserved = ({ state, rules }: Play): string[] => unservedTasks(state, rules).map(({ id }) => id);
+const unserved = ({ state, rules }: Play): string[] => findUnservedTasks(state, rules).map(({ id }) => id);
 
 function worker(more: Partial<WorkerPlan> = {}, agent: Partial<AgentPlan> = {}): WorkerPlan {
   return { name: 'coders', concurrency: 1, plan: { kind: 'agent', agent: runs.agentPlan(agent) }, ...more };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Format } from './format.ts';
+import type { ExchangeFormat } from './format.ts';
 import type { ExchangedTask, TaskStatus } from './task.ts';
 
 /** A status that every format can say. */
@@ -84,7 +84,7 @@ export function essence(tasks: readonly ExchangedTask[]): unknown {
 const AT = '2026-01-01T00:00:00.000Z';
 
 /** Tasks → text → tasks, and once more into that text. */
-export function roundTrip(format: Format, tasks: readonly ExchangedTask[]) {
+export function roundTrip(format: ExchangeFormat, tasks: readonly ExchangedTask[]) {
   const first = format.render(tasks, { at: AT });
   const text = first.ok ? first.value.text : first.problems[0].message;
   const again = format.render(tasks, { at: AT, existing: text });
@@ -93,13 +93,17 @@ export function roundTrip(format: Format, tasks: readonly ExchangedTask[]) {
 }
 
 /** The tasks that are read after others were written into a file with the first ones. */
-export function updated(format: Format, tasks: readonly ExchangedTask[], later: readonly ExchangedTask[]): unknown {
+export function updated(
+  format: ExchangeFormat,
+  tasks: readonly ExchangedTask[],
+  later: readonly ExchangedTask[],
+): unknown {
   const first = format.render(tasks, { at: AT });
   const second = first.ok ? format.render(later, { at: AT, existing: first.value.text }) : first;
   return essence(readTasks(format, second.ok ? second.value.text : second.problems[0].message));
 }
 
-function readTasks(format: Format, text: string): readonly ExchangedTask[] {
+function readTasks(format: ExchangeFormat, text: string): readonly ExchangedTask[] {
   const read = format.read(text);
   if (!read.ok) throw new Error(`${read.problems[0].message}\n${text}`);
   return read.value.tasks;

@@ -1,4 +1,4 @@
-import { placeAt } from '../protocol/place.ts';
+import { textPositionAt } from '../protocol/place.ts';
 import type { Problem } from '../protocol/problem.ts';
 import { EXCHANGE_LIMITS } from './limits.ts';
 import type { Notice, TaskStatus } from './task.ts';
@@ -28,7 +28,7 @@ export interface FoundDependency {
 }
 
 /** What a reader has to say about a text besides the tasks in it. */
-export class Findings {
+export class ImportFindings {
   readonly text: string;
   readonly problems: Problem[] = [];
   readonly notices: Notice[] = [];
@@ -43,7 +43,7 @@ export class Findings {
     if (this.problems.length >= EXCHANGE_LIMITS.problems) return;
     const line = this.lineOf(at);
     const start = this.#starts()[line - 1] ?? 0;
-    const { column } = placeAt(this.text.slice(start, at), at - start);
+    const { column } = textPositionAt(this.text.slice(start, at), at - start);
     this.problems.push({ code, message, path: '', line, column, hint });
   }
 

@@ -1,5 +1,5 @@
 /** Those that wait for nobody first, in rounds; what is left over at the end waits for itself. */
-export function findStuck(edges: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+export function findTasksInCycles(edges: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
   const missing = new Map<string, number>();
   const dependants = new Map<string, string[]>();
   for (const [id, after] of edges) {
@@ -25,16 +25,20 @@ export function findStuck(edges: ReadonlyMap<string, ReadonlySet<string>>): Read
 
 /** Each cycle once, as the ids along it; those that share a task with an earlier one are left out. */
 export function findCycles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
-  const stuck = findStuck(edges);
+  const stuck = findTasksInCycles(edges);
   const seen = new Set<string>();
   const cycles: string[][] = [];
   for (const start of stuck) {
     const trail = new Map<string, number>();
     // Whoever is stuck waits for another who is: the way goes on until it meets itself, or ground that was walked before.
-    for (let id: string | undefined = start; id !== undefined && !seen.has(id); id = nextStuck(edges, stuck, id)) {
+    for (
+      let id: string | undefined = start;
+      id !== undefined && !seen.has(id);
+      id = nextTaskInCycle(edges, stuck, id)
+    ) {
       seen.add(id);
       trail.set(id, trail.size);
-      const next = nextStuck(edges, stuck, id);
+      const next = nextTaskInCycle(edges, stuck, id);
       const from = next === undefined ? undefined : trail.get(next);
       if (from !== undefined) cycles.push([...trail.keys()].slice(from));
     }
@@ -42,7 +46,7 @@ export function findCycles(edges: ReadonlyMap<string, ReadonlySet<string>>): str
   return cycles;
 }
 
-function nextStuck(
+function nextTaskInCycle(
   edges: ReadonlyMap<string, ReadonlySet<string>>,
   stuck: ReadonlySet<string>,
   id: string,
@@ -55,7 +59,7 @@ function nextStuck(
 export function findBackEdges(edges: ReadonlyMap<string, ReadonlySet<string>>): (readonly [string, string])[] {
   const back: [string, string][] = [];
   const state = new Map<string, 'on the way' | 'walked'>();
-  for (const start of findStuck(edges)) {
+  for (const start of findTasksInCycles(edges)) {
     if (state.has(start)) continue;
     state.set(start, 'on the way');
     const way = [{ id: start, rest: (edges.get(start) ?? new Set()).values() }];

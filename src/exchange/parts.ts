@@ -1,33 +1,33 @@
 import { quote } from '../protocol/quote.ts';
-import type { Findings, FoundTask } from './found.ts';
+import type { ImportFindings, FoundTask } from './found.ts';
 import { EXCHANGE_LIMITS } from './limits.ts';
-import { findCycles, findStuck } from './order.ts';
+import { findCycles, findTasksInCycles } from './order.ts';
 
-type Edges = Map<string, Set<string>>;
+type PartEdges = Map<string, Set<string>>;
 
 /**
  * A whole waits for its parts, and what the whole waits for its parts wait for too: they are the work. Where the latter would
  * make a cycle, since something that the whole waits for needs one of its parts, the parts concerned wait for less. A part that is said to
  * wait for its whole comes after it: what somebody wrote down counts more than that it is a part.
  */
-export function joinParts(
+export function addPartDependencies(
   found: readonly FoundTask[],
   ids: ReadonlyMap<string, string>,
   own: ReadonlyMap<string, ReadonlySet<string>>,
-  findings: Findings,
+  findings: ImportFindings,
   sayCycle: (cycle: readonly string[]) => void,
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const parents = findParents(found, ids, own, findings);
   if (parents.size === 0) return own;
-  const edges: Edges = new Map([...own].map(([id, after]) => [id, new Set(after)]));
+  const edges: PartEdges = new Map([...own].map(([id, after]) => [id, new Set(after)]));
   for (const [part, whole] of parents) edges.get(whole)?.add(part);
   const cycles = findCycles(edges);
   for (const cycle of cycles) sayCycle(cycle);
   if (cycles.length > 0 || !isShallow(found, ids, parents, findings)) return edges;
-  const joined: Edges = new Map(
+  const joined: PartEdges = new Map(
     [...edges].map(([id, after]) => [id, new Set([...after, ...inherited(id, parents, own)])]),
   );
-  const stuck = findStuck(joined);
+  const stuck = findTasksInCycles(joined);
   for (const id of stuck) joined.set(id, edges.get(id) ?? new Set());
   if (stuck.size > 0) {
     findings.notice(`${[...stuck].slice(0, 5).join(', ')}: parts of something that waits for what needs them`, null);
@@ -39,7 +39,7 @@ function findParents(
   found: readonly FoundTask[],
   ids: ReadonlyMap<string, string>,
   own: ReadonlyMap<string, ReadonlySet<string>>,
-  findings: Findings,
+  findings: ImportFindings,
 ): ReadonlyMap<string, string> {
   const parents = new Map<string, string>();
   for (const { id, parent, at } of found) {
@@ -57,7 +57,7 @@ function isShallow(
   found: readonly FoundTask[],
   ids: ReadonlyMap<string, string>,
   parents: ReadonlyMap<string, string>,
-  findings: Findings,
+  findings: ImportFindings,
 ): boolean {
   const deep = found.find(({ id }) => {
     let up = parents.get(ids.get(id) ?? '');

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { essence, roundTrip } from './arbitrary.cases.ts';
 import type { FormatName } from './format.ts';
 import { FORMATS } from './formats.ts';
-import { recogniseFormat } from './recognise.ts';
-import type { Reading } from './task.ts';
+import { findFormat } from './recognise.ts';
+import type { ImportedTasks } from './task.ts';
 
 const folder = join(import.meta.dirname, '../../test/fixtures/exchange');
 const fixture = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
-function read(name: FormatName, text: string, options = {}): Reading {
+function read(name: FormatName, text: string, options = {}): ImportedTasks {
   const parsed = FORMATS[name].read(text, options);
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message, line }) => `${line}: ${message}`).join('\n'));
   return parsed.value;
@@ -21,7 +21,8 @@ function problems(name: FormatName, text: string) {
   return parsed.ok ? [] : parsed.problems.map(({ code, line, message }) => `${line} ${code}: ${message}`);
 }
 
-const rows = ({ tasks }: Reading) => tasks.map(({ id, status, after }) => `${id} ${status} ${after.join(',')}`.trim());
+const rows = ({ tasks }: ImportedTasks) =>
+  tasks.map(({ id, status, after }) => `${id} ${status} ${after.join(',')}`.trim());
 
 describe('a file of task-master', () => {
   it('has the dependencies that task-master means', () => {
@@ -274,7 +275,7 @@ const FIXTURES = [
 
 describe('any of them', () => {
   it.each(FIXTURES)('%s is recognised as %s', (file, name) => {
-    expect(recogniseFormat(fixture(file))).toBe(name);
+    expect(findFormat(fixture(file))).toBe(name);
   });
 
   it.each(FIXTURES)(
@@ -317,7 +318,7 @@ describe('any of them', () => {
     ['after', `[{"number":1,"title":"a","body":"${'after '.repeat(150_000)}${'\\n'.repeat(200_000)}"}]`],
   ])('reads a megabyte of %s in time', (_, text) => {
     const began = workedMs();
-    const name = recogniseFormat(text) ?? 'markdown';
+    const name = findFormat(text) ?? 'markdown';
     expect(FORMATS[name].read(text)).toHaveProperty('ok');
     expect(workedMs() - began).toBeLessThan(5000);
   });

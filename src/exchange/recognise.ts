@@ -1,19 +1,19 @@
 import type { Node } from '../protocol/node.ts';
-import { readJson } from '../protocol/read-json.ts';
-import { begin } from './begin.ts';
+import { parseJsonTree } from '../protocol/read-json.ts';
+import { startReading } from './begin.ts';
 import type { FormatName } from './format.ts';
 import { findItems } from './markdown/items.ts';
 
 /** Which tool wrote this, by its content alone. Undefined where nothing fits; what is wrong with a text its reader says. */
-export function recogniseFormat(text: string): FormatName | undefined {
-  const findings = begin(text);
+export function findFormat(text: string): FormatName | undefined {
+  const findings = startReading(text);
   if ('ok' in findings) return undefined;
   const start = findings.text.trimStart();
   if (!/^[[{]/.test(start) || /^\[[ xX/~!-]\]/.test(start))
     return findItems(findings.text).length > 0 ? 'markdown' : undefined;
-  const whole = readJson(start);
+  const whole = parseJsonTree(start);
   if (whole.ok) return byShape(whole.node);
-  const line = readJson(start.split(/\r?\n/, 1)[0] ?? '');
+  const line = parseJsonTree(start.split(/\r?\n/, 1)[0] ?? '');
   // A line that is complete by itself, and more after it: one record a line.
   if (line.ok) return byShape(line.node);
   // Broken JSON: its reader says where.

@@ -4,7 +4,7 @@ import { SHOWN_STATUSES } from '../protocol/shared-fields.ts';
 import { BATON_IDS, essence, reasonFor, roundTrip, STATUSES, tasksWith, updated } from './arbitrary.cases.ts';
 import type { FormatName } from './format.ts';
 import { FORMATS } from './formats.ts';
-import { recogniseFormat } from './recognise.ts';
+import { findFormat } from './recognise.ts';
 import type { TaskStatus } from './task.ts';
 
 const NUMBERS = fc.integer({ min: 1, max: 99_999 }).map(String);
@@ -72,7 +72,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
     const { read, render } = FORMATS[name];
     fc.assert(
       fc.property(hostile, (text) => {
-        expect([recogniseFormat(text), read(text).ok, render([], { existing: text, at: '' }).ok]).toHaveLength(3);
+        expect([findFormat(text), read(text).ok, render([], { existing: text, at: '' }).ok]).toHaveLength(3);
       }),
       { numRuns: 2000 },
     );
@@ -82,7 +82,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
     fc.assert(
       fc.property(tasksWith(ids, known), (tasks) => {
         const rendered = FORMATS[name].render(tasks, { at: '2026-01-01T00:00:00.000Z' });
-        expect(rendered.ok && recogniseFormat(rendered.value.text)).toBe(name);
+        expect(rendered.ok && findFormat(rendered.value.text)).toBe(name);
       }),
     );
   });

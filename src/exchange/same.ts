@@ -4,7 +4,7 @@ export function isSameSet(one: readonly string[], other: readonly string[]): boo
 }
 
 /** The word that is written for a meaning: the first of those that are read as it. */
-export function wordFor<M>(words: ReadonlyMap<string, M>, meaning: M): string {
+export function firstWordFor<M>(words: ReadonlyMap<string, M>, meaning: M): string {
   for (const [word, meant] of words) if (meant === meaning) return word;
   return '';
 }

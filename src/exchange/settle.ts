@@ -1,31 +1,35 @@
 import { accepted, refused, type Parsed } from '../protocol/problem.ts';
 import { quote } from '../protocol/quote.ts';
-import type { ReadOptions } from './format.ts';
+import type { ImportOptions } from './format.ts';
 import { isTaskId, toTaskId } from './foreign-id.ts';
-import type { Findings, FoundTask } from './found.ts';
+import type { ImportFindings, FoundTask } from './found.ts';
 import { EXCHANGE_LIMITS as LIMITS } from './limits.ts';
 import { findBackEdges, findCycles, orderTasks } from './order.ts';
-import { joinParts } from './parts.ts';
-import type { ExchangedTask, Reading } from './task.ts';
+import { addPartDependencies } from './parts.ts';
+import type { ExchangedTask, ImportedTasks } from './task.ts';
 
 /** What holds for every format: ids that Baton can hold, no duplicates, parts and wholes, no cycles, an order. */
-export function settle(found: readonly FoundTask[], findings: Findings, options: ReadOptions = {}): Parsed<Reading> {
+export function resolveTasks(
+  found: readonly FoundTask[],
+  findings: ImportFindings,
+  options: ImportOptions = {},
+): Parsed<ImportedTasks> {
   if (found.length === 0 && findings.problems.length === 0) {
     findings.problem('import/no-tasks', 'there is no task in it', 0, 'See what is understood: docs/import.md');
   }
   if (found.length > LIMITS.tasks) {
     const at = found[LIMITS.tasks]?.at ?? 0;
     findings.problem('import/too-many', `${found.length} tasks > ${LIMITS.tasks} tasks maximum`, at, 'Split the file.');
-    return refusal(findings);
+    return refuseWithProblems(findings);
   }
   const ids = findIds(found, findings);
   const edges = findEdges(found, ids, findings, options.known ?? new Set());
   const tasks = found.map((task) => checked(task, ids, edges, findings));
-  if (findings.problems.length > 0) return refusal(findings);
+  if (findings.problems.length > 0) return refuseWithProblems(findings);
   return accepted({ tasks: orderTasks(tasks), notices: findings.notices });
 }
 
-export function refusal({ problems: [first, ...rest] }: Findings): Parsed<never> {
+export function refuseWithProblems({ problems: [first, ...rest] }: ImportFindings): Parsed<never> {
   if (first === undefined) throw new Error('refused without a problem');
   return refused(first, ...rest);
 }
@@ -33,7 +37,7 @@ export function refusal({ problems: [first, ...rest] }: Findings): Parsed<never>
 type Ids = ReadonlyMap<string, string>;
 
 /** The id of each in Baton, by its id in the text. */
-function findIds(found: readonly FoundTask[], findings: Findings): Ids {
+function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
   const ids = new Map<string, string>();
   const taken = new Map<string, number>();
   for (const { id, taskId = toTaskId(id), at } of found) {
@@ -58,21 +62,21 @@ function findIds(found: readonly FoundTask[], findings: Findings): Ids {
 type Edges = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Who waits for whom, by the ids of Baton. */
-function findEdges(found: readonly FoundTask[], ids: Ids, findings: Findings, known: ReadonlySet<string>): Edges {
+function findEdges(found: readonly FoundTask[], ids: Ids, findings: ImportFindings, known: ReadonlySet<string>): Edges {
   const own = new Map<string, Set<string>>();
   for (const task of found) {
     const id = ids.get(task.id);
     if (id !== undefined) own.set(id, new Set(dependenciesOf(task, ids, findings, known)));
   }
-  cutLoose(found, ids, own, findings);
+  dropLooseCycleEdges(found, ids, own, findings);
   const cycles = findCycles(own);
-  for (const cycle of cycles) sayCycle(cycle, found, ids, findings);
+  for (const cycle of cycles) reportCycle(cycle, found, ids, findings);
   return cycles.length > 0
     ? own
-    : joinParts(found, ids, own, findings, (cycle) => sayCycle(cycle, found, ids, findings));
+    : addPartDependencies(found, ids, own, findings, (cycle) => reportCycle(cycle, found, ids, findings));
 }
 
-function dependenciesOf(task: FoundTask, ids: Ids, findings: Findings, known: ReadonlySet<string>): string[] {
+function dependenciesOf(task: FoundTask, ids: Ids, findings: ImportFindings, known: ReadonlySet<string>): string[] {
   return task.after.flatMap(({ id, at, isLoose = false }) => {
     const there = ids.get(id) ?? (known.has(id) ? id : undefined) ?? findKnown(id, known);
     if (there !== undefined && !(isLoose && id === task.id)) return [there];
@@ -84,7 +88,12 @@ function dependenciesOf(task: FoundTask, ids: Ids, findings: Findings, known: Re
 }
 
 /** People write `after #7` for many reasons: where such words lead in a circle, one of them is left out, and told. */
-function cutLoose(found: readonly FoundTask[], ids: Ids, own: Map<string, Set<string>>, findings: Findings): void {
+function dropLooseCycleEdges(
+  found: readonly FoundTask[],
+  ids: Ids,
+  own: Map<string, Set<string>>,
+  findings: ImportFindings,
+): void {
   const loose = found.filter(({ after }) => after.some(({ isLoose }) => isLoose));
   if (loose.length === 0) return;
   const byId = new Map(loose.map((task) => [ids.get(task.id), task]));
@@ -101,7 +110,7 @@ function findKnown(id: string, known: ReadonlySet<string>): string | undefined {
   return mapped !== undefined && known.has(mapped) ? mapped : undefined;
 }
 
-function sayCycle(cycle: readonly string[], found: readonly FoundTask[], ids: Ids, findings: Findings): void {
+function reportCycle(cycle: readonly string[], found: readonly FoundTask[], ids: Ids, findings: ImportFindings): void {
   const at = found.find(({ id }) => ids.get(id) === cycle[0])?.at ?? 0;
   const shown = cycle.length > SHOWN ? [...cycle.slice(0, SHOWN), '…', cycle[0] ?? ''] : [...cycle, cycle[0] ?? ''];
   findings.problem('import/cycle', `cycle: ${shown.join(' → ')}`, at, 'Remove one of these dependencies.');
@@ -109,7 +118,7 @@ function sayCycle(cycle: readonly string[], found: readonly FoundTask[], ids: Id
 
 const SHOWN = 20;
 
-function checked(found: FoundTask, ids: Ids, edges: Edges, findings: Findings): ExchangedTask {
+function checked(found: FoundTask, ids: Ids, edges: Edges, findings: ImportFindings): ExchangedTask {
   const { status, priority, at, description } = found;
   const id = ids.get(found.id) ?? found.id;
   const title = found.title.replace(/\s+/gu, ' ').trim();

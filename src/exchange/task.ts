@@ -25,13 +25,13 @@ export interface Notice {
 }
 
 /** What a text came to. */
-export interface Reading {
+export interface ImportedTasks {
   /** Nothing comes before what it waits for; as far as that allows, in the order of the text. */
   readonly tasks: readonly ExchangedTask[];
   readonly notices: readonly Notice[];
 }
 
-export interface Rendering {
+export interface ExportedText {
   readonly text: string;
   readonly notices: readonly Notice[];
 }

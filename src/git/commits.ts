@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, inflateSync } from 'node:zlib';
-import { git, gitLines, type GitResult, type Place } from './run-git.ts';
+import { git, gitLines, type GitResult, type GitLocation } from './run-git.ts';
 
 /** Whether the repository has this commit: its full name, and a commit, not a tag or a file. */
-export async function hasCommit(repository: Place, sha: string): Promise<boolean> {
+export async function hasCommit(repository: GitLocation, sha: string): Promise<boolean> {
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(sha)) return false;
   // What is asked about was made a moment ago and lies in a file of its own: no process is needed to see it.
   if (looseType(repository, sha.toLowerCase()) === 'commit') return true;
@@ -13,15 +13,15 @@ export async function hasCommit(repository: Place, sha: string): Promise<boolean
 }
 
 /** Whether one commit is in the history of another, or is that other. */
-export async function isAncestor(repository: Place, sha: string, of: string): Promise<GitResult<boolean>> {
+export async function isAncestor(repository: GitLocation, sha: string, of: string): Promise<GitResult<boolean>> {
   const asked = ['merge-base', '--is-ancestor', '--end-of-options', sha, of];
   const answer = await git(asked, { cwd: repository, answers: [1] });
   return answer.ok ? { ok: true, value: answer.value.code === 0 } : answer;
 }
 
 /** The commits that are in the history of `head` and not of `base`, oldest first, at most `max` (the newest ones). */
-export function commitsSince(
-  repository: Place,
+export function readCommitsSince(
+  repository: GitLocation,
   base: string,
   head: string,
   max = 10_000,
@@ -32,7 +32,7 @@ export function commitsSince(
 
 /** Whether a branch at `head` came to a commit itself, after `since`: by its first parents, and not by a merge of something else. */
 export async function isOnFirstParents(
-  repository: Place,
+  repository: GitLocation,
   { sha, since, head }: { readonly sha: string; readonly since: string; readonly head: string },
 ): Promise<GitResult<boolean>> {
   const asked = ['rev-list', '--first-parent', '--end-of-options', head, `^${since}`, '--'];
@@ -41,7 +41,11 @@ export async function isOnFirstParents(
 }
 
 /** Where two histories part; null where they have nothing in common. */
-export async function findMergeBase(repository: Place, one: string, other: string): Promise<GitResult<string | null>> {
+export async function findMergeBase(
+  repository: GitLocation,
+  one: string,
+  other: string,
+): Promise<GitResult<string | null>> {
   const asked = ['merge-base', '--end-of-options', one, other];
   const base = await git(asked, { cwd: repository, answers: [1] });
   return base.ok ? { ok: true, value: base.value.stdout.trim() || null } : base;
@@ -51,7 +55,7 @@ export async function findMergeBase(repository: Place, one: string, other: strin
  * The first bytes of a loose object say what it is. Anything unusual (a linked worktree, a packed object) is left to git. It is read at
  * once: a trip through the thread pool takes ten times as long as the read.
  */
-function looseType(repository: Place, sha: string): string | null {
+function looseType(repository: GitLocation, sha: string): string | null {
   if (typeof repository !== 'string') return null;
   const path = join(repository, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
   let file: number | undefined;

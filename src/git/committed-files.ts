@@ -1,4 +1,4 @@
-import { git, type GitResult, type Place } from './run-git.ts';
+import { git, type GitResult, type GitLocation } from './run-git.ts';
 
 /** The files of one commit as git has them: raw blobs, without filters, attributes or replace refs. */
 export interface CommittedFiles {
@@ -13,7 +13,7 @@ export interface CommittedFile {
   readonly isLink: boolean;
 }
 
-export function committedFiles(place: Place, commit: string): CommittedFiles {
+export function openCommittedFiles(place: GitLocation, commit: string): CommittedFiles {
   const env = { GIT_NO_REPLACE_OBJECTS: '1', GIT_LITERAL_PATHSPECS: '1' };
   return {
     async list(path) {

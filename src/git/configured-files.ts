@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRelativePath } from '../protocol/text-format.ts';
-import { digestOf } from './digest-of.ts';
+import { readDigest } from './digest-of.ts';
 import { findRepository } from './repository.ts';
 import { git, type GitResult } from './run-git.ts';
 import { readOrigin } from './worktree-origin.ts';
@@ -10,7 +10,7 @@ import { readOrigin } from './worktree-origin.ts';
  * Files that git ignores and that somebody said a worktree needs (`workspace.copy`, `workspace.link`), as far as this worktree has
  * something else in them than the repository has, or than Baton put there.
  */
-export async function findOwnFiles(
+export async function findChangedConfiguredFiles(
   worktree: string,
   { stateDir, configured = [] }: { readonly stateDir: string; readonly configured?: readonly string[] },
 ): Promise<GitResult<string[]>> {
@@ -26,8 +26,8 @@ export async function findOwnFiles(
     const tracked = await git(['ls-files', '-z', '--', path], { cwd: worktree });
     if (!tracked.ok) return tracked;
     if (tracked.value.stdout !== '') continue;
-    const now = await digestOf(join(worktree, path));
-    if (now !== copied[path] && now !== (await digestOf(join(mainTop, path)))) own.push(path);
+    const now = await readDigest(join(worktree, path));
+    if (now !== copied[path] && now !== (await readDigest(join(mainTop, path)))) own.push(path);
   }
   return { ok: true, value: own };
 }

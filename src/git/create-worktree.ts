@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { isGitRef, isRelativePath } from '../protocol/text-format.ts';
 import { worktreeFolder } from './branch-name.ts';
 import { readFence, readLiveClaim } from './fence.ts';
-import { hideWorktrees, WORKTREES } from './hide-worktrees.ts';
+import { excludeWorktrees, WORKTREES_FOLDER } from './hide-worktrees.ts';
 import { withCheckout } from './own/with-checkout.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 import { findRepository, findSha } from './repository.ts';
-import { failed, git, gitText, type GitFailure, type GitResult } from './run-git.ts';
-import { BEING_MADE, findWorktree, listWorktrees, releaseMade, type Worktree } from './worktrees.ts';
+import { gitFailure, git, gitText, type GitFailure, type GitResult } from './run-git.ts';
+import {
+  CREATION_LOCK_REASON,
+  findWorktree,
+  listWorktrees,
+  unlockCompletedWorktree,
+  type Worktree,
+} from './worktrees.ts';
 
 export interface WorktreeRequest {
   readonly stateDir: string;
@@ -43,15 +49,17 @@ export interface NewWorktree {
 /** Makes a worktree with a branch of its own. What is there already is never touched, and its owner is named. */
 export async function createWorktree(folder: string, request: WorktreeRequest): Promise<GitResult<NewWorktree>> {
   const { branch, base } = request;
-  if (!isGitRef(branch)) return failed('git/bad-name', `not a branch name: '${branch}'`, 'Choose another branch name.');
+  if (!isGitRef(branch))
+    return gitFailure('git/bad-name', `not a branch name: '${branch}'`, 'Choose another branch name.');
   const place = request.folder ?? worktreeFolder(branch);
-  if (!isRelativePath(place)) return failed('git/bad-name', `not a folder name: '${place}'`, 'Choose another folder.');
+  if (!isRelativePath(place))
+    return gitFailure('git/bad-name', `not a folder name: '${place}'`, 'Choose another folder.');
   const repository = await findRepository(folder);
   if (!repository.ok) return repository;
   const { mainTop, commonDir } = repository.value;
   const cleared = await removeHalfMade(mainTop, branch);
   if (!cleared.ok) return cleared;
-  const path = await findFreePath(mainTop, join(mainTop, WORKTREES, place));
+  const path = await findFreePath(mainTop, join(mainTop, WORKTREES_FOLDER, place));
   const taken = await findTaken(mainTop, path, request);
   if (taken !== null) return taken;
   const ref = `refs/heads/${branch}`;
@@ -59,15 +67,15 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
   const head = existing ?? (await findSha(mainTop, base));
   if (head === null) {
     const hint = 'Name a commit or a branch that has one. In a new repository, make the first commit.';
-    return failed('git/no-base', `no commit to start from: '${base}'`, hint);
+    return gitFailure('git/no-base', `no commit to start from: '${base}'`, hint);
   }
   // Where that file cannot be written, git says better than we could whether the rest can.
-  await hideWorktrees(commonDir).catch(() => undefined);
+  await excludeWorktrees(commonDir).catch(() => undefined);
   // The branch first, in one step that only one can win: `worktree add -b` may leave it behind where it fails later.
   const made = existing === null ? await git(['update-ref', ref, head, NOWHERE], { cwd: mainTop }) : null;
   if (made?.ok === false) return (await findTaken(mainTop, path, request)) ?? conflict(branch, made);
   const force = request.beside === true ? ['--force'] : [];
-  const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', BEING_MADE, ...force];
+  const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', CREATION_LOCK_REASON, ...force];
   const added = await git([...add, '--', path, branch], { cwd: mainTop, timeoutMs: 600_000 });
   const filled = added.ok ? await checkOut(request.stateDir, path, head, commonDir) : added;
   const ended = filled.ok && request.hold !== true ? await release(path) : filled;
@@ -81,7 +89,7 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
 async function release(path: string): Promise<GitResult<null>> {
   const gitDir = await gitText(['rev-parse', '--absolute-git-dir'], { cwd: path });
   if (!gitDir.ok) return gitDir;
-  await releaseMade(gitDir.value);
+  await unlockCompletedWorktree(gitDir.value);
   return { ok: true, value: null };
 }
 
@@ -124,7 +132,7 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
   const exists = (await findSha(mainTop, `refs/heads/${branch}`)) !== null;
   if (exists && request.existingBranch !== 'continue') {
     const message = `branch '${branch}' already exists${ownedBy(owner ?? null)}`;
-    return failed(
+    return gitFailure(
       'git/branch-exists',
       message,
       nextThing(owner ?? null, `git branch -m ${quoteForShell(branch)} OTHER-NAME`),
@@ -132,7 +140,7 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
   }
   if (await isThere(path)) {
     const message = `'${path}' already exists and is not the worktree of '${branch}'`;
-    return failed('git/path-exists', message, 'Move it away, or remove it if nobody needs it.');
+    return gitFailure('git/path-exists', message, 'Move it away, or remove it if nobody needs it.');
   }
   return null;
 }
@@ -140,10 +148,14 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
 function checkedOut(branch: string, worktree: Worktree, owner: BranchOwner | null): GitFailure {
   if (worktree.isMissing) {
     const message = `the worktree of '${branch}' at '${worktree.path}' is gone, but git still counts on it`;
-    return failed('git/worktree-missing', message, 'Forget it: git worktree prune');
+    return gitFailure('git/worktree-missing', message, 'Forget it: git worktree prune');
   }
   const message = `branch '${branch}' already exists and is checked out at '${worktree.path}'${ownedBy(owner)}`;
-  return failed('git/worktree-exists', message, nextThing(owner, `go on there: cd ${quoteForShell(worktree.path)}`));
+  return gitFailure(
+    'git/worktree-exists',
+    message,
+    nextThing(owner, `go on there: cd ${quoteForShell(worktree.path)}`),
+  );
 }
 
 /** A worktree of Baton knows its task, and the fence of the task knows who holds it. */
@@ -168,7 +180,7 @@ function nextThing(owner: BranchOwner | null, byHand: string): string {
 function conflict(branch: string, failure: GitFailure): GitFailure {
   if (!/cannot lock ref|unable to create directory|D\/F/i.test(failure.problem.message)) return failure;
   const message = `branch '${branch}' cannot be made: ${failure.problem.message}`;
-  return failed(
+  return gitFailure(
     'git/branch-conflict',
     message,
     'A branch cannot be named as the folder of another: rename one of them.',

@@ -1,4 +1,4 @@
-import { gitText, type OwnPlace } from './run-git.ts';
+import { gitText, type OwnGitFolder } from './run-git.ts';
 
 export interface Diff {
   readonly stat: string;
@@ -7,7 +7,7 @@ export interface Diff {
 }
 
 /** What differs between two commits of Baton's own repository, for people and agents to read. */
-export async function diffOf(own: OwnPlace, from: string, to: string, whole = true): Promise<Diff> {
+export async function readDiff(own: OwnGitFolder, from: string, to: string, whole = true): Promise<Diff> {
   const [stat, diff] = await Promise.all([
     gitText([...DIFF, '--stat=100', from, to, '--'], { cwd: own }),
     whole ? gitText([...DIFF, from, to, '--'], { cwd: own }) : null,

@@ -4,7 +4,7 @@ import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A digest of a file, a link or a whole folder, names included; null where nothing is there. */
-export async function digestOf(path: string): Promise<string | null> {
+export async function readDigest(path: string): Promise<string | null> {
   const found = await lstat(path).catch(() => null);
   if (found === null) return null;
   const hash = createHash('sha256');

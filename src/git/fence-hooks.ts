@@ -45,10 +45,10 @@ export const RARE_HOOK_NAMES = [
 export const HOOKS_FOLDER = 'baton-hooks';
 
 /** Lists the branches that the claim has created, one a line, beside the fence. */
-export const CREATED_FILE = 'baton-branches';
+export const CREATED_BRANCHES_FILE = 'baton-branches';
 
 /** Transactions are many: only where this file is, which marks that the user has a hook for them, is it looked for. */
-export const PASS_ON = 'pass-on-transactions';
+export const PASS_ON_FILE = 'pass-on-transactions';
 
 /**
  * The one script behind all of them: git calls it by the name of the hook. It is plain `sh`. A commit on the task's branch starts no
@@ -62,7 +62,7 @@ export const FENCE_SCRIPT = `#!/bin/sh
 # Then it calls your own hook of the same name. docs/git.md says more.
 here=\${0%/*}
 hook=\${0##*/}
-created=$here/../${CREATED_FILE}
+created=$here/../${CREATED_BRANCHES_FILE}
 version= task= epoch= ref= live_path= hooks= own= main=
 [ -r "$here/../baton-fence" ] && {
   IFS= read -r version; IFS= read -r task; IFS= read -r epoch; IFS= read -r ref
@@ -196,7 +196,7 @@ case $fenced$hook in
     fi
     ;;
   1reference-transaction)
-    [ -e "$here/${PASS_ON}" ] && input=$(cat) was_read=1
+    [ -e "$here/${PASS_ON_FILE}" ] && input=$(cat) was_read=1
     case $1 in prepared) rule=judge ;; committed) rule=note ;; *) rule=: ;; esac
     [ -z "$was_read" ] && { "$rule"; exit 0; }
     "$rule" <<EOF

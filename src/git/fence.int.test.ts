@@ -8,7 +8,7 @@ import { removeFence, writeFence } from './fence.ts';
 import { findFence, installFence, uninstallFence } from './install-fence.ts';
 import { removeWorktree } from './remove-worktree.ts';
 import { codeOf, Scratch, valueOf } from './scratch.cases.ts';
-import { takeOver } from './take-over.ts';
+import { createTakeoverWorktree } from './take-over.ts';
 
 const BRANCH = 'feature/p0-1-1-setup';
 const PROJECT = 'my project/ü';
@@ -118,7 +118,7 @@ describe('the fence', () => {
     frozen.kill('SIGSTOP');
     const next = same
       ? worktree
-      : valueOf(await takeOver(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 })).path;
+      : valueOf(await createTakeoverWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 })).path;
     valueOf(await installFence(next, { stateDir, project: PROJECT, taskId: 'P0.1.1', epoch: 2, branch: BRANCH }));
     writeFence(stateDir, PROJECT, 'P0.1.1', { epoch: 2, sessionId: 's2' });
     const head = scratch.commit(next, { done: '1' });

@@ -15,7 +15,7 @@ export interface LiveClaim {
  */
 export function writeFence(stateDir: string, project: string, taskId: string, claim: LiveClaim | null): void {
   const path = fencePath(stateDir, project, taskId);
-  writeWhole(path, claim === null ? '-\n' : `${claim.epoch} ${claim.sessionId}\n`);
+  rewriteFile(path, claim === null ? '-\n' : `${claim.epoch} ${claim.sessionId}\n`);
 }
 
 /** Forgets a task. From then on its worktrees refuse, as they do where nothing is known. */
@@ -76,7 +76,7 @@ export function readFence(gitDir: string): Fence | null {
  * rename makes ext4 flush the new one to disk, which takes fifteen times as long, and for a moment without a file the
  * hooks refuse, as they should while a claim changes hands.
  */
-export function writeWhole(path: string, content: string): void {
+export function rewriteFile(path: string, content: string): void {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(temporary, content, { mode: 0o600 });

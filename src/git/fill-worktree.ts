@@ -1,21 +1,21 @@
 import { cp, lstat, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRelativePath } from '../protocol/text-format.ts';
-import { digestOf } from './digest-of.ts';
-import { hideFromGit } from './hide-from-git.ts';
+import { readDigest } from './digest-of.ts';
+import { excludeFromGit } from './hide-from-git.ts';
 import { literalPattern } from './ignore-rules.ts';
 import { findRepository } from './repository.ts';
 import { git, type GitResult } from './run-git.ts';
-import { readNote, writeNote } from './worktree-note.ts';
+import { readWorktreeNote, writeWorktreeNote } from './worktree-note.ts';
 
-export interface Filling {
+export interface FillRequest {
   /** Paths below the repository that git ignores. */
   readonly copy: readonly string[];
   readonly link: readonly string[];
 }
 
 /** What Baton put into a worktree: what was copied, by path, with its digest then, and what was linked. */
-export interface Filled {
+export interface FilledFiles {
   readonly copied: Readonly<Record<string, string>>;
   readonly linked: readonly string[];
 }
@@ -25,11 +25,11 @@ export interface Filled {
  * git, and what the repository does not have is left out. Git sees none of it, also where it is not ignored. Tells what it has put
  * there this time.
  */
-export async function fillWorktree(worktree: string, { copy, link }: Filling): Promise<GitResult<Filled>> {
+export async function fillWorktree(worktree: string, { copy, link }: FillRequest): Promise<GitResult<FilledFiles>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;
   const { mainTop, gitDir, commonDir } = found.value;
-  const note = readNote(gitDir);
+  const note = readWorktreeNote(gitDir);
   const copied: Record<string, string> = {};
   const linked: string[] = [];
   for (const path of [...copy, ...link].filter(isRelativePath)) {
@@ -38,7 +38,7 @@ export async function fillWorktree(worktree: string, { copy, link }: Filling): P
     await mkdir(dirname(to), { recursive: true });
     if (copy.includes(path)) {
       await cp(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
-      copied[path] = (await digestOf(to)) ?? '';
+      copied[path] = (await readDigest(to)) ?? '';
     } else {
       await symlink(from, to);
       linked.push(path);
@@ -46,7 +46,7 @@ export async function fillWorktree(worktree: string, { copy, link }: Filling): P
     await hide(worktree, commonDir, path);
   }
   const all = { copied: { ...note.copied, ...copied }, linked: [...new Set([...note.linked, ...linked])] };
-  writeNote(gitDir, { ...note, ...all });
+  writeWorktreeNote(gitDir, { ...note, ...all });
   return { ok: true, value: { copied, linked } };
 }
 
@@ -54,7 +54,7 @@ export async function fillWorktree(worktree: string, { copy, link }: Filling): P
 async function hide(worktree: string, commonDir: string, path: string): Promise<void> {
   const ignored = await git(['check-ignore', '--quiet', '--', path], { cwd: worktree, answers: [1] });
   if (ignored.ok && ignored.value.code === 0) return;
-  await hideFromGit(commonDir, literalPattern(path));
+  await excludeFromGit(commonDir, literalPattern(path));
 }
 
 async function isTracked(worktree: string, path: string): Promise<boolean> {

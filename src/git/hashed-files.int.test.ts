@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { committedFiles } from './committed-files.ts';
-import { hashedFiles } from './hashed-files.ts';
+import { openCommittedFiles } from './committed-files.ts';
+import { openHashedFiles } from './hashed-files.ts';
 import { Scratch } from './scratch.cases.ts';
 
 let scratch: Scratch;
@@ -26,7 +26,7 @@ function overwrite(name: string, by: string): void {
 }
 
 it('lists and reads what git lists and reads', async () => {
-  const [hashed, plain] = [hashedFiles(repo, head), committedFiles(repo, head)];
+  const [hashed, plain] = [openHashedFiles(repo, head), openCommittedFiles(repo, head)];
   for (const path of ['', 'a', 'a/b', 'a/d.txt', 'top.txt', 'link', 'none', 'a/none/x', 'top.txt/x']) {
     const [ours, theirs] = [await hashed.list(path), await plain.list(path)];
     const byPath = (one: { path: string }, other: { path: string }) => (one.path < other.path ? -1 : 1);
@@ -38,11 +38,11 @@ it('lists and reads what git lists and reads', async () => {
 
 it('reads packed objects, and repositories with SHA-256', async () => {
   scratch.git(repo, 'repack', '-adq');
-  expect(await hashedFiles(repo, head).list('a')).toHaveLength(2);
+  expect(await openHashedFiles(repo, head).list('a')).toHaveLength(2);
   const other = join(scratch.folder, 'sha256');
   scratch.git(scratch.folder, 'init', '--quiet', '--object-format=sha256', other);
   scratch.commit(other, { 'a/x.txt': 'x\n' });
-  const files = hashedFiles(other, scratch.git(other, 'rev-parse', 'HEAD'));
+  const files = openHashedFiles(other, scratch.git(other, 'rev-parse', 'HEAD'));
   const [file] = await files.list('a/x.txt');
   expect(file && (await files.read(file))).toEqual({ ok: true, value: 'x\n' });
 });
@@ -58,14 +58,14 @@ describe('an object that was overwritten', () => {
       string,
     ];
     overwrite(name, other);
-    const files = hashedFiles(repo, head);
+    const files = openHashedFiles(repo, head);
     for (const file of await files.list(path)) await files.read(file);
     expect(files.damage?.problem).toMatchObject({ code: 'git/damaged-object', message: expect.stringContaining(name) });
   });
 
   it('(the commit) is noted', async () => {
     overwrite(head, scratch.git(repo, 'rev-parse', `${head}~1`));
-    const files = hashedFiles(repo, head);
+    const files = openHashedFiles(repo, head);
     expect(await files.list('')).toEqual([]);
     expect(files.damage?.problem.message).toContain(`commit ${head} is missing or damaged`);
   });
@@ -74,7 +74,7 @@ describe('an object that was overwritten', () => {
 it('notes an object that is missing', async () => {
   const name = scratch.git(repo, 'rev-parse', `${head}:top.txt`);
   rmSync(objectPath(name));
-  const files = hashedFiles(repo, head);
+  const files = openHashedFiles(repo, head);
   const [file] = await files.list('top.txt');
   expect(file && (await files.read(file))).toMatchObject({ ok: false, problem: { code: 'git/damaged-object' } });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommittedFile, CommittedFiles } from './committed-files.ts';
-import { DAMAGED } from './own/transfer-pack.ts';
-import { failed, git, type GitFailure, type GitResult } from './run-git.ts';
+import { DAMAGED_HINT } from './own/transfer-pack.ts';
+import { gitFailure, git, type GitFailure, type GitResult } from './run-git.ts';
 
 /** The files of one commit, each object hashed when it is read. */
 export interface HashedFiles extends CommittedFiles {
@@ -13,11 +13,11 @@ export interface HashedFiles extends CommittedFiles {
  * Reads files of a commit from a user's repository without trusting it: git itself believes a loose object that was overwritten. The
  * commit, its folders and its files are hashed here. For a few small files this is much quicker than a copy of the whole history.
  */
-export function hashedFiles(repository: string, commit: string): HashedFiles {
-  return new Reader(repository, commit);
+export function openHashedFiles(repository: string, commit: string): HashedFiles {
+  return new ObjectReader(repository, commit);
 }
 
-class Reader implements HashedFiles {
+class ObjectReader implements HashedFiles {
   readonly #repository: string;
   readonly #commit: string;
   #damage: GitFailure | undefined;
@@ -43,7 +43,7 @@ class Reader implements HashedFiles {
   async read({ object }: CommittedFile): Promise<GitResult<string>> {
     const bytes = (await this.#readObjects('blob', [object])).get(object);
     return bytes === undefined
-      ? (this.#damage ?? failed('git/damaged-object', `object ${object} cannot be read`, DAMAGED))
+      ? (this.#damage ?? gitFailure('git/damaged-object', `object ${object} cannot be read`, DAMAGED_HINT))
       : { ok: true, value: bytes.toString('utf8') };
   }
 
@@ -97,7 +97,11 @@ class Reader implements HashedFiles {
     if (lost !== undefined && this.#damage === undefined) {
       const about = lost === this.#commit ? `commit ${lost}` : `object ${lost} (part of ${this.#commit})`;
       const why = ran.ok ? 'its content has another name, or it is not there' : ran.problem.message;
-      this.#damage = failed('git/damaged-object', `${about} is missing or damaged in the repository: ${why}`, DAMAGED);
+      this.#damage = gitFailure(
+        'git/damaged-object',
+        `${about} is missing or damaged in the repository: ${why}`,
+        DAMAGED_HINT,
+      );
     }
     return found;
   }

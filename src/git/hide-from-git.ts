@@ -5,7 +5,7 @@ import { join } from 'node:path';
  * Keeps something out of git's sight. The repository's own exclude file does that for all its worktrees and is nobody's to
  * commit; the user's `.gitignore` is left alone.
  */
-export async function hideFromGit(commonDir: string, ...patterns: readonly string[]): Promise<void> {
+export async function excludeFromGit(commonDir: string, ...patterns: readonly string[]): Promise<void> {
   const folder = join(commonDir, 'info');
   const path = join(folder, 'exclude');
   const before = await readFile(path, 'utf8').catch(() => '');

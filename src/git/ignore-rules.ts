@@ -1,14 +1,14 @@
 import { dirname } from 'node:path/posix';
-import { git, type GitResult, type Place } from './run-git.ts';
+import { git, type GitResult, type GitLocation } from './run-git.ts';
 
 /** One file of rules, and the folder that its rules are about; empty for the top. */
-export interface RuleFile {
+export interface IgnoreFile {
   readonly folder: string;
   readonly text: string;
 }
 
 /** Every `.gitignore` of a commit: what was agreed on there, whatever the files of a worktree say now. */
-export async function readRulesAt(repository: Place, commit: string): Promise<GitResult<RuleFile[]>> {
+export async function readIgnoreFiles(repository: GitLocation, commit: string): Promise<GitResult<IgnoreFile[]>> {
   const listed = await git(['ls-tree', '-r', '-z', '--full-tree', commit], { cwd: repository, maxBytes: MOST_BYTES });
   if (!listed.ok) return listed;
   const found = listed.value.stdout.split('\0').flatMap((line) => {
@@ -16,7 +16,7 @@ export async function readRulesAt(repository: Place, commit: string): Promise<Gi
     const [, sha, path = ''] = /^100\d{3} blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
     return sha !== undefined && /(?:^|\/)\.gitignore$/.test(path) ? [{ sha, path }] : [];
   });
-  const rules: RuleFile[] = [];
+  const rules: IgnoreFile[] = [];
   for (const { sha, path } of found) {
     const text = await git(['cat-file', 'blob', sha], { cwd: repository });
     if (!text.ok) return text;
@@ -31,8 +31,8 @@ const MOST_BYTES = 128 * 1024 * 1024;
  * All rules as one file, in which the last that matches counts: those of deeper folders come later, as git takes them to be stronger.
  * Rules for the whole repository are given first.
  */
-export function joinRules(everywhere: readonly string[], files: readonly RuleFile[]): string {
-  const depth = ({ folder }: RuleFile): number => (folder === '' ? 0 : folder.split('/').length);
+export function joinIgnoreRules(everywhere: readonly string[], files: readonly IgnoreFile[]): string {
+  const depth = ({ folder }: IgnoreFile): number => (folder === '' ? 0 : folder.split('/').length);
   const inOrder = files.toSorted((a, b) => depth(a) - depth(b));
   const lines = inOrder.flatMap(({ folder, text }) => linesOf(text).map((line) => anchor(folder, line)));
   return [...everywhere.flatMap(linesOf), ...lines].map((line) => `${line}\n`).join('');

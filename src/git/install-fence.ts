@@ -1,12 +1,19 @@
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { FENCE_FILE, fencePath, readFence, renderFence, writeWhole, type Fence } from './fence.ts';
-import { CREATED_FILE, FENCE_SCRIPT, HOOK_NAMES, HOOKS_FOLDER, PASS_ON, RARE_HOOK_NAMES } from './fence-hooks.ts';
+import { FENCE_FILE, fencePath, readFence, renderFence, rewriteFile, type Fence } from './fence.ts';
+import {
+  CREATED_BRANCHES_FILE,
+  FENCE_SCRIPT,
+  HOOK_NAMES,
+  HOOKS_FOLDER,
+  PASS_ON_FILE,
+  RARE_HOOK_NAMES,
+} from './fence-hooks.ts';
 import { setFenceConfig, unsetFenceConfig } from './fence-config.ts';
 import { findMainBranch, findRepository, type Repository } from './repository.ts';
-import { failed, gitLines, type GitResult } from './run-git.ts';
+import { gitFailure, gitLines, type GitResult } from './run-git.ts';
 import { enableWorktreeConfig, readConfig } from './worktree-config.ts';
-import { releaseMade } from './worktrees.ts';
+import { unlockCompletedWorktree } from './worktrees.ts';
 
 export interface FenceRequest {
   readonly stateDir: string;
@@ -47,18 +54,18 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
   };
   const odd = Object.values(fence).find((value) => /[\n\r]/.test(String(value)));
   if (odd !== undefined)
-    return failed('git/odd-path', `a line break in '${odd}'`, 'Choose a path without line breaks.');
+    return gitFailure('git/odd-path', `a line break in '${odd}'`, 'Choose a path without line breaks.');
   const rare = await findRareHooks(worktree, fence);
   if (!rare.ok) return rare;
-  const passOn = rare.value.includes('reference-transaction') ? [PASS_ON] : [];
+  const passOn = rare.value.includes('reference-transaction') ? [PASS_ON_FILE] : [];
   writeHooks(hooksPath, [...HOOK_NAMES, ...rare.value, ...passOn]);
   // What an earlier claim created was there when this one began.
   if (earlier?.taskId !== fence.taskId || earlier.epoch !== fence.epoch)
-    rmSync(join(gitDir, CREATED_FILE), { force: true });
-  writeWhole(join(gitDir, FENCE_FILE), renderFence(fence));
+    rmSync(join(gitDir, CREATED_BRANCHES_FILE), { force: true });
+  rewriteFile(join(gitDir, FENCE_FILE), renderFence(fence));
   const set = await setFenceConfig(worktree, hooksPath);
   if (!set.ok) return set;
-  await releaseMade(gitDir);
+  await unlockCompletedWorktree(gitDir);
   return { ok: true, value: fence };
 }
 
@@ -80,7 +87,7 @@ export async function uninstallFence(worktree: string): Promise<GitResult<void>>
   const { gitDir } = found.value;
   const restored = await unsetFenceConfig(worktree, readFence(gitDir)?.ownHooksPath ?? '');
   if (!restored.ok) return restored;
-  rmSync(join(gitDir, CREATED_FILE), { force: true });
+  rmSync(join(gitDir, CREATED_BRANCHES_FILE), { force: true });
   rmSync(join(gitDir, HOOKS_FOLDER), { recursive: true, force: true });
   rmSync(join(gitDir, FENCE_FILE), { force: true });
   return { ok: true, value: undefined };
@@ -102,7 +109,7 @@ async function findLinked(worktree: string): Promise<GitResult<Repository>> {
   const found = await findRepository(worktree);
   if (!found.ok || found.value.gitDir !== found.value.commonDir) return found;
   const hint = 'Fences stand in linked worktrees, which belong to one task.';
-  return failed('git/main-worktree', `'${worktree}' is the main worktree`, hint);
+  return gitFailure('git/main-worktree', `'${worktree}' is the main worktree`, hint);
 }
 
 /** A hook that is not there, if only for a moment, lets everything through: so the script is replaced, never removed. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commitsSince, hasCommit, isAncestor } from './commits.ts';
+import { readCommitsSince, hasCommit, isAncestor } from './commits.ts';
 import { findLanding } from './landing.ts';
 import { findRevert } from './reverted.ts';
 import { codeOf, Scratch, valueOf } from './scratch.cases.ts';
@@ -41,7 +41,7 @@ describe('commits', () => {
     expect(valueOf(await isAncestor(repo, work, 'main'))).toBe(false);
     expect(codeOf(await isAncestor(repo, '0'.repeat(40), 'main'))).toBe('git/failed');
     expect(codeOf(await isAncestor(repo, '--all', 'main'))).toBe('git/failed');
-    const since = valueOf(await commitsSince(repo, 'main', 'work'));
+    const since = valueOf(await readCommitsSince(repo, 'main', 'work'));
     expect(since).toHaveLength(2);
     expect(since.at(-1)).toBe(work);
   });

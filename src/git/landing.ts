@@ -1,6 +1,6 @@
-import { changedPaths, sideOf } from './changed-paths.ts';
+import { readChangedPaths, readChangeSide } from './changed-paths.ts';
 import { findMergeBase, isAncestor } from './commits.ts';
-import { git, gitLines, type GitResult, type Place } from './run-git.ts';
+import { git, gitLines, type GitResult, type GitLocation } from './run-git.ts';
 
 /** How work came onto the main branch, whoever merged it. */
 export interface Landing {
@@ -16,7 +16,11 @@ const MAX_COMMITS = 2_000;
 const MAX_PATCH_BYTES = 64 * 1024 * 1024;
 
 /** How the work up to `sha` came onto the main branch; null where it is not there. */
-export async function findLanding(repository: Place, sha: string, main: string): Promise<GitResult<Landing | null>> {
+export async function findLanding(
+  repository: GitLocation,
+  sha: string,
+  main: string,
+): Promise<GitResult<Landing | null>> {
   const ancestor = await isAncestor(repository, sha, main);
   if (!ancestor.ok) return ancestor;
   if (ancestor.value) return landingOfAncestor(repository, sha, main);
@@ -25,7 +29,7 @@ export async function findLanding(repository: Place, sha: string, main: string):
   return findCopy(repository, sha, main, base.value);
 }
 
-async function landingOfAncestor(repository: Place, sha: string, main: string): Promise<GitResult<Landing>> {
+async function landingOfAncestor(repository: GitLocation, sha: string, main: string): Promise<GitResult<Landing>> {
   const range = ['--end-of-options', main, `^${sha}`, '--'];
   const trunk = await gitLines(['rev-list', '--first-parent', ...range], { cwd: repository });
   if (!trunk.ok) return trunk;
@@ -45,12 +49,12 @@ async function landingOfAncestor(repository: Place, sha: string, main: string): 
 
 /** Work that was copied instead of merged: as one commit with the same patch, commit by commit, or by the look of it. */
 async function findCopy(
-  repository: Place,
+  repository: GitLocation,
   sha: string,
   main: string,
   base: string,
 ): Promise<GitResult<Landing | null>> {
-  const paths = await changedPaths(repository, base, sha);
+  const paths = await readChangedPaths(repository, base, sha);
   if (!paths.ok || paths.value.length === 0) return paths.ok ? { ok: true, value: null } : paths;
   const squashed = await findSamePatch(repository, sha, main, base);
   if (!squashed.ok || squashed.value !== null) {
@@ -59,14 +63,14 @@ async function findCopy(
   const unmatched = await git(['cherry', '--end-of-options', main, sha, base], { cwd: repository });
   if (!unmatched.ok) return unmatched;
   if (!unmatched.value.stdout.includes('+')) return { ok: true, value: { how: 'rebase', commit: null, base } };
-  const side = await sideOf(repository, base, sha, main);
+  const side = await readChangeSide(repository, base, sha, main);
   if (!side.ok) return side;
   return { ok: true, value: side.value === 'after' ? { how: 'squash', commit: null, base } : null };
 }
 
 /** The commit on the main branch with the same patch as the whole of the work. */
 async function findSamePatch(
-  repository: Place,
+  repository: GitLocation,
   sha: string,
   main: string,
   base: string,
@@ -89,7 +93,7 @@ interface PatchId {
   readonly commit: string;
 }
 
-async function patchIds(repository: Place, of: readonly string[], input?: string): Promise<GitResult<PatchId[]>> {
+async function patchIds(repository: GitLocation, of: readonly string[], input?: string): Promise<GitResult<PatchId[]>> {
   const options = { cwd: repository, maxBytes: MAX_PATCH_BYTES };
   const asked = ['diff-tree', '-p', '-r', '--no-ext-diff', '--no-textconv', '--no-color', ...of];
   const patch = await git(asked, input === undefined ? options : { ...options, input });
@@ -100,7 +104,7 @@ async function patchIds(repository: Place, of: readonly string[], input?: string
   return { ok: true, value: ids };
 }
 
-async function parentsOf(repository: Place, commit: string): Promise<string[]> {
+async function parentsOf(repository: GitLocation, commit: string): Promise<string[]> {
   const line = await gitLines(['rev-list', '--parents', '--max-count=1', commit, '--'], { cwd: repository });
   return line.ok ? (line.value[0]?.split(' ').slice(1) ?? []) : [];
 }

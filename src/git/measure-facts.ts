@@ -1,15 +1,15 @@
 import { access } from 'node:fs/promises';
-import type { Facts, TaskView } from './reconcile.ts';
+import type { MeasuredFacts, RecordedTask } from './reconcile.ts';
 import { isAncestor } from './commits.ts';
-import { findMainBranch, findSha, type MainBranch } from './repository.ts';
-import type { OwnCopy } from './own/import-commits.ts';
-import { gitLines, type GitResult, type OwnPlace } from './run-git.ts';
-import { findUndisputed } from './undisputed.ts';
+import { findMainBranch, findSha, type MainBranchHead } from './repository.ts';
+import type { OwnRepositoryImporter } from './own/import-commits.ts';
+import { gitLines, type GitResult, type OwnGitFolder } from './run-git.ts';
+import { findUnrevertedCommits } from './undisputed.ts';
 import { readMainHistory, readWorkFact, type MainHistory, type WorkFact, type WorkPlaces } from './work-facts.ts';
 
 export interface MeasureOptions {
   /** Baton's own copy of the commits. */
-  readonly own: Pick<OwnCopy, 'with'>;
+  readonly own: Pick<OwnRepositoryImporter, 'with'>;
   readonly mainBranch?: string;
   /** Sessions whose process is known to have ended: processes are not this room's business. */
   readonly deadSessions: ReadonlySet<string>;
@@ -23,9 +23,9 @@ const THOROUGH = 50;
 /** Measures what reconciliation compares the tasks with. Tasks are given oldest first. It only reads. */
 export async function measureFacts(
   repository: string,
-  tasks: readonly TaskView[],
+  tasks: readonly RecordedTask[],
   options: MeasureOptions,
-): Promise<GitResult<Facts>> {
+): Promise<GitResult<MeasuredFacts>> {
   const main = await findMainBranch(repository, options.mainBranch);
   if (!main.ok) return main;
   const places = { repository, own: options.own };
@@ -40,8 +40,8 @@ export async function measureFacts(
 
 async function measureWork(
   places: WorkPlaces,
-  tasks: readonly TaskView[],
-  main: MainBranch,
+  tasks: readonly RecordedTask[],
+  main: MainBranchHead,
   thorough: number,
 ): Promise<GitResult<Map<string, WorkFact>>> {
   const { repository } = places;
@@ -49,12 +49,12 @@ async function measureWork(
   if (!own.ok) return own;
   const newest = await findNewest(own.value, main);
   const history = await readMainHistory(repository, main.ref, newest);
-  const undisputed = await findUndisputed(own.value, newest);
+  const undisputed = await findUnrevertedCommits(own.value, newest);
   if (!undisputed.ok) return undisputed;
   const branches = await readBranches(repository);
   if (!branches.ok) return branches;
   const recent = new Set(tasks.filter(({ status }) => status === 'done').slice(-thorough));
-  const isSettled = ({ status, record, mergeSha }: TaskView) =>
+  const isSettled = ({ status, record, mergeSha }: RecordedTask) =>
     status === 'done' && (record === null || undisputed.value.has(mergeSha ?? record.commitSha));
   const open = tasks.filter((task) => recent.has(task) || !isSettled(task));
   const work = new Map<string, WorkFact>();
@@ -70,7 +70,7 @@ async function measureWork(
 }
 
 /** What GitHub merged last is in our copy of its branch, if the main branch here could not follow. */
-async function findNewest(own: OwnPlace, { name, sha }: MainBranch): Promise<string> {
+async function findNewest(own: OwnGitFolder, { name, sha }: MainBranchHead): Promise<string> {
   const there = await findSha(own, `refs/remotes/origin/${name}`);
   const ahead = there === null ? null : await isAncestor(own, sha, there);
   return there !== null && ahead?.ok === true && ahead.value ? there : sha;
@@ -78,7 +78,7 @@ async function findNewest(own: OwnPlace, { name, sha }: MainBranch): Promise<str
 
 async function measureTask(
   places: WorkPlaces,
-  task: TaskView,
+  task: RecordedTask,
   branches: ReadonlyMap<string, string>,
   history: MainHistory,
 ): Promise<GitResult<WorkFact | null>> {

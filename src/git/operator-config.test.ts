@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identityOf } from './operator-config.ts';
+import { operatorIdentity } from './operator-config.ts';
 
 const USER = [
   ['user.name', 'Ada'],
@@ -9,22 +9,25 @@ const USER = [
 describe('who is named in a commit of Baton', () => {
   it('is the operator, as author and as committer', () => {
     const ada = { name: 'Ada', email: 'ada@example.org' };
-    expect([identityOf('author', new Map(USER), {}), identityOf('committer', new Map(USER), {})]).toEqual([ada, ada]);
+    expect([operatorIdentity('author', new Map(USER), {}), operatorIdentity('committer', new Map(USER), {})]).toEqual([
+      ada,
+      ada,
+    ]);
   });
 
   it('may be somebody else in one of the two, by configuration or environment', () => {
     const config = new Map([...USER, ['author.name', 'Grace'], ['author.email', 'grace@example.org']] as const);
-    expect(identityOf('author', config, {}).name).toBe('Grace');
-    expect(identityOf('committer', config, {}).name).toBe('Ada');
+    expect(operatorIdentity('author', config, {}).name).toBe('Grace');
+    expect(operatorIdentity('committer', config, {}).name).toBe('Ada');
     const env = { GIT_AUTHOR_NAME: 'Joan', GIT_AUTHOR_EMAIL: 'joan@example.org' };
-    expect(identityOf('author', config, env)).toEqual({ name: 'Joan', email: 'joan@example.org' });
-    expect(identityOf('committer', config, env).name).toBe('Ada');
+    expect(operatorIdentity('author', config, env)).toEqual({ name: 'Joan', email: 'joan@example.org' });
+    expect(operatorIdentity('committer', config, env).name).toBe('Ada');
   });
 
   it('is Baton if git knows no operator, or only half of one', () => {
     const baton = { name: 'Baton', email: 'baton@localhost' };
-    expect(identityOf('author', new Map(), {})).toEqual(baton);
-    expect(identityOf('author', new Map([['user.name', 'Ada']]), {})).toEqual(baton);
-    expect(identityOf('committer', new Map([...USER, ['committer.name', '']]), {})).toEqual(baton);
+    expect(operatorIdentity('author', new Map(), {})).toEqual(baton);
+    expect(operatorIdentity('author', new Map([['user.name', 'Ada']]), {})).toEqual(baton);
+    expect(operatorIdentity('committer', new Map([...USER, ['committer.name', '']]), {})).toEqual(baton);
   });
 });

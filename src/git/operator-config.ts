@@ -35,7 +35,7 @@ async function readNow(): Promise<OperatorConfig> {
 }
 
 /** Some of the settings, as arguments of git. */
-export function settingsOf(config: OperatorConfig, isWanted: (name: string) => boolean): string[] {
+export function settingArguments(config: OperatorConfig, isWanted: (name: string) => boolean): string[] {
   return [...config].filter(([name]) => isWanted(name)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
@@ -44,24 +44,24 @@ export function settingsOf(config: OperatorConfig, isWanted: (name: string) => b
  * configuration, as in a checkout of theirs, or only those that are named.
  */
 export function conversionSettings(config: OperatorConfig, filters: readonly string[] | 'all'): string[] {
-  return settingsOf(config, (name) => {
+  return settingArguments(config, (name) => {
     if (name === 'core.autocrlf' || name === 'core.eol') return true;
     const [, filter] = /^filter\.(.+)\.(?:clean|smudge|process|required)$/.exec(name) ?? [];
     return filter !== undefined && (filters === 'all' || filters.includes(filter));
   });
 }
 
-export interface Identity {
+export interface GitIdentity {
   readonly name: string;
   readonly email: string;
 }
 
 /** The author or committer of what Baton commits: the operator, or Baton if git knows no operator. */
-export function identityOf(
+export function operatorIdentity(
   part: 'author' | 'committer',
   config: OperatorConfig,
   env: NodeJS.ProcessEnv = process.env,
-): Identity {
+): GitIdentity {
   const variable = `GIT_${part.toUpperCase()}`;
   const name = env[`${variable}_NAME`] ?? config.get(`${part}.name`) ?? config.get('user.name');
   const email = env[`${variable}_EMAIL`] ?? config.get(`${part}.email`) ?? config.get('user.email');
@@ -71,9 +71,9 @@ export function identityOf(
 }
 
 /** How the operator signs commits, as arguments of git; undefined if they do not. */
-export function signingOf(config: OperatorConfig): readonly string[] | undefined {
+export function signingArguments(config: OperatorConfig): readonly string[] | undefined {
   if (!/^(?:true|yes|on|1)$/i.test(config.get('commit.gpgsign') ?? '')) return undefined;
-  return settingsOf(config, (name) => name === 'user.signingkey' || name.startsWith('gpg.'));
+  return settingArguments(config, (name) => name === 'user.signingkey' || name.startsWith('gpg.'));
 }
 
 /** For git in Baton's own repository, if it must reach another host: how to log in is in the operator's own configuration. */

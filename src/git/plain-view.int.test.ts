@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorktree } from './create-worktree.ts';
 import { fillWorktree } from './fill-worktree.ts';
 import { measureChange } from './measures/measure-change.ts';
-import { OwnCopy } from './own/import-commits.ts';
-import { lookPlainly } from './plain-view.ts';
+import { OwnRepositoryImporter } from './own/import-commits.ts';
+import { withUnhiddenFiles } from './plain-view.ts';
 import { removeWorktree } from './remove-worktree.ts';
 import { Scratch, valueOf } from './scratch.cases.ts';
 import { describeContent, readWorktreeContent } from './worktree-content.ts';
-import { keepOrigin } from './worktree-origin.ts';
+import { recordOrigin } from './worktree-origin.ts';
 
 const NOTHING = { copied: {}, linked: [] };
 const BASE = {
@@ -33,13 +33,17 @@ beforeEach(async () => {
   scratch.write(repo, { '.git/info/exclude': '*.local\n' });
   stateDir = join(scratch.folder, 'state');
   path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t1', base: 'main' })).path;
-  valueOf(await keepOrigin(stateDir, path, NOTHING));
+  valueOf(await recordOrigin(stateDir, path, NOTHING));
 });
 afterEach(() => scratch.remove());
 
 const measured = async (): Promise<string[]> =>
   valueOf(
-    await measureChange(path, { base, stateDir, own: new OwnCopy({ stateDir, projectId: 'p', path: repo }) }),
+    await measureChange(path, {
+      base,
+      stateDir,
+      own: new OwnRepositoryImporter({ stateDir, projectId: 'p', path: repo }),
+    }),
   ).files.map((file) => `${file.action} ${file.path}`);
 
 const held = async (): Promise<string> =>
@@ -189,7 +193,7 @@ describe('nothing in a worktree is hidden', () => {
   it('in the note of what Baton copied: only what was on record when it did counts', async () => {
     scratch.write(repo, { '.env.local': 'TOKEN=repository' });
     const filled = valueOf(await fillWorktree(path, { copy: ['.env.local'], link: [] }));
-    valueOf(await keepOrigin(stateDir, path, filled));
+    valueOf(await recordOrigin(stateDir, path, filled));
     expect(await held()).toBe('');
     scratch.write(path, { '.env.local': 'TOKEN=precious' });
     const note = join(scratch.git(path, 'rev-parse', '--absolute-git-dir'), 'baton-workspace.json');
@@ -198,7 +202,7 @@ describe('nothing in a worktree is hidden', () => {
       JSON.stringify({ copied: { '.env.local': 'forged', 'new.txt': 'forged' }, linked: ['new.txt'] }),
     );
     scratch.write(path, { 'new.txt': 'x' });
-    valueOf(await keepOrigin(stateDir, path, valueOf(await fillWorktree(path, { copy: ['.env.local'], link: [] }))));
+    valueOf(await recordOrigin(stateDir, path, valueOf(await fillWorktree(path, { copy: ['.env.local'], link: [] }))));
     expect(await measured()).toEqual(['created new.txt']);
     expect(await held()).toBe('1 untracked, 1 configured');
   });
@@ -228,7 +232,7 @@ describe('what is ignored from the beginning', () => {
       '.baton/session/mission.yaml': '',
     });
     symlinkSync('nowhere', join(path, 'sub/link'));
-    const plain = valueOf(await lookPlainly(path, { stateDir, rulesAt: base }, async (view) => view.untracked()));
+    const plain = valueOf(await withUnhiddenFiles(path, { stateDir, rulesAt: base }, async (view) => view.untracked()));
     const git = scratch.git(path, 'ls-files', '--others', '--exclude-standard', '-z').split('\0').filter(Boolean);
     expect(plain.toSorted()).toEqual(git.toSorted());
     expect(plain.length).toBe(9);
@@ -244,14 +248,14 @@ describe('what is ignored from the beginning', () => {
     scratch.write(repo, { '.git/info/exclude': '*.local\n*.txt\n' });
     const first = path;
     path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
-    valueOf(await keepOrigin(stateDir, path, NOTHING));
+    valueOf(await recordOrigin(stateDir, path, NOTHING));
     scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
     expect([await measured(), await held()]).toEqual([['created new.txt'], '1 untracked']);
     valueOf(await removeWorktree(repo, first, { stateDir }));
     rmSync(join(path, 'new.txt'));
     valueOf(await removeWorktree(repo, path, { stateDir }));
     path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t3', base: 'main' })).path;
-    valueOf(await keepOrigin(stateDir, path, NOTHING));
+    valueOf(await recordOrigin(stateDir, path, NOTHING));
     scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
     expect(await measured()).toEqual(['created new.txt']);
   });
@@ -266,7 +270,7 @@ describe('what is ignored from the beginning', () => {
     valueOf(await removeWorktree(repo, path, { stateDir }));
     scratch.write(repo, { '.git/info/exclude': '*.mine\n' });
     path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t1', base: 'main' })).path;
-    valueOf(await keepOrigin(stateDir, path, NOTHING));
+    valueOf(await recordOrigin(stateDir, path, NOTHING));
     scratch.write(path, { 'a.local': 'x', 'a.mine': 'x' });
     expect(await measured()).toEqual(['created a.local']);
   });
@@ -276,7 +280,7 @@ it('leaves a checkout alone that was sparse from the beginning, but for what is 
   scratch.git(repo, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
   path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
   scratch.git(path, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
-  valueOf(await keepOrigin(stateDir, path, NOTHING));
+  valueOf(await recordOrigin(stateDir, path, NOTHING));
   expect([await measured(), await held()]).toEqual([[], '']);
   scratch.write(path, { 'sub/tracked.txt': 'changed' });
   expect(await measured()).toEqual(['modified sub/tracked.txt']);
@@ -285,12 +289,12 @@ it('leaves a checkout alone that was sparse from the beginning, but for what is 
 it('goes by what the repository said about its files before agents worked there, not by what an agent sets', async () => {
   stateDir = join(scratch.folder, 'state-2');
   scratch.git(repo, 'config', 'core.autocrlf', 'true');
-  valueOf(await keepOrigin(stateDir, path, NOTHING));
+  valueOf(await recordOrigin(stateDir, path, NOTHING));
   scratch.write(path, { 'tracked.txt': 'as it was\r\n' });
   expect(await measured()).toEqual([]);
   scratch.git(repo, 'config', 'core.fileMode', 'false');
   path = valueOf(await createWorktree(repo, { stateDir, branch: 'feature/later', base: 'main' })).path;
-  valueOf(await keepOrigin(stateDir, path, NOTHING));
+  valueOf(await recordOrigin(stateDir, path, NOTHING));
   chmodSync(join(path, 'tracked.txt'), 0o755);
   expect(await measured()).toEqual(['modified tracked.txt']);
 });

@@ -1,15 +1,15 @@
 import { lstat, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SESSION_FOLDER, WORKTREES } from './hide-worktrees.ts';
-import { joinRules, literalPattern, readRulesAt } from './ignore-rules.ts';
-import { withLookFolder } from './own/look-folder.ts';
+import { SESSION_FOLDER, WORKTREES_FOLDER } from './hide-worktrees.ts';
+import { joinIgnoreRules, literalPattern, readIgnoreFiles } from './ignore-rules.ts';
+import { withInspectionFolder } from './own/look-folder.ts';
 import type { OwnRepository } from './own/own-repository.ts';
 import { conversionSettings, readOperatorConfig } from './operator-config.ts';
-import { failed, git, gitText, type GitResult, type OwnPlace } from './run-git.ts';
+import { gitFailure, git, gitText, type GitResult, type OwnGitFolder } from './run-git.ts';
 import { readOrigin, type WorktreeOrigin } from './worktree-origin.ts';
 
 /** A worktree as it is, whatever the agent that works there has configured git not to look at. */
-export interface PlainView {
+export interface UnhiddenFiles {
   /** What a command of git lists with `-z`. */
   list(...args: readonly string[]): Promise<GitResult<string[]>>;
   /** Files that git does not have and that were not to be ignored to begin with; those in repositories inside of it one by one. */
@@ -18,7 +18,7 @@ export interface PlainView {
   readonly submodules: readonly string[];
 }
 
-export interface Looking {
+export interface UnhiddenFilesOptions {
   readonly stateDir: string;
   /** The commit whose `.gitignore` files count; null if there is none. */
   readonly rulesAt: string | null;
@@ -32,27 +32,27 @@ export interface Looking {
  * another folder as its work tree. None of its configuration is read, so none of its filters, monitors or hooks runs; filters of the
  * operator's own configuration do. It only reads: the index is looked at in a copy.
  */
-export async function lookPlainly<T>(
+export async function withUnhiddenFiles<T>(
   worktree: string,
-  { stateDir, rulesAt, own }: Looking,
-  look: (view: PlainView) => Promise<GitResult<T>>,
+  { stateDir, rulesAt, own }: UnhiddenFilesOptions,
+  look: (view: UnhiddenFiles) => Promise<GitResult<T>>,
 ): Promise<GitResult<T>> {
   const asked = ['rev-parse', '--path-format=absolute', '--show-object-format', '--git-common-dir', '--git-dir'];
   const found = await gitText(asked, { cwd: worktree });
   if (!found.ok) return found;
   const [format, commonDir, gitDir] = found.value.split('\n');
   if (commonDir === undefined || gitDir === undefined || (format !== 'sha1' && format !== 'sha256'))
-    return failed('git/odd-path', `'${worktree}' has an odd git folder`, 'Check its .git file.');
+    return gitFailure('git/odd-path', `'${worktree}' has an odd git folder`, 'Check its .git file.');
   const origin = readOrigin(stateDir, gitDir);
-  const rules = rulesAt === null ? { ok: true as const, value: [] } : await readRulesAt(own ?? worktree, rulesAt);
+  const rules = rulesAt === null ? { ok: true as const, value: [] } : await readIgnoreFiles(own ?? worktree, rulesAt);
   if (!rules.ok) return rules;
-  const settings = [...CAREFULLY, ...conversionSettings(await readOperatorConfig(), 'all'), ...origin.settings];
+  const settings = [...SAFE_SETTINGS, ...conversionSettings(await readOperatorConfig(), 'all'), ...origin.settings];
   const objects = [...(own === undefined ? [] : [own.objects]), join(commonDir, 'objects')];
-  return withLookFolder({ stateDir, gitDir, worktree, format, objects, index: 'copy' }, async (place) => {
+  return withInspectionFolder({ stateDir, gitDir, worktree, format, objects, index: 'copy' }, async (place) => {
     const hidden = join(place.gitDir, 'hidden');
-    const own = [`/${WORKTREES}/`, `/${SESSION_FOLDER}/`, ...Object.keys(origin.copied), ...origin.linked];
+    const own = [`/${WORKTREES_FOLDER}/`, `/${SESSION_FOLDER}/`, ...Object.keys(origin.copied), ...origin.linked];
     const last = own.map((path, i) => (i < 2 ? path : literalPattern(path))).join('\n');
-    await writeFile(hidden, joinRules([origin.excludes], rules.value) + joinRules([last], []));
+    await writeFile(hidden, joinIgnoreRules([origin.excludes], rules.value) + joinIgnoreRules([last], []));
     const run = async (args: readonly string[], input?: string): Promise<GitResult<string[]>> =>
       listOf([...settings, ...args], place, input);
     const cleared = await clearMarks(worktree, origin, run);
@@ -66,7 +66,7 @@ export async function lookPlainly<T>(
 }
 
 /** Git compares all that it knows of a file before it takes it to be unchanged. */
-const CAREFULLY = [
+const SAFE_SETTINGS = [
   'core.trustctime=true',
   'core.checkStat=default',
   'core.ignoreStat=false',
@@ -74,7 +74,7 @@ const CAREFULLY = [
 ].flatMap((setting) => ['-c', setting]);
 const MOST_BYTES = 128 * 1024 * 1024;
 
-async function listOf(args: readonly string[], cwd: OwnPlace, input?: string): Promise<GitResult<string[]>> {
+async function listOf(args: readonly string[], cwd: OwnGitFolder, input?: string): Promise<GitResult<string[]>> {
   const given = input === undefined ? {} : { input };
   const ran = await git(args, { cwd, maxBytes: MOST_BYTES, ...given });
   return ran.ok ? { ok: true, value: ran.value.stdout.split('\0').filter((field) => field !== '') } : ran;

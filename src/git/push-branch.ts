@@ -1,10 +1,10 @@
 import { isAncestor } from './commits.ts';
 import { findSha } from './repository.ts';
 import { operatorEnvironment } from './operator-config.ts';
-import { ownGit } from './own/own-git.ts';
+import { runOwnGit } from './own/own-git.ts';
 import type { OwnRepository } from './own/own-repository.ts';
 import { findRemoteUrl } from './remote-url.ts';
-import { failed, type GitFailure, type GitOptions, type GitOutput, type GitResult } from './run-git.ts';
+import { gitFailure, type GitFailure, type GitOptions, type GitOutput, type GitResult } from './run-git.ts';
 
 export interface Push {
   readonly remote: string;
@@ -75,7 +75,7 @@ export async function fetchBranch(
   if (!fetched.ok) return unreachable({ remote }, fetched);
   const sha = await findSha(own, copy);
   return sha === null
-    ? failed('git/no-main-branch', `'${remote}' has no branch '${branch}'`, 'Check `into` under [merge].')
+    ? gitFailure('git/no-main-branch', `'${remote}' has no branch '${branch}'`, 'Check `into` under [merge].')
     : { ok: true, value: sha };
 }
 
@@ -121,7 +121,7 @@ async function reachAt(
   options: Pick<GitOptions, 'answers'> = {},
 ): Promise<GitResult<GitOutput>> {
   const asked = [...settings(push), ...command, '--', url, ...refs];
-  return ownGit(own, asked, { env: operatorEnvironment(), timeoutMs: PUSH_MS, ...options });
+  return runOwnGit(own, asked, { env: operatorEnvironment(), timeoutMs: PUSH_MS, ...options });
 }
 
 function settings({ config }: Pick<Push, 'config'>): string[] {
@@ -130,11 +130,11 @@ function settings({ config }: Pick<Push, 'config'>): string[] {
 
 function rejected({ remote, branch }: Pick<Push, 'remote' | 'branch'>, why: string): GitFailure {
   const hint = `Look at it: git fetch ${remote} ${branch}. Bring what is there into the task's branch, or delete it there, then try again.`;
-  return failed('git/push-rejected', `'${branch}' cannot be pushed to '${remote}': ${why}`, hint);
+  return gitFailure('git/push-rejected', `'${branch}' cannot be pushed to '${remote}': ${why}`, hint);
 }
 
 function unreachable({ remote }: Pick<Push, 'remote'>, { problem }: GitFailure): GitFailure {
-  return failed(
+  return gitFailure(
     'git/remote-unreachable',
     `'${remote}' does not answer: ${problem.message}`,
     `Check it by hand: git ls-remote ${remote}`,

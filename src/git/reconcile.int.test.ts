@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createWorktree } from './create-worktree.ts';
 import { measureFacts, type MeasureOptions } from './measure-facts.ts';
-import { OwnCopy } from './own/import-commits.ts';
-import { reconcile, type TaskView } from './reconcile.ts';
+import { OwnRepositoryImporter } from './own/import-commits.ts';
+import { findReconcileFindings, type RecordedTask } from './reconcile.ts';
 import { Scratch, valueOf } from './scratch.cases.ts';
 
 let scratch: Scratch;
@@ -77,7 +77,7 @@ it('finds missing worktrees and passes dead sessions on', async () => {
     await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t', base: 'main' }),
   );
   const claim = { epoch: 1, sessionId: 's1', holder: 'ada' };
-  const task: TaskView = { ...open(work('t1')), record: null, branch, worktree: path, claim };
+  const task: RecordedTask = { ...open(work('t1')), record: null, branch, worktree: path, claim };
   expect(await findings([task])).toEqual([]);
   rmSync(path, { recursive: true });
   expect(await findings([task], { deadSessions: new Set(['s1']) })).toEqual(['worktree-missing t1', 'session-dead t1']);
@@ -90,7 +90,7 @@ it('says so where there is no main branch yet', async () => {
 });
 
 /** A finished task with two commits on a branch of its own. */
-function work(id: string): TaskView {
+function work(id: string): RecordedTask {
   const branch = `feature/${id}`;
   scratch.git(repo, 'switch', '-q', '-c', branch);
   scratch.commit(repo, { [id]: '1\n' });
@@ -100,19 +100,19 @@ function work(id: string): TaskView {
   return { id, phase: 'COMPLETED', status: 'done', record, mergeSha: null, branch, worktree: null, claim: null };
 }
 
-function open(task: TaskView): TaskView {
+function open(task: RecordedTask): RecordedTask {
   return { ...task, phase: 'IMPLEMENTATION', status: 'in_progress' };
 }
 
-function fresh(name: string): Pick<TaskView, 'record' | 'branch'> {
+function fresh(name: string): Pick<RecordedTask, 'record' | 'branch'> {
   return { record: null, branch: `feature/${name}` };
 }
 
-async function findings(tasks: readonly TaskView[], options: Partial<MeasureOptions> = {}): Promise<string[]> {
+async function findings(tasks: readonly RecordedTask[], options: Partial<MeasureOptions> = {}): Promise<string[]> {
   const facts = valueOf(await measureFacts(repo, tasks, { own: ownOf(repo), deadSessions: new Set(), ...options }));
-  return reconcile(tasks, facts).map(({ kind, task_id }) => `${kind} ${task_id}`);
+  return findReconcileFindings(tasks, facts).map(({ kind, task_id }) => `${kind} ${task_id}`);
 }
 
-function ownOf(path: string): OwnCopy {
-  return new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: basename(path), path });
+function ownOf(path: string): OwnRepositoryImporter {
+  return new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: basename(path), path });
 }

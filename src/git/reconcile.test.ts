@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { reconcile, type Facts, type TaskView } from './reconcile.ts';
-import { undisputedOf } from './undisputed.ts';
+import { findReconcileFindings, type MeasuredFacts, type RecordedTask } from './reconcile.ts';
+import { unrevertedCommits } from './undisputed.ts';
 import type { WorkFact } from './work-facts.ts';
 
 const SHA = 'a'.repeat(40);
-const DONE: TaskView = {
+const DONE: RecordedTask = {
   id: 'P0.1.1',
   phase: 'COMPLETED',
   status: 'done',
@@ -14,7 +14,7 @@ const DONE: TaskView = {
   worktree: '/w/x',
   claim: null,
 };
-const OPEN: TaskView = { ...DONE, phase: 'READY_FOR_REVIEW', status: 'in_progress' };
+const OPEN: RecordedTask = { ...DONE, phase: 'READY_FOR_REVIEW', status: 'in_progress' };
 const landing = { how: 'merge', commit: 'b'.repeat(40), base: null } as const;
 
 describe('reconcile', () => {
@@ -33,14 +33,14 @@ describe('reconcile', () => {
       'commit aaaaaaaaaaaa was reverted on main: its files are as they were before',
     ],
   ])('says of a done task whose work is %j: %s', (fact, what) => {
-    const found = reconcile([DONE], facts({ work: new Map([['P0.1.1', fact]]) }));
+    const found = findReconcileFindings([DONE], facts({ work: new Map([['P0.1.1', fact]]) }));
     expect(found.map(({ message }) => message)).toEqual(what === undefined ? [] : [`P0.1.1 is done, but ${what}`]);
     expect(found.every(({ safe, action }) => !safe && action?.do === 'reinstate')).toBe(true);
   });
 
   it('finds a branch that was merged by hand, and leaves it to a person', () => {
     const work = new Map<string, WorkFact>([['P0.1.1', { state: 'on-main', sha: SHA, landing }]]);
-    expect(reconcile([OPEN], facts({ work }))).toEqual([
+    expect(findReconcileFindings([OPEN], facts({ work }))).toEqual([
       {
         kind: 'merged-by-hand',
         task_id: 'P0.1.1',
@@ -51,27 +51,27 @@ describe('reconcile', () => {
       },
     ]);
     for (const fact of [{ state: 'missing' }, { state: 'nowhere' }] as const) {
-      expect(reconcile([OPEN], facts({ work: new Map([['P0.1.1', fact]]) }))).toEqual([]);
+      expect(findReconcileFindings([OPEN], facts({ work: new Map([['P0.1.1', fact]]) }))).toEqual([]);
     }
   });
 
   it('finds missing worktrees of what is still to be done', () => {
     const missingWorktrees = new Set(['/w/x']);
-    const [found, ...rest] = reconcile([DONE, OPEN], facts({ missingWorktrees }));
+    const [found, ...rest] = findReconcileFindings([DONE, OPEN], facts({ missingWorktrees }));
     expect(found).toMatchObject({ kind: 'worktree-missing', safe: false, action: { branch: 'feature/x' } });
     expect(rest).toEqual([]);
   });
 
   it('may end the claims of dead sessions, and of no others', () => {
     const claimed = (sessionId: string) => ({ ...OPEN, claim: { epoch: 3, sessionId, holder: 'ada' } });
-    const found = reconcile([claimed('s1'), claimed('s2')], facts({ deadSessions: new Set(['s1']) }));
+    const found = findReconcileFindings([claimed('s1'), claimed('s2')], facts({ deadSessions: new Set(['s1']) }));
     expect(found).toMatchObject([
       { kind: 'session-dead', safe: true, action: { do: 'end-claim', epoch: 3, session_id: 's1' } },
     ]);
   });
 
   it('says nothing about what was not measured', () => {
-    expect(reconcile([DONE, OPEN], facts({}))).toEqual([]);
+    expect(findReconcileFindings([DONE, OPEN], facts({}))).toEqual([]);
   });
 });
 
@@ -80,12 +80,12 @@ describe('undisputedOf', () => {
   const graph = ['r m', 'm t2 b2', 'b2 b1', 'b1 t1', 't2 t1', 't1'];
 
   it('leaves out what was reverted, and what came with a reverted merge', () => {
-    expect([...undisputedOf(graph, [])]).toEqual(['r', 'm', 'b2', 'b1', 't2', 't1']);
-    expect([...undisputedOf(graph, ['m'])]).toEqual(['r', 't2', 't1']);
-    expect([...undisputedOf(graph, ['b1', 'unknown'])]).toEqual(['r', 'm', 'b2', 't2', 't1']);
+    expect([...unrevertedCommits(graph, [])]).toEqual(['r', 'm', 'b2', 'b1', 't2', 't1']);
+    expect([...unrevertedCommits(graph, ['m'])]).toEqual(['r', 't2', 't1']);
+    expect([...unrevertedCommits(graph, ['b1', 'unknown'])]).toEqual(['r', 'm', 'b2', 't2', 't1']);
   });
 });
 
-function facts(some: Partial<Facts>): Facts {
+function facts(some: Partial<MeasuredFacts>): MeasuredFacts {
   return { mainBranch: 'main', work: new Map(), missingWorktrees: new Set(), deadSessions: new Set(), ...some };
 }

@@ -2,7 +2,7 @@ import type { Phase } from '../protocol/phase.ts';
 import type { WorkFact } from './work-facts.ts';
 
 /** A task as the state sees it, as far as git and processes can contradict it. */
-export interface TaskView {
+export interface RecordedTask {
   readonly id: string;
   readonly phase: Phase;
   readonly status: 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
@@ -17,7 +17,7 @@ export interface TaskView {
 }
 
 /** What was measured. A task that is not in a map was not looked at, and nothing is said about it. */
-export interface Facts {
+export interface MeasuredFacts {
   readonly mainBranch: string;
   readonly work: ReadonlyMap<string, WorkFact>;
   /** By path. */
@@ -26,7 +26,7 @@ export interface Facts {
   readonly deadSessions: ReadonlySet<string>;
 }
 
-export type FindingKind =
+export type ReconcileFindingKind =
   | 'commit-missing'
   | 'commit-gone'
   | 'commit-reverted'
@@ -34,24 +34,24 @@ export type FindingKind =
   | 'worktree-missing'
   | 'session-dead';
 
-export interface Finding {
-  readonly kind: FindingKind;
+export interface ReconcileFinding {
+  readonly kind: ReconcileFindingKind;
   readonly task_id: string;
   readonly message: string;
   readonly hint: string;
   /** Whether it may be acted on without asking. All others become decisions. */
   readonly safe: boolean;
-  readonly action?: FindingAction;
+  readonly action?: ReconcileAction;
 }
 
-export type FindingAction =
+export type ReconcileAction =
   | { readonly do: 'end-claim'; readonly epoch: number; readonly session_id: string }
   | { readonly do: 'reinstate'; readonly reason: string }
   | { readonly do: 'complete'; readonly commit_sha: string }
   | { readonly do: 'make-worktree'; readonly branch: string };
 
 /** Compares what is recorded with what is there. It changes nothing: whoever asked decides what follows. */
-export function reconcile(tasks: readonly TaskView[], facts: Facts): Finding[] {
+export function findReconcileFindings(tasks: readonly RecordedTask[], facts: MeasuredFacts): ReconcileFinding[] {
   // No question about work that a person cancelled.
   const kept = tasks.filter(({ status }) => status !== 'cancelled');
   return kept.flatMap((task) => [
@@ -62,7 +62,7 @@ export function reconcile(tasks: readonly TaskView[], facts: Facts): Finding[] {
 }
 
 /** Failure mode 3 of the handoff document: recorded as done, but not on the main branch any more. */
-function undoneWork(task: TaskView, { work, mainBranch }: Facts): Finding[] {
+function undoneWork(task: RecordedTask, { work, mainBranch }: MeasuredFacts): ReconcileFinding[] {
   const fact = work.get(task.id);
   if (fact === undefined || task.record === null) return [];
   const commit = short(task.record.commitSha);
@@ -83,14 +83,14 @@ function undoneWork(task: TaskView, { work, mainBranch }: Facts): Finding[] {
       return [];
   }
 
-  function contradiction(kind: FindingKind, what: string): Finding {
+  function contradiction(kind: ReconcileFindingKind, what: string): ReconcileFinding {
     const hint = `If it is to be done again, reinstate it: baton thought record, with "status": "todo"`;
-    const action: FindingAction = { do: 'reinstate', reason: what };
+    const action: ReconcileAction = { do: 'reinstate', reason: what };
     return { kind, task_id: task.id, message: `${task.id} is done, but ${what}`, hint, safe: false, action };
   }
 }
 
-function mergedByHand(task: TaskView, { work, mainBranch }: Facts): Finding[] {
+function mergedByHand(task: RecordedTask, { work, mainBranch }: MeasuredFacts): ReconcileFinding[] {
   const fact = work.get(task.id);
   if (fact?.state !== 'on-main') return [];
   const branch = task.record?.branch ?? task.branch ?? 'its branch';
@@ -98,7 +98,7 @@ function mergedByHand(task: TaskView, { work, mainBranch }: Facts): Finding[] {
   const message = `${task.id} is in ${task.phase}, but ${branch} ${how} ${mainBranch}`;
   const next =
     task.record === null ? `baton task complete ${task.id} RECORD.json` : `baton task update ${task.id} --status done`;
-  const action: FindingAction = { do: 'complete', commit_sha: fact.sha };
+  const action: ReconcileAction = { do: 'complete', commit_sha: fact.sha };
   return [{ kind: 'merged-by-hand', task_id: task.id, message, hint: `If it is done: ${next}`, safe: false, action }];
 }
 
@@ -109,10 +109,10 @@ const HOW = {
   rebase: 'was rebased onto',
 } as const;
 
-function missingWorktree(task: TaskView, { missingWorktrees }: Facts): Finding[] {
+function missingWorktree(task: RecordedTask, { missingWorktrees }: MeasuredFacts): ReconcileFinding[] {
   const { worktree, branch } = task;
   if (task.status === 'done' || worktree === null || !missingWorktrees.has(worktree)) return [];
-  const found: Finding = {
+  const found: ReconcileFinding = {
     kind: 'worktree-missing',
     task_id: task.id,
     message: `the worktree of ${task.id} is gone: '${worktree}'`,
@@ -122,7 +122,7 @@ function missingWorktree(task: TaskView, { missingWorktrees }: Facts): Finding[]
   return [branch === null ? found : { ...found, action: { do: 'make-worktree', branch } }];
 }
 
-function deadSession(task: TaskView, { deadSessions }: Facts): Finding[] {
+function deadSession(task: RecordedTask, { deadSessions }: MeasuredFacts): ReconcileFinding[] {
   const { claim } = task;
   if (claim === null || !deadSessions.has(claim.sessionId)) return [];
   return [

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { failed, type GitResult } from './run-git.ts';
+import { gitFailure, type GitResult } from './run-git.ts';
 import { readConfig } from './worktree-config.ts';
 
 /** The address of a remote, for a git that runs elsewhere. Of the remote's settings only this one is read: others name programs. */
@@ -13,7 +13,7 @@ export async function findRemoteUrl(
     if (!url.ok) return url;
     if (url.value !== null) return { ok: true, value: isPath(url.value) ? resolve(repository, url.value) : url.value };
   }
-  return failed('git/remote-unreachable', `there is no remote '${remote}'`, 'See them all: git remote -v');
+  return gitFailure('git/remote-unreachable', `there is no remote '${remote}'`, 'See them all: git remote -v');
 }
 
 /** Git takes for a path what has no scheme, and no host before a colon. */

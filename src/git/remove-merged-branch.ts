@@ -1,6 +1,6 @@
 import { quoteForShell } from './quote-for-shell.ts';
 import { findMainBranch, findSha } from './repository.ts';
-import { failed, git, type GitResult } from './run-git.ts';
+import { gitFailure, git, type GitResult } from './run-git.ts';
 
 /** Deletes a branch that is checked out nowhere, if the main branch has all of its commits. */
 export async function removeMergedBranch(
@@ -17,7 +17,11 @@ export async function removeMergedBranch(
   if (!missing.ok) return missing;
   if (missing.value.stdout.trim() !== '0' || main.value.name === branch) {
     const hint = `Look at it: git log ${quoteForShell(branch)}`;
-    return failed('git/worktree-keeps-work', `kept the branch '${branch}': it has commits that are not merged`, hint);
+    return gitFailure(
+      'git/worktree-keeps-work',
+      `kept the branch '${branch}': it has commits that are not merged`,
+      hint,
+    );
   }
   // At the commit that was looked at: a commit made meanwhile keeps its branch.
   const deleted = await git(['update-ref', '-d', ref, head], { cwd: repository });

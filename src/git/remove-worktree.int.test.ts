@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorktree } from './create-worktree.ts';
 import { removeWorktree } from './remove-worktree.ts';
-import { keepOrigin } from './worktree-origin.ts';
+import { recordOrigin } from './worktree-origin.ts';
 import { codeOf, Scratch, valueOf } from './scratch.cases.ts';
-import { describeContent, readWorktreeContent, type Guard } from './worktree-content.ts';
+import { describeContent, readWorktreeContent, type WorktreeContentOptions } from './worktree-content.ts';
 
 const BRANCH = 'feature/t1';
 let scratch: Scratch;
 let repo: string;
 let path: string;
-let guard: Guard;
+let guard: WorktreeContentOptions;
 
 beforeEach(async () => {
   scratch = new Scratch();
@@ -74,7 +74,7 @@ describe('a worktree is removed', () => {
 
   it('with files that were ignored from the beginning, which are nobody’s work', async () => {
     scratch.write(repo, { '.git/info/exclude': '/node_modules\n' });
-    valueOf(await keepOrigin(guard.stateDir, path, { copied: {}, linked: [] }));
+    valueOf(await recordOrigin(guard.stateDir, path, { copied: {}, linked: [] }));
     scratch.write(path, { 'node_modules/x': '' });
     expect(valueOf(await removeWorktree(repo, path, guard)).branch).toBe(BRANCH);
   });

@@ -1,10 +1,15 @@
 import { realpath } from 'node:fs/promises';
-import { operatorFilters } from './own/repository-filters.ts';
+import { readOperatorFilters } from './own/repository-filters.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 import { findMainBranch, findRepository } from './repository.ts';
-import { failed, git, type GitResult } from './run-git.ts';
-import { describeContent, readWorktreeContent, type Guard, type WorktreeContent } from './worktree-content.ts';
-import { forgetOrigin } from './worktree-origin.ts';
+import { gitFailure, git, type GitResult } from './run-git.ts';
+import {
+  describeContent,
+  readWorktreeContent,
+  type WorktreeContentOptions,
+  type WorktreeContent,
+} from './worktree-content.ts';
+import { removeOrigin } from './worktree-origin.ts';
 import { findWorktree, listWorktrees, type Worktree } from './worktrees.ts';
 
 export interface RemovedWorktree {
@@ -17,7 +22,7 @@ export interface RemovedWorktree {
 export async function removeWorktree(
   repository: string,
   path: string,
-  guard: Guard,
+  guard: WorktreeContentOptions,
 ): Promise<GitResult<RemovedWorktree>> {
   const found = await requireLinked(repository, path);
   if (!found.ok) return found;
@@ -27,14 +32,14 @@ export async function removeWorktree(
   const kept = describeContent(content.value);
   if (kept.length > 0) {
     const message = `kept '${worktree.path}': ${kept.join(', ')}`;
-    return failed('git/worktree-keeps-work', message, `Look at it: git -C ${quoteForShell(worktree.path)} status`);
+    return gitFailure('git/worktree-keeps-work', message, `Look at it: git -C ${quoteForShell(worktree.path)} status`);
   }
   const place = await findRepository(worktree.path);
   // Without --force, git looks once more itself: what came after our look is safe too.
-  const remove = [...(await operatorFilters(worktree.path)), 'worktree', 'remove', '--', worktree.path];
+  const remove = [...(await readOperatorFilters(worktree.path)), 'worktree', 'remove', '--', worktree.path];
   const removed = await git(remove, { cwd: repository, timeoutMs: 600_000 });
   if (!removed.ok) return removed;
-  if (place.ok) await forgetOrigin(guard.stateDir, place.value);
+  if (place.ok) await removeOrigin(guard.stateDir, place.value);
   const branch = await removeBranch(repository, content.value, guard.mainBranch);
   return { ok: true, value: { path: worktree.path, branch } };
 }
@@ -45,14 +50,14 @@ async function requireLinked(repository: string, path: string): Promise<GitResul
   const real = await realpath(path).catch(() => path);
   const worktree = all.value.find((one) => one.path === real);
   if (worktree === undefined) {
-    return failed('git/no-worktree', `no worktree at '${path}'`, 'See them all: git worktree list');
+    return gitFailure('git/no-worktree', `no worktree at '${path}'`, 'See them all: git worktree list');
   }
   if (worktree.isMain) {
-    return failed('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
+    return gitFailure('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
   }
   if (worktree.isLocked) {
     const hint = `If nobody needs the lock: git worktree unlock ${quoteForShell(path)}`;
-    return failed('git/worktree-locked', `the worktree '${path}' is locked`, hint);
+    return gitFailure('git/worktree-locked', `the worktree '${path}' is locked`, hint);
   }
   return { ok: true, value: worktree };
 }

@@ -1,6 +1,6 @@
 import { isGitRef } from '../protocol/text-format.ts';
-import { DAMAGED } from './own/transfer-pack.ts';
-import { failed, git, gitText, type GitResult, type Place } from './run-git.ts';
+import { DAMAGED_HINT } from './own/transfer-pack.ts';
+import { gitFailure, git, gitText, type GitResult, type GitLocation } from './run-git.ts';
 
 /** Where a repository is, whichever of its worktrees one asks from. */
 export interface Repository {
@@ -39,7 +39,7 @@ export async function findCurrentBranch(folder: string): Promise<GitResult<strin
 }
 
 /** The branch that work is merged into, and the commit that counts as its newest. */
-export interface MainBranch {
+export interface MainBranchHead {
   readonly name: string;
   readonly sha: string;
   /** The ref that has this commit. */
@@ -50,9 +50,9 @@ export interface MainBranch {
  * The main branch: the configured one, else what the remote says, else `main` or `master`. Its commit is the one of the branch here. The
  * remote's copy counts only if there is no branch here: an agent may write in `refs/remotes`, and would choose what its work is compared with.
  */
-export async function findMainBranch(folder: string, configured?: string): Promise<GitResult<MainBranch>> {
+export async function findMainBranch(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   if (configured !== undefined && !isGitRef(configured)) {
-    return failed('git/bad-name', `not a branch name: '${configured}'`, 'Name a branch that git would accept.');
+    return gitFailure('git/bad-name', `not a branch name: '${configured}'`, 'Name a branch that git would accept.');
   }
   const names = configured === undefined ? [await remoteHead(folder), 'main', 'master'] : [configured];
   for (const name of names.filter((name) => name !== null)) {
@@ -65,17 +65,21 @@ export async function findMainBranch(folder: string, configured?: string): Promi
     const ref = await gitText(['rev-parse', '--verify', '--quiet', `refs/heads/${name}`], { cwd: folder });
     if (!ref.ok) continue;
     const damage = `commit ${ref.value}, where branch '${name}' is, is missing or damaged in the repository`;
-    return failed('git/damaged-object', damage, DAMAGED);
+    return gitFailure('git/damaged-object', damage, DAMAGED_HINT);
   }
   const message = configured === undefined ? 'no main branch with a commit' : `no branch '${configured}' with a commit`;
-  return failed('git/no-main-branch', message, 'Make a first commit on main, or name the main branch in baton.toml.');
+  return gitFailure(
+    'git/no-main-branch',
+    message,
+    'Make a first commit on main, or name the main branch in baton.toml.',
+  );
 }
 
 /**
  * The main branch, at the remote's copy if that is ahead: a pull request merged elsewhere is there first. An agent can write that copy, so
  * that no gate and no measurement may depend on it.
  */
-export async function findNewestMain(folder: string, configured?: string): Promise<GitResult<MainBranch>> {
+export async function findNewestMain(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   const main = await findMainBranch(folder, configured);
   if (!main.ok) return main;
   const { name, sha } = main.value;
@@ -87,7 +91,7 @@ export async function findNewestMain(folder: string, configured?: string): Promi
 }
 
 /** The full name of the commit that a name stands for; null where there is none. */
-export async function findSha(folder: Place, name: string): Promise<string | null> {
+export async function findSha(folder: GitLocation, name: string): Promise<string | null> {
   const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   const sha = await gitText(asked, { cwd: folder });
   return sha.ok && /^[0-9a-f]{40,64}$/.test(sha.value) ? sha.value : null;
@@ -114,5 +118,5 @@ function remoteCopy(name: string): string {
 
 function oddPath(folder: string): GitResult<never> {
   const message = `the path of the repository of '${folder}' has a line break`;
-  return failed('git/odd-path', message, 'Move the repository to a folder without line breaks in its name.');
+  return gitFailure('git/odd-path', message, 'Move the repository to a folder without line breaks in its name.');
 }

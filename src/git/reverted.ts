@@ -1,6 +1,6 @@
-import { sideOf } from './changed-paths.ts';
+import { readChangeSide } from './changed-paths.ts';
 import type { Landing } from './landing.ts';
-import { gitLines, type GitResult, type Place } from './run-git.ts';
+import { gitLines, type GitResult, type GitLocation } from './run-git.ts';
 
 /** Reverts of reverts of reverts: nobody means more than this. */
 const MAX_DEPTH = 8;
@@ -15,25 +15,25 @@ export interface Revert {
  * it, or every file as it was before. In between, a commit counts that says that it reverts the work and still stands.
  */
 export async function findRevert(
-  repository: Place,
+  repository: GitLocation,
   work: { readonly sha: string; readonly landing: Landing },
   main: string,
 ): Promise<GitResult<Revert | null>> {
   const { sha, landing } = work;
-  const side = await sideOf(repository, landing.base ?? `${sha}^`, sha, main);
+  const side = await readChangeSide(repository, landing.base ?? `${sha}^`, sha, main);
   // The first commit of a repository has nothing before it to compare with; what people said still counts.
   if (!side.ok && landing.base !== null) return side;
   if (side.ok && side.value === 'after') return { ok: true, value: null };
   for (const commit of new Set([landing.commit ?? sha, sha])) {
-    const said = await findSaidRevert(repository, commit, main, 0);
+    const said = await findDeclaredRevert(repository, commit, main, 0);
     if (!said.ok || said.value !== null) return said.ok ? { ok: true, value: { commit: said.value } } : said;
   }
   return { ok: true, value: side.ok && side.value === 'before' ? { commit: null } : null };
 }
 
 /** The commit on the main branch that reverts another and still stands. Git writes the full name; people shorten it. */
-async function findSaidRevert(
-  repository: Place,
+async function findDeclaredRevert(
+  repository: GitLocation,
   commit: string,
   main: string,
   depth: number,
@@ -43,7 +43,7 @@ async function findSaidRevert(
   const reverts = await gitLines(asked, { cwd: repository });
   if (!reverts.ok) return reverts;
   for (const revert of reverts.value) {
-    const undone = depth < MAX_DEPTH ? await findSaidRevert(repository, revert, main, depth + 1) : null;
+    const undone = depth < MAX_DEPTH ? await findDeclaredRevert(repository, revert, main, depth + 1) : null;
     if (undone !== null && !undone.ok) return undone;
     if (undone === null || undone.value === null) return { ok: true, value: revert };
   }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { problem, type Problem } from '../protocol/problem.ts';
-import { isShortage, saysDiskFault } from '../protocol/shortage.ts';
+import { isShortage, isDiskFaultText } from '../protocol/shortage.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 
 /** What git was asked and could do, or what went wrong and the next thing to do. */
@@ -17,7 +17,7 @@ export interface GitFailure {
  * A git folder that belongs to Baton. Git runs there with the configuration in that folder alone: none of the user, the system or the
  * measured repository, no hooks, no replace refs.
  */
-export interface OwnPlace {
+export interface OwnGitFolder {
   readonly gitDir: string;
   /** The folder that git works on; without one, the git folder itself. */
   readonly worktree?: string;
@@ -26,10 +26,10 @@ export interface OwnPlace {
 }
 
 /** Where git runs: a folder in a user's repository, or a git folder of Baton's own. */
-export type Place = string | OwnPlace;
+export type GitLocation = string | OwnGitFolder;
 
 export interface GitOptions {
-  readonly cwd: Place;
+  readonly cwd: GitLocation;
   readonly input?: string;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
@@ -80,7 +80,7 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
   const cwd = folderOf(options.cwd);
   // Node throws at once where the folder is a file, instead of reporting it as it does everything else.
   if (statSync(cwd, { throwIfNoEntry: false })?.isFile() === true) {
-    return failed('git/cannot-run', `'${cwd}' is not a folder`, 'Name a folder in a git repository.');
+    return gitFailure('git/cannot-run', `'${cwd}' is not a folder`, 'Name a folder in a git repository.');
   }
   return new Promise((resolve) => {
     const child = execFile(
@@ -130,11 +130,11 @@ export async function gitLines(args: readonly string[], options: GitOptions): Pr
   return ran.ok ? { ok: true, value: ran.value.stdout.split('\n').filter((line) => line !== '') } : ran;
 }
 
-function folderOf(place: Place): string {
+function folderOf(place: GitLocation): string {
   return typeof place === 'string' ? place : (place.worktree ?? place.gitDir);
 }
 
-function environmentOf(place: Place): NodeJS.ProcessEnv {
+function environmentOf(place: GitLocation): NodeJS.ProcessEnv {
   if (typeof place === 'string') return gitEnvironment();
   const { gitDir, worktree, env } = place;
   return { ...ownEnvironment(gitDir), ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }), ...env };
@@ -169,7 +169,7 @@ export function gitEnvironment(from: NodeJS.ProcessEnv = process.env): NodeJS.Pr
   };
 }
 
-export function failed(code: string, message: string, hint: string): GitFailure {
+export function gitFailure(code: string, message: string, hint: string): GitFailure {
   return { ok: false, problem: problem(code, message, hint) };
 }
 
@@ -180,7 +180,7 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
   const code: unknown = error?.code;
   if (code === 'ENOENT') {
     const message = `cannot run git in '${folderOf(options.cwd)}'`;
-    return failed(
+    return gitFailure(
       'git/cannot-run',
       message,
       'Check that the folder exists, and that git is installed and on the PATH.',
@@ -189,34 +189,38 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
   if (isShortage(error)) {
     const message = `${command} could not be started: ${error?.message ?? ''}`;
     const hint = 'Raise the limits before the daemon starts: ulimit -n (open files), ulimit -u (processes).';
-    return failed('git/no-descriptors', message, hint);
+    return gitFailure('git/no-descriptors', message, hint);
   }
   if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     const message = `${command} said more than ${options.maxBytes ?? MAX_BYTES} bytes`;
-    return failed('git/too-much-output', message, 'Look at a smaller range of commits or files.');
+    return gitFailure('git/too-much-output', message, 'Look at a smaller range of commits or files.');
   }
   if (error?.killed === true) {
     const message = `${command} did not end within ${options.timeoutMs ?? TIMEOUT_MS} ms`;
-    return failed('git/timeout', message, 'Check for a lock or a slow disk, then try again.');
+    return gitFailure('git/timeout', message, 'Check for a lock or a slow disk, then try again.');
   }
   const said = stderr.trim();
   if (/not a git repository/.test(said)) {
-    return failed('git/no-repository', `'${folderOf(options.cwd)}' is not in a git repository`, 'Make one: git init');
+    return gitFailure(
+      'git/no-repository',
+      `'${folderOf(options.cwd)}' is not in a git repository`,
+      'Make one: git init',
+    );
   }
   if (/dubious ownership/.test(said)) {
     const hint = `If you trust it: git config --global --add safe.directory ${quoteForShell(folderOf(options.cwd))}`;
-    return failed('git/not-trusted', `git does not trust the owner of '${folderOf(options.cwd)}'`, hint);
+    return gitFailure('git/not-trusted', `git does not trust the owner of '${folderOf(options.cwd)}'`, hint);
   }
-  if (saysDiskFault(said)) {
+  if (isDiskFaultText(said)) {
     const hint = 'Make room on that disk, or make it writable; then try again.';
-    return failed('git/disk', `${command} cannot write: ${lastWords(said)}`, hint);
+    return gitFailure('git/disk', `${command} cannot write: ${lastOutputLine(said)}`, hint);
   }
-  const message = `${command} failed: ${lastWords(said) || (error?.signal ?? error?.message ?? 'no reason given')}`;
-  return failed('git/failed', message, `Run it by hand in ${folderOf(options.cwd)} to see more.`);
+  const message = `${command} failed: ${lastOutputLine(said) || (error?.signal ?? error?.message ?? 'no reason given')}`;
+  return gitFailure('git/failed', message, `Run it by hand in ${folderOf(options.cwd)} to see more.`);
 }
 
 /** Git puts warnings and hints around the sentence that matters; the files that it speaks of stand below it, each after a tab. */
-function lastWords(said: string): string {
+function lastOutputLine(said: string): string {
   const lines = said
     .split('\n')
     .filter((line) => /^(?:(?:fatal|error): |\t)/.test(line))

@@ -6,7 +6,7 @@ import { writeFence } from './fence.ts';
 import { findFence, installFence } from './install-fence.ts';
 import { findCurrentBranch } from './repository.ts';
 import { codeOf, Scratch, valueOf } from './scratch.cases.ts';
-import { takeOver } from './take-over.ts';
+import { createTakeoverWorktree } from './take-over.ts';
 import { findWorktree } from './worktrees.ts';
 
 const BRANCH = 'feature/t1';
@@ -26,12 +26,12 @@ describe('takeOver', () => {
     const head = scratch.commit(path, { a: '1\n' });
     scratch.write(path, { a: 'not committed\n', '.git-lock': '' });
     scratch.write(repo, { '.git/worktrees/t1/index.lock': '' });
-    const next = valueOf(await takeOver(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 }));
+    const next = valueOf(await createTakeoverWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 }));
     expect(next).toEqual({ path: join(repo, '.worktrees/t1-e2'), branch: BRANCH, head });
     expect(valueOf(await findCurrentBranch(path))).toBe(null);
     expect(scratch.git(path, 'rev-parse', 'HEAD')).toBe(head);
     expect(scratch.git(path, 'diff', '--name-only')).toBe('a');
-    const third = valueOf(await takeOver(path, { stateDir: scratch.folder, branch: BRANCH, epoch: 3 }));
+    const third = valueOf(await createTakeoverWorktree(path, { stateDir: scratch.folder, branch: BRANCH, epoch: 3 }));
     expect(third.path).toBe(join(repo, '.worktrees/t1-e3'));
   });
 
@@ -43,7 +43,7 @@ describe('takeOver', () => {
     scratch.commit(repo, { 'README.md': 'theirs\n' });
     expect(scratch.try(path, ['rebase', 'main']).code).toBe(1);
     expect(valueOf(await findWorktree(repo, BRANCH))?.path).toBe(path);
-    const next = valueOf(await takeOver(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 }));
+    const next = valueOf(await createTakeoverWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 }));
     writeFence(stateDir, 'p', 'T1', { epoch: 2, sessionId: 's2' });
     scratch.write(path, { 'README.md': 'both\n' });
     scratch.git(path, 'add', '--all');
@@ -65,9 +65,9 @@ describe('takeOver', () => {
         }),
       ),
     ).toBe('git/worktree-missing');
-    expect(valueOf(await takeOver(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 })).path).toBe(
-      join(repo, '.worktrees/t1-e2'),
-    );
+    expect(
+      valueOf(await createTakeoverWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 })).path,
+    ).toBe(join(repo, '.worktrees/t1-e2'));
   });
 });
 

@@ -7,7 +7,7 @@ import { findWorktree } from './worktrees.ts';
  * Goes on with a branch in a worktree of its own, beside the one of an earlier holder who may still be alive. The earlier
  * worktree keeps its files and its commit, but is taken off the branch: two who write in one folder cannot be told apart.
  */
-export async function takeOver(
+export async function createTakeoverWorktree(
   folder: string,
   { stateDir, branch, epoch }: { readonly stateDir: string; readonly branch: string; readonly epoch: number },
 ): Promise<GitResult<NewWorktree>> {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { gitText } from './run-git.ts';
 
 /** Rules of what git ignores that lie outside of all commits, by whether people wrote them. */
-export interface Trust {
+export interface RuleTrust {
   readonly trusted: readonly string[];
   /** They came while agents had worktrees, and so perhaps from them. */
   readonly distrusted: readonly string[];
@@ -14,7 +14,7 @@ export interface Trust {
  * What is to be thought of the rules that are there now. The first ones are people's; later ones only where nobody worked in a worktree
  * of Baton since the last look. Once distrusted, a rule stays so.
  */
-export function weigh(known: Trust | undefined, rules: readonly string[], hasWorked: boolean): Trust {
+export function judgeRules(known: RuleTrust | undefined, rules: readonly string[], hasWorked: boolean): RuleTrust {
   if (known === undefined) return { trusted: [...new Set(rules)], distrusted: [] };
   const fresh = [...new Set(rules)].filter((rule) => ![...known.trusted, ...known.distrusted].includes(rule));
   if (fresh.length === 0) return known;

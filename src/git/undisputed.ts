@@ -1,4 +1,4 @@
-import { gitLines, gitText, type GitResult, type Place } from './run-git.ts';
+import { gitLines, gitText, type GitResult, type GitLocation } from './run-git.ts';
 
 const MAX_BYTES = 128 * 1024 * 1024;
 
@@ -6,7 +6,10 @@ const MAX_BYTES = 128 * 1024 * 1024;
  * The commits on the main branch that no other commit there claims to revert. Two processes for the whole history: most
  * tasks need no closer look than this.
  */
-export async function findUndisputed(repository: Place, main: string): Promise<GitResult<ReadonlySet<string>>> {
+export async function findUnrevertedCommits(
+  repository: GitLocation,
+  main: string,
+): Promise<GitResult<ReadonlySet<string>>> {
   const options = { cwd: repository, maxBytes: MAX_BYTES };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);
   // A history too long to hold leaves everything open to a closer look.
@@ -15,11 +18,11 @@ export async function findUndisputed(repository: Place, main: string): Promise<G
   const messages = await gitText(said, options);
   if (!messages.ok) return messages;
   const named = [...messages.value.matchAll(/This reverts commit ([0-9a-f]{7,64})/g)].map(([, name = '']) => name);
-  return { ok: true, value: undisputedOf(graph.value, named) };
+  return { ok: true, value: unrevertedCommits(graph.value, named) };
 }
 
 /** `graph`: each commit with its parents, newest first, as `git rev-list --parents` prints them. */
-export function undisputedOf(graph: readonly string[], reverted: readonly string[]): Set<string> {
+export function unrevertedCommits(graph: readonly string[], reverted: readonly string[]): Set<string> {
   const parents = new Map(graph.map((line) => line.split(' ')).map(([commit = '', ...rest]) => [commit, rest]));
   const undisputed = new Set(parents.keys());
   const trunk = trunkOf(parents, graph[0]?.split(' ')[0]);

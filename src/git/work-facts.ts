@@ -1,8 +1,8 @@
 import { hasCommit, isAncestor } from './commits.ts';
 import { findLanding, type Landing } from './landing.ts';
 import { findRevert } from './reverted.ts';
-import type { OwnCopy } from './own/import-commits.ts';
-import { gitLines, type GitResult, type OwnPlace } from './run-git.ts';
+import type { OwnRepositoryImporter } from './own/import-commits.ts';
+import { gitLines, type GitResult, type OwnGitFolder } from './run-git.ts';
 
 /** Where a piece of work is. */
 export type WorkFact =
@@ -21,7 +21,7 @@ export interface MainHistory {
 /** Where to look: refs and their logs are in the user's repository, commits in Baton's own. */
 export interface WorkPlaces {
   readonly repository: string;
-  readonly own: Pick<OwnCopy, 'with'>;
+  readonly own: Pick<OwnRepositoryImporter, 'with'>;
 }
 
 /** Looks one piece of work up, thoroughly: some ten git processes. */
@@ -46,7 +46,7 @@ export async function readWorkFact(
 }
 
 /** What Baton merged itself need not be searched for: its commit is known, whatever a conflict made of the patch. */
-async function readOwnMerge(own: OwnPlace, mergeSha: string | null, main: string): Promise<Landing | null> {
+async function readOwnMerge(own: OwnGitFolder, mergeSha: string | null, main: string): Promise<Landing | null> {
   if (mergeSha === null) return null;
   const ancestor = await isAncestor(own, mergeSha, main);
   return ancestor.ok && ancestor.value ? { how: 'squash', commit: mergeSha, base: `${mergeSha}^` } : null;

@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findOwnFiles } from './configured-files.ts';
+import { findChangedConfiguredFiles } from './configured-files.ts';
 import { findLanding } from './landing.ts';
-import { lookPlainly, type PlainView } from './plain-view.ts';
+import { withUnhiddenFiles, type UnhiddenFiles } from './plain-view.ts';
 import { findCurrentBranch, findMainBranch, findNewestMain, findSha } from './repository.ts';
 import { gitLines, gitText, type GitResult } from './run-git.ts';
 
@@ -27,7 +27,7 @@ export interface WorktreeContent {
 }
 
 /** How a worktree is looked at. */
-export interface Guard {
+export interface WorktreeContentOptions {
   /** Where it is on record how worktrees were when they were made. */
   readonly stateDir: string;
   readonly mainBranch?: string | undefined;
@@ -36,7 +36,10 @@ export interface Guard {
 }
 
 /** Looks at everything in a worktree that only exists there. Nothing that was done in it hides any of that. */
-export async function readWorktreeContent(path: string, guard: Guard): Promise<GitResult<WorktreeContent>> {
+export async function readWorktreeContent(
+  path: string,
+  guard: WorktreeContentOptions,
+): Promise<GitResult<WorktreeContent>> {
   const branch = await findCurrentBranch(path);
   if (!branch.ok) return branch;
   const head = await findSha(path, 'HEAD');
@@ -44,7 +47,7 @@ export async function readWorktreeContent(path: string, guard: Guard): Promise<G
   if (main?.ok === false) return main;
   const rulesAt = main?.value.sha ?? null;
   const { stateDir } = guard;
-  const files = await lookPlainly(path, { stateDir, rulesAt }, async (view) =>
+  const files = await withUnhiddenFiles(path, { stateDir, rulesAt }, async (view) =>
     readFiles(view, { path, stateDir, head }),
   );
   if (!files.ok) return files;
@@ -58,7 +61,7 @@ export async function readWorktreeContent(path: string, guard: Guard): Promise<G
   if (!commits.ok) return commits;
   const underway = await findUnderway(path);
   if (!underway.ok) return underway;
-  const own = await findOwnFiles(path, guard);
+  const own = await findChangedConfiguredFiles(path, guard);
   if (!own.ok) return own;
   const rest = {
     ...files.value,
@@ -95,7 +98,7 @@ interface Within {
   readonly head: string | null;
 }
 
-async function readFiles(view: PlainView, { path, stateDir, head }: Within): Promise<GitResult<Files>> {
+async function readFiles(view: UnhiddenFiles, { path, stateDir, head }: Within): Promise<GitResult<Files>> {
   const asked = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=dirty'];
   const staged = await view.list(...asked, '--cached', ...(head === null ? [] : [head]));
   if (!staged.ok) return staged;
@@ -120,7 +123,7 @@ async function findChangedSubmodules(
     const folder = join(path, submodule);
     if (!(await isThere(join(folder, '.git')))) continue;
     const head = await findSha(folder, 'HEAD');
-    const inside = await lookPlainly(folder, { stateDir, rulesAt: head }, async (view) =>
+    const inside = await withUnhiddenFiles(folder, { stateDir, rulesAt: head }, async (view) =>
       readFiles(view, { path: folder, stateDir, head }),
     );
     if (!inside.ok) return inside;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from './fence.ts';
+import { rewriteFile } from './fence.ts';
 
 /** What Baton put into a worktree besides what git has; kept in the worktree's own git folder, where no session works. */
 export interface WorktreeNote {
@@ -13,22 +13,22 @@ export interface WorktreeNote {
   readonly setup: string | null;
 }
 
-export const NO_NOTE: WorktreeNote = { port: null, copied: {}, linked: [], setup: null };
+export const EMPTY_WORKTREE_NOTE: WorktreeNote = { port: null, copied: {}, linked: [], setup: null };
 
 const NOTE_FILE = 'baton-workspace.json';
 
 /** A note that is missing or broken says nothing: what it would vouch for counts as somebody's work. */
-export function readNote(gitDir: string): WorktreeNote {
+export function readWorktreeNote(gitDir: string): WorktreeNote {
   const path = join(gitDir, NOTE_FILE);
-  if (!existsSync(path)) return NO_NOTE;
+  if (!existsSync(path)) return EMPTY_WORKTREE_NOTE;
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return typeof value === 'object' && value !== null ? { ...NO_NOTE, ...value } : NO_NOTE;
+    return typeof value === 'object' && value !== null ? { ...EMPTY_WORKTREE_NOTE, ...value } : EMPTY_WORKTREE_NOTE;
   } catch {
-    return NO_NOTE;
+    return EMPTY_WORKTREE_NOTE;
   }
 }
 
-export function writeNote(gitDir: string, note: WorktreeNote): void {
-  writeWhole(join(gitDir, NOTE_FILE), `${JSON.stringify(note)}\n`);
+export function writeWorktreeNote(gitDir: string, note: WorktreeNote): void {
+  rewriteFile(join(gitDir, NOTE_FILE), `${JSON.stringify(note)}\n`);
 }

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from './fence.ts';
-import type { Filled } from './fill-worktree.ts';
+import { rewriteFile } from './fence.ts';
+import type { FilledFiles } from './fill-worktree.ts';
 import { findRepository, type Repository } from './repository.ts';
 import type { GitResult } from './run-git.ts';
-import { readOutsideRules, weigh, type Trust } from './trusted-rules.ts';
+import { readOutsideRules, judgeRules, type RuleTrust } from './trusted-rules.ts';
 import { readFileSettings } from './own/file-settings.ts';
 import { readConfig } from './worktree-config.ts';
-import { readNote } from './worktree-note.ts';
+import { readWorktreeNote } from './worktree-note.ts';
 
 /** How a worktree was when it had been made and set up, before anybody worked in it: what is found there later is judged by this. */
-export interface WorktreeOrigin extends Filled {
+export interface WorktreeOrigin extends FilledFiles {
   /** The rules of what git ignores that no commit has, as far as people wrote them. */
   readonly excludes: string;
   /** Not all files of a commit are checked out. */
@@ -34,11 +34,11 @@ interface Kept extends WorktreeOrigin {
  * Remembers how a worktree is now, the first time; later only what was copied or linked since. In the state folder, since whoever works
  * in the worktree may write in its git folder.
  */
-export async function keepOrigin(stateDir: string, worktree: string, filled: Filled): Promise<GitResult<void>> {
+export async function recordOrigin(stateDir: string, worktree: string, filled: FilledFiles): Promise<GitResult<void>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;
   const { gitDir, commonDir } = found.value;
-  const origin = findOrigin(stateDir, gitDir) ?? (await look(stateDir, worktree, found.value));
+  const origin = findOrigin(stateDir, gitDir) ?? (await readCurrentOrigin(stateDir, worktree, found.value));
   if ('ok' in origin) return origin;
   const copied = { ...origin.copied, ...filled.copied };
   const linked = [...new Set([...origin.linked, ...filled.linked])];
@@ -52,8 +52,8 @@ export function readOrigin(stateDir: string, gitDir: string): WorktreeOrigin {
 }
 
 /** The worktree has gone. What was written meanwhile, while somebody worked there, is remembered as that. */
-export async function forgetOrigin(stateDir: string, { gitDir, commonDir, mainTop }: Repository): Promise<void> {
-  await weighRules(stateDir, mainTop, commonDir);
+export async function removeOrigin(stateDir: string, { gitDir, commonDir, mainTop }: Repository): Promise<void> {
+  await readTrustedRules(stateDir, mainTop, commonDir);
   rmSync(originPath(stateDir, gitDir), { force: true });
 }
 
@@ -65,7 +65,7 @@ function findOrigin(stateDir: string, gitDir: string): WorktreeOrigin | undefine
 }
 
 /** Nobody has worked there yet: what was noted in its git folder is Baton's own. */
-async function look(
+async function readCurrentOrigin(
   stateDir: string,
   worktree: string,
   { gitDir, commonDir }: Repository,
@@ -73,8 +73,8 @@ async function look(
   const sparse = await readConfig(worktree, ['--type=bool'], 'core.sparseCheckout');
   if (!sparse.ok) return sparse;
   const settings = await recordSettings(stateDir, worktree, commonDir);
-  const excludes = await weighRules(stateDir, worktree, commonDir);
-  const { copied, linked } = readNote(gitDir);
+  const excludes = await readTrustedRules(stateDir, worktree, commonDir);
+  const { copied, linked } = readWorktreeNote(gitDir);
   return { copied, linked, excludes: excludes.join('\n'), isSparse: sparse.value === 'true', settings };
 }
 
@@ -91,11 +91,11 @@ async function recordSettings(stateDir: string, worktree: string, commonDir: str
 }
 
 /** Those of the rules outside of commits that count. Somebody has worked since the last look where an origin was kept since. */
-async function weighRules(stateDir: string, folder: string, commonDir: string): Promise<string[]> {
+async function readTrustedRules(stateDir: string, folder: string, commonDir: string): Promise<string[]> {
   const rules = await readOutsideRules(folder, commonDir);
   const path = pathOf(stateDir, `rules ${commonDir}`);
-  const known = read(path) as Trust | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const trust = weigh(known, rules, hasOrigins(stateDir, commonDir));
+  const known = read(path) as RuleTrust | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const trust = judgeRules(known, rules, hasOrigins(stateDir, commonDir));
   if (trust !== known) write(path, trust);
   return rules.filter((rule) => trust.trusted.includes(rule));
 }
@@ -117,7 +117,7 @@ function pathOf(stateDir: string, name: string): string {
 
 function write(path: string, value: object): void {
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
-  writeWhole(path, JSON.stringify(value));
+  rewriteFile(path, JSON.stringify(value));
 }
 
 function readKept(path: string): Kept | undefined {

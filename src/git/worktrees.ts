@@ -18,7 +18,7 @@ export interface Worktree {
 }
 
 /** The reason of git's lock on a worktree that is not complete yet. Git makes the lock in the same step as the worktree. */
-export const BEING_MADE = 'baton: being made';
+export const CREATION_LOCK_REASON = 'baton: being made';
 
 /** All worktrees of a repository, the main one first. */
 export async function listWorktrees(repository: string): Promise<GitResult<Worktree[]>> {
@@ -36,9 +36,9 @@ export async function findWorktree(repository: string, branch: string): Promise<
 }
 
 /** A worktree that was held while it was made is complete. The lock is one file in its git folder; a user's own stays. */
-export async function releaseMade(gitDir: string): Promise<void> {
+export async function unlockCompletedWorktree(gitDir: string): Promise<void> {
   const lock = join(gitDir, 'locked');
-  if ((await readOrEmpty(lock)).trim() === BEING_MADE) await rm(lock, { force: true });
+  if ((await readOrEmpty(lock)).trim() === CREATION_LOCK_REASON) await rm(lock, { force: true });
 }
 
 function worktreeOf(block: string, isMain: boolean): Worktree {
@@ -56,7 +56,7 @@ function worktreeOf(block: string, isMain: boolean): Worktree {
     isMain,
     isBare: fields.has('bare'),
     isLocked: fields.has('locked'),
-    isBeingMade: fields.get('locked') === BEING_MADE,
+    isBeingMade: fields.get('locked') === CREATION_LOCK_REASON,
     isMissing: fields.has('prunable'),
   };
 }

@@ -1,6 +1,6 @@
 import { findProgram } from '../notify/run-program.ts';
 import { problem, type Problem } from '../protocol/problem.ts';
-import { runGh, type ApiContext, type ApiRequest, type Ran } from './run-gh.ts';
+import { runGh, type ApiContext, type ApiRequest, type GhResult } from './run-gh.ts';
 
 /** What GitHub was asked and could do, or what went wrong. */
 export type GithubResult<T> = { readonly ok: true; readonly value: T } | GithubFailure;
@@ -18,7 +18,7 @@ export interface GithubFailure {
 export async function callApi(request: ApiRequest, context: ApiContext): Promise<GithubResult<unknown>> {
   const program = findProgram('gh', context.env);
   if (program === undefined) {
-    return failed('github/no-gh', 'gh, the program of GitHub, is not on the PATH of the daemon', NO_GH_HINT);
+    return githubFailure('github/no-gh', 'gh, the program of GitHub, is not on the PATH of the daemon', NO_GH_HINT);
   }
   const ran = await runGh(program, request, context);
   const answer = ANSWER.exec(ran.out);
@@ -38,7 +38,7 @@ function readAnswer(status: number, head: string, text: string, request: ApiRequ
   try {
     body = text.trim() === '' ? null : JSON.parse(text);
   } catch {
-    return failed('github/unreachable', `GitHub answered ${status} with something that is not JSON`, RETRY, {
+    return githubFailure('github/unreachable', `GitHub answered ${status} with something that is not JSON`, RETRY, {
       status,
       isPassing: true,
     });
@@ -46,36 +46,41 @@ function readAnswer(status: number, head: string, text: string, request: ApiRequ
   const said = messageIn(body);
   // GraphQL says what went wrong with a status that says all is well.
   if (status < 300 && request.path === 'graphql' && said !== undefined)
-    return failed('github/refused', `GitHub refused: ${said}`, LOOK, { status });
+    return githubFailure('github/refused', `GitHub refused: ${said}`, CHECK_ACCESS_HINT, { status });
   if (status < 300) return { ok: true, value: body };
   const what = `${request.method} ${request.path.split('?', 1)[0] ?? ''}: ${status}${said === undefined ? '' : ` ${said}`}`;
-  if (status === 401) return failed('github/not-logged-in', `GitHub does not know us: ${what}`, LOG_IN, { status });
+  if (status === 401)
+    return githubFailure('github/not-logged-in', `GitHub does not know us: ${what}`, LOG_IN_HINT, { status });
   if (status === 429 || (status === 403 && isLimit(said ?? '', head)))
-    return failed('github/rate-limited', `GitHub lets us ask no more for now: ${what}`, RETRY, {
+    return githubFailure('github/rate-limited', `GitHub lets us ask no more for now: ${what}`, RETRY, {
       status,
       isPassing: true,
     });
   if (status >= 500)
-    return failed('github/unreachable', `GitHub has a fault: ${what}`, RETRY, { status, isPassing: true });
-  return failed('github/refused', `GitHub refused: ${what}`, LOOK, { status });
+    return githubFailure('github/unreachable', `GitHub has a fault: ${what}`, RETRY, { status, isPassing: true });
+  return githubFailure('github/refused', `GitHub refused: ${what}`, CHECK_ACCESS_HINT, { status });
 }
 
 function isLimit(said: string, head: string): boolean {
   return /rate limit/i.test(said) || /^x-ratelimit-remaining: 0\r?$/im.test(head);
 }
 
-const LOG_IN =
+const LOG_IN_HINT =
   'Log in: gh auth login (where a token of the environment is wrong: correct it, then baton down). Or do without pull requests: `pull_requests = false` under [github] in baton.toml.';
 const RETRY = 'Try again later: baton decision list. See https://www.githubstatus.com.';
-const LOOK = 'See what may be done there: gh auth status, and the settings of the repository.';
+const CHECK_ACCESS_HINT = 'See what may be done there: gh auth status, and the settings of the repository.';
 
-function unanswered({ code, err }: Ran, { host }: ApiRequest): GithubFailure {
+function unanswered({ code, err }: GhResult, { host }: ApiRequest): GithubFailure {
   const said = err.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
   if (code === NOT_LOGGED_IN || /gh auth login|GH_TOKEN|authentication token/i.test(err)) {
-    return failed('github/not-logged-in', `gh is not logged in to ${host}${said === '' ? '' : `: ${said}`}`, LOG_IN);
+    return githubFailure(
+      'github/not-logged-in',
+      `gh is not logged in to ${host}${said === '' ? '' : `: ${said}`}`,
+      LOG_IN_HINT,
+    );
   }
   const why = said === '' ? `gh ended with ${code ?? 'a signal'}` : said;
-  return failed('github/unreachable', `GitHub cannot be reached: ${why}`, 'Check the network: gh api user', {
+  return githubFailure('github/unreachable', `GitHub cannot be reached: ${why}`, 'Check the network: gh api user', {
     isPassing: true,
   });
 }
@@ -101,7 +106,7 @@ function detailIn(error: unknown): string {
   return typeof message === 'string' ? message : '';
 }
 
-export function failed(
+export function githubFailure(
   code: string,
   message: string,
   hint: string,

@@ -1,13 +1,13 @@
 import { callApi, type GithubResult } from './call-api.ts';
 import type { ApiContext } from './run-gh.ts';
-import { outcomeOf } from './conclusion.ts';
-import { fieldOf, textIn } from './pulls.ts';
+import { checkOutcome } from './conclusion.ts';
+import { findJsonField, findTextField } from './pulls.ts';
 import type { GithubRepository } from './remote-url.ts';
 
 /** A check, or a workflow, of one commit that has ended. */
 export interface EndedCheck {
   readonly name: string;
-  readonly outcome: ReturnType<typeof outcomeOf>;
+  readonly outcome: ReturnType<typeof checkOutcome>;
   readonly url: string | null;
 }
 
@@ -27,7 +27,7 @@ export async function readEndedChecks(
   ] as const) {
     const answer = await callApi({ host, method: 'GET', path: `repos/${owner}/${name}/${path}` }, context);
     if (!answer.ok) return answer;
-    const runs = runsIn(fieldOf(answer.value, list), sha).toSorted((a, b) => a.id - b.id);
+    const runs = runsIn(findJsonField(answer.value, list), sha).toSorted((a, b) => a.id - b.id);
     for (const run of runs) all.set(run.name, run);
   }
   const ended = [...all.values()].filter(({ isEnded }) => isEnded);
@@ -41,9 +41,11 @@ interface Run extends EndedCheck {
 
 function runsIn(list: unknown, sha: string): Run[] {
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((run) => {
-    const [name, id] = [textIn(run, 'name'), fieldOf(run, 'id')];
-    if (name === null || typeof id !== 'number' || fieldOf(run, 'head_sha') !== sha) return [];
-    const outcome = outcomeOf(fieldOf(run, 'conclusion'));
-    return [{ name, id, isEnded: fieldOf(run, 'status') === 'completed', outcome, url: textIn(run, 'html_url') }];
+    const [name, id] = [findTextField(run, 'name'), findJsonField(run, 'id')];
+    if (name === null || typeof id !== 'number' || findJsonField(run, 'head_sha') !== sha) return [];
+    const outcome = checkOutcome(findJsonField(run, 'conclusion'));
+    return [
+      { name, id, isEnded: findJsonField(run, 'status') === 'completed', outcome, url: findTextField(run, 'html_url') },
+    ];
   });
 }

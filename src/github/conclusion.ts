@@ -1,5 +1,5 @@
 /** How a check at GitHub ended, in the words of the CI gate. Anything unknown, such as `timed_out` or `action_required`, is no pass. */
-export function outcomeOf(conclusion: unknown): 'passed' | 'failed' | 'cancelled' {
+export function checkOutcome(conclusion: unknown): 'passed' | 'failed' | 'cancelled' {
   return OUTCOMES.get(typeof conclusion === 'string' ? conclusion : '') ?? 'failed';
 }
 

@@ -1,6 +1,6 @@
 import { git, gitLines, gitText } from '../git/run-git.ts';
 import { findProgram } from '../notify/run-program.ts';
-import { GITHUB, parseRemoteUrl, parseRepository, renderRepository, type GithubRepository } from './remote-url.ts';
+import { GITHUB_HOST, parseRemoteUrl, parseRepository, renderRepository, type GithubRepository } from './remote-url.ts';
 
 /** What `[github]` of a runbook says. */
 export interface GithubSettings {
@@ -12,7 +12,7 @@ export interface GithubSettings {
 }
 
 /** Where the pull requests of a project are. */
-export interface PullRequests {
+export interface PullRequestTarget {
   readonly repository: string;
   readonly remote: string;
   readonly draft: boolean;
@@ -28,12 +28,12 @@ export async function findGithub(
   path: string,
   { pullRequests, repository, remote, draft }: GithubSettings,
   env: Environment,
-): Promise<PullRequests | 'unknown' | undefined> {
+): Promise<PullRequestTarget | 'unknown' | undefined> {
   const isAsked = pullRequests === true || repository !== undefined;
   if (pullRequests === false || (!isAsked && findProgram('gh', env) === undefined)) return undefined;
   const remotes = await readRemotes(path);
   if (remotes === undefined) return 'unknown';
-  const hosts = new Set([GITHUB, env['GH_HOST']?.toLowerCase()]);
+  const hosts = new Set([GITHUB_HOST, env['GH_HOST']?.toLowerCase()]);
   const isFit = ({ name, at }: Remote): boolean =>
     (remote === undefined || name === remote) && at !== undefined && hosts.has(at.host);
   const found = remotes.find((each) => each.name === 'origin' && isFit(each)) ?? remotes.find(isFit);

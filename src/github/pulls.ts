@@ -1,8 +1,8 @@
-import { callApi, failed, type GithubResult } from './call-api.ts';
+import { callApi, githubFailure, type GithubResult } from './call-api.ts';
 import type { ApiContext, ApiRequest } from './run-gh.ts';
 import { parseRepository, type GithubRepository } from './remote-url.ts';
 
-export interface Pull {
+export interface GithubPull {
   readonly number: number;
   readonly url: string;
   readonly isOpen: boolean;
@@ -19,7 +19,7 @@ export interface Pull {
   readonly nodeId: string;
 }
 
-export interface NewPull {
+export interface NewGithubPull {
   readonly branch: string;
   /** Whose branch it is: another than the repository's owner where it is a fork. */
   readonly owner: string;
@@ -29,7 +29,7 @@ export interface NewPull {
   readonly isDraft: boolean;
 }
 
-export interface MergeOrder {
+export interface PullMergeRequest {
   /** The commit that was checked and reviewed: GitHub merges this one or none. */
   readonly head: string;
   readonly method: 'squash' | 'merge' | 'rebase';
@@ -38,7 +38,7 @@ export interface MergeOrder {
 }
 
 /** The pull requests of one repository. */
-export class Pulls {
+export class PullRequestApi {
   readonly repository: GithubRepository;
   readonly #context: ApiContext;
 
@@ -47,7 +47,7 @@ export class Pulls {
     this.#context = context;
   }
 
-  async read(number: number): Promise<GithubResult<Pull>> {
+  async read(number: number): Promise<GithubResult<GithubPull>> {
     return readPull(await this.#call('GET', `pulls/${number}`));
   }
 
@@ -56,7 +56,7 @@ export class Pulls {
     branch,
     owner,
     base,
-  }: Pick<NewPull, 'branch' | 'owner' | 'base'>): Promise<GithubResult<Pull | undefined>> {
+  }: Pick<NewGithubPull, 'branch' | 'owner' | 'base'>): Promise<GithubResult<GithubPull | undefined>> {
     const query = new URLSearchParams({ state: 'open', head: `${owner}:${branch}`, base, per_page: '10' });
     const listed = await this.#call('GET', `pulls?${query.toString()}`);
     if (!listed.ok) return listed;
@@ -66,7 +66,7 @@ export class Pulls {
     return number === undefined ? { ok: true, value: undefined } : this.read(number);
   }
 
-  async open({ branch, owner, base, title, body, isDraft }: NewPull): Promise<GithubResult<Pull>> {
+  async open({ branch, owner, base, title, body, isDraft }: NewGithubPull): Promise<GithubResult<GithubPull>> {
     const head = owner === this.repository.owner ? branch : `${owner}:${branch}`;
     const opened = await this.#call('POST', 'pulls', { title, head, base, body, draft: isDraft });
     // Not every plan has drafts: then it is an ordinary one.
@@ -79,7 +79,7 @@ export class Pulls {
   async change(
     number: number,
     what: { readonly body?: string; readonly state?: 'open' | 'closed' },
-  ): Promise<GithubResult<Pull>> {
+  ): Promise<GithubResult<GithubPull>> {
     return readPull(await this.#call('PATCH', `pulls/${number}`, what));
   }
 
@@ -93,14 +93,15 @@ export class Pulls {
       const listed = await this.#call('GET', `issues/${number}/comments?per_page=${PAGE}&page=${page}`);
       if (!listed.ok) return listed;
       const comments: readonly unknown[] = Array.isArray(listed.value) ? listed.value : [];
-      if (comments.some((each) => textIn(each, 'body')?.includes(mark) === true)) return { ok: true, value: null };
+      if (comments.some((each) => findTextField(each, 'body')?.includes(mark) === true))
+        return { ok: true, value: null };
       if (comments.length < PAGE) break;
     }
     return this.comment(number, body);
   }
 
   /** REST cannot take a draft's mark off. */
-  async markReady({ nodeId: id }: Pull): Promise<GithubResult<unknown>> {
+  async markReady({ nodeId: id }: GithubPull): Promise<GithubResult<unknown>> {
     const query =
       'mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }';
     return callApi(
@@ -110,12 +111,12 @@ export class Pulls {
   }
 
   /** The commit on the base branch. A head that is another by now is refused with status 409. */
-  async merge(number: number, { head, method, title, message }: MergeOrder): Promise<GithubResult<string>> {
+  async merge(number: number, { head, method, title, message }: PullMergeRequest): Promise<GithubResult<string>> {
     const words = method === 'rebase' ? {} : { commit_title: title, commit_message: message };
     const merged = await this.#call('PUT', `pulls/${number}/merge`, { sha: head, merge_method: method, ...words });
     if (!merged.ok) return merged;
-    const sha = textIn(merged.value, 'sha');
-    return sha === null ? odd() : { ok: true, value: sha };
+    const sha = findTextField(merged.value, 'sha');
+    return sha === null ? unexpectedAnswer() : { ok: true, value: sha };
   }
 
   async #call(method: ApiRequest['method'], path: string, body?: ApiRequest['body']): Promise<GithubResult<unknown>> {
@@ -130,41 +131,44 @@ const PAGE = 100;
 const MOST_PAGES = 30;
 
 /** The pull requests of a repository as the ledger writes it. */
-export function openPulls(repository: string, context: ApiContext): GithubResult<Pulls> {
+export function openPullRequestApi(repository: string, context: ApiContext): GithubResult<PullRequestApi> {
   const parsed = parseRepository(repository);
-  if (parsed !== undefined) return { ok: true, value: new Pulls(parsed, context) };
+  if (parsed !== undefined) return { ok: true, value: new PullRequestApi(parsed, context) };
   const message = 'pull requests are asked for, and no remote of this repository is at GitHub';
-  return failed('github/no-repository', message, 'Name it in baton.toml: [github] repository = "owner/name"');
+  return githubFailure('github/no-repository', message, 'Name it in baton.toml: [github] repository = "owner/name"');
 }
 
-function readPull(answer: GithubResult<unknown>): GithubResult<Pull> {
+function readPull(answer: GithubResult<unknown>): GithubResult<GithubPull> {
   if (!answer.ok) return answer;
   const { value } = answer;
   const number = numberIn(value);
-  const [head, base] = [textIn(fieldOf(value, 'head'), 'sha'), textIn(fieldOf(value, 'base'), 'ref')];
-  if (number === undefined || head === null || base === null) return odd();
-  const isMerged = fieldOf(value, 'merged') === true;
+  const [head, base] = [
+    findTextField(findJsonField(value, 'head'), 'sha'),
+    findTextField(findJsonField(value, 'base'), 'ref'),
+  ];
+  if (number === undefined || head === null || base === null) return unexpectedAnswer();
+  const isMerged = findJsonField(value, 'merged') === true;
   return {
     ok: true,
     value: {
       number,
-      url: textIn(value, 'html_url') ?? '',
-      isOpen: fieldOf(value, 'state') === 'open',
+      url: findTextField(value, 'html_url') ?? '',
+      isOpen: findJsonField(value, 'state') === 'open',
       isMerged,
-      isDraft: fieldOf(value, 'draft') === true,
+      isDraft: findJsonField(value, 'draft') === true,
       head,
       base,
-      body: textIn(value, 'body') ?? '',
+      body: findTextField(value, 'body') ?? '',
       // Before the merge it names a trial of it.
-      mergeSha: isMerged ? textIn(value, 'merge_commit_sha') : null,
-      mergedBy: textIn(fieldOf(value, 'merged_by'), 'login'),
-      nodeId: textIn(value, 'node_id') ?? '',
+      mergeSha: isMerged ? findTextField(value, 'merge_commit_sha') : null,
+      mergedBy: findTextField(findJsonField(value, 'merged_by'), 'login'),
+      nodeId: findTextField(value, 'node_id') ?? '',
     },
   };
 }
 
-function odd(): GithubResult<never> {
-  return failed(
+function unexpectedAnswer(): GithubResult<never> {
+  return githubFailure(
     'github/odd-answer',
     'GitHub answered with something else than was asked for',
     'Update gh, and try again.',
@@ -172,16 +176,16 @@ function odd(): GithubResult<never> {
 }
 
 function numberIn(value: unknown): number | undefined {
-  const number = fieldOf(value, 'number');
+  const number = findJsonField(value, 'number');
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }
 
-export function textIn(value: unknown, name: string): string | null {
-  const text = fieldOf(value, name);
+export function findTextField(value: unknown, name: string): string | null {
+  const text = findJsonField(value, name);
   return typeof text === 'string' ? text : null;
 }
 
-export function fieldOf(value: unknown, name: string): unknown {
+export function findJsonField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null
     ? Object.entries(value).find(([key]) => key === name)?.[1]
     : undefined;

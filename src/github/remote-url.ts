@@ -5,7 +5,7 @@ export interface GithubRepository {
   readonly name: string;
 }
 
-export const GITHUB = 'github.com';
+export const GITHUB_HOST = 'github.com';
 
 /** `https://…`, `ssh://…`, `git@host:owner/name`: whatever git has as the address of a remote. Undefined: no host, owner and name. */
 export function parseRemoteUrl(url: string): GithubRepository | undefined {
@@ -13,7 +13,7 @@ export function parseRemoteUrl(url: string): GithubRepository | undefined {
   if (host === undefined || path === undefined) return undefined;
   const [owner, name, ...more] = path.replace(/\.git\/?$|\/$/, '').split('/');
   if (owner === undefined || name === undefined || more.length > 0) return undefined;
-  return parts(host.toLowerCase() === SSH_OVER_HTTPS ? GITHUB : host.toLowerCase(), owner, name);
+  return parts(host.toLowerCase() === SSH_OVER_HTTPS ? GITHUB_HOST : host.toLowerCase(), owner, name);
 }
 
 const SCHEME = /^(?:https?|ssh|git|git\+ssh):\/\/(?:[^@/\s]*@)?([^:/\s]+)(?::\d+)?\/+(\S+)$/;
@@ -22,18 +22,18 @@ const SSH_OVER_HTTPS = 'ssh.github.com';
 
 /** `owner/name`, or `host/owner/name`: as `gh` takes it, as `baton.toml` has it, and as the ledger writes it. */
 export function parseRepository(text: string): GithubRepository | undefined {
-  const [name, owner, host = GITHUB, ...more] = text.split('/').toReversed();
+  const [name, owner, host = GITHUB_HOST, ...more] = text.split('/').toReversed();
   return name === undefined || owner === undefined || more.length > 0
     ? undefined
     : parts(host.toLowerCase(), owner, name);
 }
 
 export function renderRepository({ host, owner, name }: GithubRepository): string {
-  return host === GITHUB ? `${owner}/${name}` : `${host}/${owner}/${name}`;
+  return host === GITHUB_HOST ? `${owner}/${name}` : `${host}/${owner}/${name}`;
 }
 
 /** Settings of git under which it may log in as `gh` does, where it knows no password of its own. The commands of gh do the same. */
-export function loginConfig({ host }: GithubRepository): readonly string[] {
+export function ghLoginConfig({ host }: GithubRepository): readonly string[] {
   return [`credential.https://${host}.helper=!gh auth git-credential`];
 }
 

@@ -14,7 +14,7 @@ export interface ApiContext {
   readonly signal?: AbortSignal;
 }
 
-export interface Ran {
+export interface GhResult {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
@@ -25,7 +25,7 @@ export async function runGh(
   program: string,
   { host, method, path, body }: ApiRequest,
   context: ApiContext,
-): Promise<Ran> {
+): Promise<GhResult> {
   const args = ['api', '--include', '--hostname', host, '--method', method, ...HEADERS];
   const input = body === undefined ? [] : ['--input', '-'];
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Client } from './client.ts';
+import type { HookedClient } from './client.ts';
 import { hookCommand, mcpServer } from './command-line.ts';
 import { jsonFile } from './json/json-file.ts';
 
@@ -7,7 +7,7 @@ import { jsonFile } from './json/json-file.ts';
  * Claude Code. For one repository the hooks go into `settings.local.json`, which is each person's own: they name programs of this machine.
  * MCP servers of a person are in `.claude.json`, also those for one repository.
  */
-export const claude: Client = {
+export const claudeHooks: HookedClient = {
   name: 'claude',
   title: 'Claude Code',
   tested: ['2.1.197', '2.1.325'],

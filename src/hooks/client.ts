@@ -16,7 +16,7 @@ export interface HookOptions {
 }
 
 /** Where things are on this machine. */
-export interface Machine {
+export interface HookMachine {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly stateDir: string;
@@ -27,10 +27,10 @@ export interface Machine {
   readonly baton: string;
 }
 
-export interface Wanted {
+export interface InstallRequest {
   readonly scope: Scope;
   readonly options: HookOptions;
-  readonly machine: Machine;
+  readonly machine: HookMachine;
 }
 
 /** One file of a client, and what Baton has in it. */
@@ -42,7 +42,7 @@ export interface ClientFile {
   /** The text without what is ours; `isMade` says which objects and lists were made for it. */
   readonly remove: (text: string, isMade: (path: readonly string[]) => boolean) => string;
   /** Which of our parts it has, in words, and what is wrong with them. */
-  readonly find: (text: string) => Found;
+  readonly find: (text: string) => FoundParts;
 }
 
 export type Addition =
@@ -54,16 +54,16 @@ export type Addition =
     }
   | { readonly ok: false; readonly what: string };
 
-export interface Found {
+export interface FoundParts {
   readonly parts: readonly string[];
   readonly problems: readonly string[];
 }
 
 /** A client whose sessions Baton can take part in. */
-export interface Client {
+export interface HookedClient {
   readonly name: ClientName;
   readonly title: string;
   /** Versions with which the tests were run, oldest first. */
   readonly tested: readonly string[];
-  readonly files: (wanted: Wanted) => readonly ClientFile[];
+  readonly files: (wanted: InstallRequest) => readonly ClientFile[];
 }

@@ -1,6 +1,10 @@
-import { claude } from './claude.ts';
-import type { Client, ClientName } from './client.ts';
-import { codex } from './codex.ts';
-import { gemini } from './gemini.ts';
+import { claudeHooks } from './claude.ts';
+import type { HookedClient, ClientName } from './client.ts';
+import { codexHooks } from './codex.ts';
+import { geminiHooks } from './gemini.ts';
 
-export const HOOKED_CLIENTS: Readonly<Record<ClientName, Client>> = { claude, codex, gemini };
+export const HOOKED_CLIENTS: Readonly<Record<ClientName, HookedClient>> = {
+  claude: claudeHooks,
+  codex: codexHooks,
+  gemini: geminiHooks,
+};

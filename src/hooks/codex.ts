@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client, ClientFile, Machine, Scope, Wanted } from './client.ts';
-import { hookCommand, isOwnMcpServer, mcpServer, type Moment } from './command-line.ts';
+import type { HookedClient, ClientFile, HookMachine, Scope, InstallRequest } from './client.ts';
+import { hookCommand, isOwnMcpServer, mcpServer, type HookMoment } from './command-line.ts';
 import { readFileText } from './files/file-text.ts';
 import { jsonFile } from './json/json-file.ts';
 import { scanJson, valueOf } from './json/scan-json.ts';
-import { appendToml, parseToml, takeFromToml, tomlText, type Table } from './toml/edit-toml.ts';
+import { appendToml, parseToml, removeFromToml, renderTomlString, type TomlTable } from './toml/edit-toml.ts';
 
 /**
  * Codex. Hooks and the MCP server are tables of `config.toml`. A hook runs only where the user's own `config.toml` vouches for it, by where it
  * stands and a hash of what it does: Baton vouches for its own.
  */
-export const codex: Client = {
+export const codexHooks: HookedClient = {
   name: 'codex',
   title: 'Codex',
   tested: ['0.166.0'],
@@ -25,9 +25,9 @@ export const codex: Client = {
     // Codex wants the hooks of a folder in one of its two files.
     const hooksJson = join(folder, 'hooks.json');
     const isJson = existsSync(hooksJson);
-    const vouch = (): Table[] =>
+    const vouch = (): TomlTable[] =>
       trust(wanted, isJson ? hooksJson : config, isJson ? readJson(hooksJson) : readWithoutOurs(config, mark));
-    const tables = (before: Config): Table[] => [
+    const tables = (before: Config): TomlTable[] => [
       ...(isJson ? [] : hookTables(wanted)),
       ...serverTables(wanted, before),
     ];
@@ -42,7 +42,7 @@ export const codex: Client = {
 };
 
 /** Codex follows the links of a folder that a variable names, and of no other. */
-function homeOf({ env, home }: Machine): string {
+function homeOf({ env, home }: HookMachine): string {
   const { CODEX_HOME: named } = env;
   if (!named) return join(home, '.codex');
   return existsSync(named) ? realpathSync(named) : named;
@@ -66,63 +66,63 @@ function readJson(path: string): Config | undefined {
 function readWithoutOurs(path: string, mark: string): Config | undefined {
   const read = readFileText(path);
   const text = read.ok ? read.file.text : null;
-  const parsed = text === null ? undefined : parseToml(takeFromToml(text, mark));
+  const parsed = text === null ? undefined : parseToml(removeFromToml(text, mark));
   return parsed?.ok === true ? parsed.value : undefined;
 }
 
 type Config = Readonly<Record<string, unknown>>;
 
 const EVENTS: Readonly<
-  Record<Exclude<Moment, 'prompt'>, { readonly event: string; readonly key: string; readonly timeout: number }>
+  Record<Exclude<HookMoment, 'prompt'>, { readonly event: string; readonly key: string; readonly timeout: number }>
 > = {
   start: { event: 'SessionStart', key: 'session_start', timeout: 20 },
   stop: { event: 'Stop', key: 'stop', timeout: 20 },
   end: { event: 'SessionEnd', key: 'session_end', timeout: 3 },
 };
 
-function moments({ options }: Wanted): readonly (keyof typeof EVENTS)[] {
+function moments({ options }: InstallRequest): readonly (keyof typeof EVENTS)[] {
   return options.onStop === 'allow' ? ['start', 'end'] : ['start', 'stop', 'end'];
 }
 
-function serverTables({ machine, options }: Wanted, before: Config): Table[] {
+function serverTables({ machine, options }: InstallRequest, before: Config): TomlTable[] {
   if (at(before, 'mcp_servers', 'baton') !== undefined) return [];
   const { command, args, env } = mcpServer('codex', options, machine);
-  const pairs = Object.entries(env).map(([name, value]) => `${name} = ${tomlText(value)}`);
+  const pairs = Object.entries(env).map(([name, value]) => `${name} = ${renderTomlString(value)}`);
   const lines = [
-    `command = ${tomlText(command)}`,
-    `args = [${args.map(tomlText).join(', ')}]`,
+    `command = ${renderTomlString(command)}`,
+    `args = [${args.map(renderTomlString).join(', ')}]`,
     `env = { ${pairs.join(', ')} }`,
     // An agent that Baton runs has this server as well: there it speaks for that agent. Codex hands on nothing that is not named.
-    `env_vars = [${PASSED_ON.map(tomlText).join(', ')}]`,
+    `env_vars = [${PASSED_ON.map(renderTomlString).join(', ')}]`,
   ];
   return [{ header: '[mcp_servers.baton]', lines }];
 }
 
 const PASSED_ON = ['BATON_AGENT_ID', 'BATON_TOKEN', 'BATON_URL'];
 
-function hookTables(wanted: Wanted): Table[] {
+function hookTables(wanted: InstallRequest): TomlTable[] {
   return moments(wanted).map((moment) => {
     const { command, timeout } = handler(wanted, moment);
-    const hook = `{ type = "command", command = ${tomlText(command)}, timeout = ${timeout} }`;
+    const hook = `{ type = "command", command = ${renderTomlString(command)}, timeout = ${timeout} }`;
     return { header: `[[hooks.${EVENTS[moment].event}]]`, lines: [`hooks = [${hook}]`] };
   });
 }
 
-function handler({ options, machine }: Wanted, moment: keyof typeof EVENTS) {
+function handler({ options, machine }: InstallRequest, moment: keyof typeof EVENTS) {
   const command = hookCommand('codex', moment, options, machine);
   return { type: 'command', command, timeout: EVENTS[moment].timeout };
 }
 
 /** The key of a hook is where it stands: file, event, group and place in the group. Ours are the last groups of their events. */
-function trust(wanted: Wanted, path: string, before: Config | undefined): Table[] {
+function trust(wanted: InstallRequest, path: string, before: Config | undefined): TomlTable[] {
   return moments(wanted).map((moment) => {
     const { event, key, timeout } = EVENTS[moment];
     const groups = at(before, 'hooks', event);
     const group = Array.isArray(groups) ? groups.length : 0;
     const command = hookCommand('codex', moment, wanted.options, wanted.machine);
     return {
-      header: `[hooks.state.${tomlText(`${path}:${key}:${group}:0`)}]`,
-      lines: [`trusted_hash = ${tomlText(hookHash(key, command, timeout))}`],
+      header: `[hooks.state.${renderTomlString(`${path}:${key}:${group}:0`)}]`,
+      lines: [`trusted_hash = ${renderTomlString(hookHash(key, command, timeout))}`],
     };
   });
 }
@@ -135,7 +135,7 @@ function hookHash(event: string, command: string, timeout: number): string {
     .digest('hex')}`;
 }
 
-function file(path: string, mark: string, tables: (before: Config) => readonly Table[]): ClientFile {
+function file(path: string, mark: string, tables: (before: Config) => readonly TomlTable[]): ClientFile {
   return {
     path,
     format: 'toml',
@@ -150,7 +150,7 @@ function file(path: string, mark: string, tables: (before: Config) => readonly T
       const notes = isTaken ? ['mcp_servers.baton is there already and stays as it is'] : [];
       return appended.ok ? { ...appended, made: [], notes } : appended;
     },
-    remove: (text) => takeFromToml(text, mark),
+    remove: (text) => removeFromToml(text, mark),
     find: (text) => {
       const read = parseToml(text);
       if (!read.ok) return { parts: [], problems: [read.what] };

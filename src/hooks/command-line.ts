@@ -1,14 +1,14 @@
 import { shellQuote } from '../agents/shell-quote.ts';
-import type { ClientName, HookOptions, Machine } from './client.ts';
+import type { ClientName, HookOptions, HookMachine } from './client.ts';
 
-export type Moment = 'start' | 'prompt' | 'stop' | 'end';
+export type HookMoment = 'start' | 'prompt' | 'stop' | 'end';
 
 /** What a client runs at one of its hooks. No secret is in it: some clients quote it to the model. */
 export function hookCommand(
   client: ClientName,
-  moment: Moment,
+  moment: HookMoment,
   { claim, principal }: HookOptions,
-  machine: Machine,
+  machine: HookMachine,
 ): string {
   const state = machine.namesStateDir ? [`BATON_STATE_DIR=${shellQuote(machine.stateDir)}`] : [];
   const who = principal === undefined ? [] : ['--principal', principal];
@@ -32,7 +32,7 @@ export interface McpServer {
 }
 
 /** `baton mcp` as an entry of a client's settings. The variable marks it as ours: people have such servers of their own. */
-export function mcpServer(client: ClientName, { principal }: HookOptions, machine: Machine): McpServer {
+export function mcpServer(client: ClientName, { principal }: HookOptions, machine: HookMachine): McpServer {
   const { node, baton, stateDir, namesStateDir } = machine;
   const env = { [MCP_MARK]: client, ...(namesStateDir ? { BATON_STATE_DIR: stateDir } : {}) };
   return { command: node, args: [baton, 'mcp', ...(principal === undefined ? [] : ['--principal', principal])], env };

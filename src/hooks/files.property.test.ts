@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claude } from './claude.ts';
-import type { Client, ClientFile, HookOptions, Scope, Wanted } from './client.ts';
-import { codex } from './codex.ts';
+import { claudeHooks } from './claude.ts';
+import type { HookedClient, ClientFile, HookOptions, Scope, InstallRequest } from './client.ts';
+import { codexHooks } from './codex.ts';
 import { hashOf } from './files/file-text.ts';
-import { gemini } from './gemini.ts';
-import { putIn, takeOut } from './insertions.ts';
+import { geminiHooks } from './gemini.ts';
+import { insertAll, removeInsertions } from './insertions.ts';
 import { scanJson, valueOf } from './json/scan-json.ts';
 import { settingsText, tomlText } from './settings-text.cases.ts';
-import { textBefore } from './text-before.ts';
+import { textWithoutBaton } from './text-before.ts';
 import { parseToml } from './toml/edit-toml.ts';
 
 const machine = {
@@ -25,7 +25,7 @@ const wanted = fc.record({
   options: fc.record({ onStop: fc.constantFrom('signal' as const, 'allow' as const), claim: fc.boolean() }),
 });
 
-describe.each([claude, codex, gemini])('what goes into the files of $name', (client) => {
+describe.each([claudeHooks, codexHooks, geminiHooks])('what goes into the files of $name', (client) => {
   const cases = wanted.chain((asked) => {
     const files = filesOf(client, asked);
     return fc.record({
@@ -39,10 +39,10 @@ describe.each([claude, codex, gemini])('what goes into the files of $name', (cli
     fc.assert(
       fc.property(cases, ({ file, text }) => {
         const { after, installed } = install(file, text);
-        expect(takeOut(after, installed.insertions)).toBe(text);
-        expect(textBefore(file, after, installed)).toBe(text);
+        expect(removeInsertions(after, installed.insertions)).toBe(text);
+        expect(textWithoutBaton(file, after, installed)).toBe(text);
         // The record may not fit any more: then what is ours is found by what it says.
-        expect(textBefore(file, after, { ...installed, hash: '' })).toBe(text);
+        expect(textWithoutBaton(file, after, { ...installed, hash: '' })).toBe(text);
       }),
       { numRuns: 500 },
     );
@@ -52,11 +52,11 @@ describe.each([claude, codex, gemini])('what goes into the files of $name', (cli
     fc.assert(
       fc.property(cases, wanted, ({ file, text, asked }, { options }) => {
         const once = install(file, text);
-        const again = install(file, textBefore(file, once.after, once.installed));
+        const again = install(file, textWithoutBaton(file, once.after, once.installed));
         expect(again.after).toBe(once.after);
         const other = filesOf(client, { ...asked, options }).find(({ path }) => path === file.path) ?? file;
-        const changed = install(other, textBefore(file, once.after, once.installed));
-        expect(textBefore(other, changed.after, changed.installed)).toBe(text);
+        const changed = install(other, textWithoutBaton(file, once.after, once.installed));
+        expect(textWithoutBaton(other, changed.after, changed.installed)).toBe(text);
       }),
     );
   });
@@ -79,20 +79,23 @@ describe.each([claude, codex, gemini])('what goes into the files of $name', (cli
         const { after, installed } = install(file, text);
         const edit = (given: string) =>
           given.replace('opus', 'sonnet').replace('gpt-5', 'gpt-6').replace('// the end', '// !');
-        expect(textBefore(file, edit(after), installed)).toBe(edit(text));
+        expect(textWithoutBaton(file, edit(after), installed)).toBe(edit(text));
       }),
     );
   });
 });
 
-function filesOf(client: Client, asked: Omit<Wanted, 'machine'> & { options: HookOptions }): readonly ClientFile[] {
+function filesOf(
+  client: HookedClient,
+  asked: Omit<InstallRequest, 'machine'> & { options: HookOptions },
+): readonly ClientFile[] {
   return client.files({ ...asked, machine });
 }
 
 function install(file: ClientFile, text: string) {
   const added = file.add(text);
   if (!added.ok) throw new Error(added.what);
-  const after = putIn(text, added.insertions);
+  const after = insertAll(text, added.insertions);
   const { insertions, made } = added;
   return { after, installed: { path: '', hash: hashOf(after), insertions, made, created: false, folders: [] } };
 }

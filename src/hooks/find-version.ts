@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Client } from './client.ts';
+import type { HookedClient } from './client.ts';
 
 export type Version =
   | { readonly kind: 'missing' }
@@ -9,18 +9,23 @@ export type Version =
   | { readonly kind: 'found'; readonly version: string; readonly is: 'known' | 'older' | 'newer' };
 
 /** Which version of a client is on the PATH, and whether it is one that was tested. */
-export async function findVersion(client: Client, env: Readonly<Record<string, string | undefined>>): Promise<Version> {
+export async function findVersion(
+  client: HookedClient,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Version> {
   try {
     const { stdout } = await promisify(execFile)(client.name, ['--version'], { env, timeout: 20_000 });
     const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
-    return version === undefined ? { kind: 'silent' } : { kind: 'found', version, is: rank(version, client.tested) };
+    return version === undefined
+      ? { kind: 'silent' }
+      : { kind: 'found', version, is: compareToTested(version, client.tested) };
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     return { kind: isMissing ? 'missing' : 'silent' };
   }
 }
 
-export function rank(version: string, tested: readonly string[]): 'known' | 'older' | 'newer' {
+export function compareToTested(version: string, tested: readonly string[]): 'known' | 'older' | 'newer' {
   if (compare(version, tested[0] ?? '') < 0) return 'older';
   return compare(version, tested.at(-1) ?? '') > 0 ? 'newer' : 'known';
 }
@@ -35,7 +40,7 @@ function compare(a: string, b: string): number {
 }
 
 /** In words, for people. */
-export function describeVersion(client: Client, version: Version): string {
+export function describeVersion(client: HookedClient, version: Version): string {
   const tested = client.tested.length === 1 ? client.tested[0] : `${client.tested[0]} to ${client.tested.at(-1)}`;
   switch (version.kind) {
     case 'missing':

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import type { Client } from './client.ts';
-import { hookCommand, mcpServer, type Moment } from './command-line.ts';
+import type { HookedClient } from './client.ts';
+import { hookCommand, mcpServer, type HookMoment } from './command-line.ts';
 import { jsonFile } from './json/json-file.ts';
 
 /** Gemini CLI: everything is in one settings file. Its times are in milliseconds. */
-export const gemini: Client = {
+export const geminiHooks: HookedClient = {
   name: 'gemini',
   title: 'Gemini CLI',
   tested: ['0.61.0'],
   files: ({ scope, options, machine }) => {
     const folder = scope.kind === 'user' ? machine.env['GEMINI_CLI_HOME'] || machine.home : scope.root;
-    const hook = (moment: Moment, timeout: number) => ({
+    const hook = (moment: HookMoment, timeout: number) => ({
       type: 'command',
       name: `baton-${moment}`,
       command: hookCommand('gemini', moment, options, machine),

@@ -8,7 +8,7 @@ export interface Insertion {
   readonly text: string;
 }
 
-export function putIn(text: string, insertions: readonly Insertion[]): string {
+export function insertAll(text: string, insertions: readonly Insertion[]): string {
   let result = '';
   let from = 0;
   for (const { at, text: piece } of inOrder(insertions)) {
@@ -19,7 +19,7 @@ export function putIn(text: string, insertions: readonly Insertion[]): string {
 }
 
 /** The text as it was before; undefined where what was put in is not there any more. */
-export function takeOut(text: string, insertions: readonly Insertion[]): string | undefined {
+export function removeInsertions(text: string, insertions: readonly Insertion[]): string | undefined {
   let result = '';
   let from = 0;
   for (const { at, text: piece } of inOrder(insertions)) {
@@ -32,7 +32,7 @@ export function takeOut(text: string, insertions: readonly Insertion[]): string 
 }
 
 /** What is cut away, the pieces in any order. */
-export function cutOut(text: string, ranges: readonly (readonly [start: number, end: number])[]): string {
+export function removeRanges(text: string, ranges: readonly (readonly [start: number, end: number])[]): string {
   let result = '';
   let from = 0;
   for (const [start, end] of ranges.toSorted((a, b) => a[0] - b[0])) {

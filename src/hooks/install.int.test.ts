@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../test/run-cli.ts';
-import { claude } from './claude.ts';
-import type { Wanted } from './client.ts';
-import { codex } from './codex.ts';
+import { claudeHooks } from './claude.ts';
+import type { InstallRequest } from './client.ts';
+import { codexHooks } from './codex.ts';
 import { isUnfinished } from './files/journal.ts';
-import { gemini } from './gemini.ts';
-import { clearUnfinished, installHooks, uninstallHooks } from './install.ts';
+import { geminiHooks } from './gemini.ts';
+import { restoreUnfinished, installHooks, uninstallHooks } from './install.ts';
 import { findMachine } from './machine.ts';
 
 /** A person with settings of every kind, whose home goes with the test. */
@@ -31,7 +31,7 @@ class Person implements Disposable {
     return readFileSync(join(this.home, path), 'utf8');
   }
 
-  wanted(options: Partial<Wanted['options']> = {}): Wanted {
+  wanted(options: Partial<InstallRequest['options']> = {}): InstallRequest {
     const machine = findMachine({ HOME: this.home, BATON_STATE_DIR: join(this.home, 'state') });
     return { scope: { kind: 'user' }, options: { onStop: 'signal', claim: false, ...options }, machine };
   }
@@ -55,7 +55,7 @@ const FILES = {
   '.gemini/settings.json': '{}',
 };
 
-const CLIENTS = [claude, codex, gemini];
+const CLIENTS = [claudeHooks, codexHooks, geminiHooks];
 
 describe.each(CLIENTS)('the files of $name', (client) => {
   it('are what they were after an uninstall, and the same after a second install', () => {
@@ -141,7 +141,7 @@ describe('an MCP server of the name baton that is not ours', () => {
       '.codex/config.toml': '[mcp_servers.baton]\ncommand = "npx"\n',
     });
     const before = person.all();
-    for (const client of [claude, codex]) {
+    for (const client of [claudeHooks, codexHooks]) {
       expect(installHooks(client, person.wanted())).toMatchObject({
         ok: true,
         notes: [expect.stringContaining('there already')],
@@ -167,7 +167,7 @@ async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'betwee
   const isMidway = existsSync(join(person.home, 'state/hooks/journal.json'));
   expect(isUnfinished(join(person.home, 'state'))).toBe(isMidway);
   for (const client of CLIENTS) {
-    const cleared = clearUnfinished(person.wanted());
+    const cleared = restoreUnfinished(person.wanted());
     expect(cleared).toMatchObject({ ok: true });
     uninstallHooks(client, person.wanted());
   }
@@ -220,7 +220,7 @@ describe('an install that is killed', () => {
     using person = new Person();
     const before = person.all();
     const state = join(person.home, 'state');
-    installHooks(claude, person.wanted());
+    installHooks(claudeHooks, person.wanted());
     const written = person.read('.claude/settings.json');
     // As if it had been killed behind the first of two files.
     const path = join(person.home, '.claude/settings.json');

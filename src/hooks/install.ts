@@ -1,13 +1,13 @@
-import type { Client, ClientFile, Scope, Wanted } from './client.ts';
+import type { HookedClient, ClientFile, Scope, InstallRequest } from './client.ts';
 import { HOOKED_CLIENTS } from './clients.ts';
 import { findWriteObstacle, hashOf, readFileText } from './files/file-text.ts';
-import { changeFiles, undoUnfinished, type Change } from './files/journal.ts';
+import { changeFiles, undoUnfinished, type FileChange } from './files/journal.ts';
 import { findMissingFolders, removeFolders } from './files/replace-file.ts';
-import { putIn } from './insertions.ts';
+import { insertAll } from './insertions.ts';
 import { InstallRecord, type InstalledFile } from './record.ts';
-import { isNothing, textBefore } from './text-before.ts';
+import { isEmptySettings, textWithoutBaton } from './text-before.ts';
 
-export type Done =
+export type InstallResult =
   | {
       readonly ok: true;
       /** Files that are different now. */
@@ -17,18 +17,18 @@ export type Done =
   | { readonly ok: false; readonly what: string; readonly hint: string };
 
 /** Puts Baton's hooks and its MCP server into a client's files: into all of them, or into none. A second time changes nothing. */
-export function installHooks(client: Client, wanted: Wanted): Done {
+export function installHooks(client: HookedClient, wanted: InstallRequest): InstallResult {
   return change(client, wanted, (file, text, earlier) => {
-    const before = textBefore(file, text ?? '', earlier);
+    const before = textWithoutBaton(file, text ?? '', earlier);
     const added = file.add(before);
     if (!added.ok) return added;
-    const after = putIn(before, added.insertions);
+    const after = insertAll(before, added.insertions);
     const installed: InstalledFile = {
       path: '',
       hash: hashOf(after),
       insertions: added.insertions,
       made: added.made,
-      created: text === null || (earlier?.created === true && isNothing(before)),
+      created: text === null || (earlier?.created === true && isEmptySettings(before)),
       folders: [],
     };
     return { ok: true, after, installed, notes: added.notes };
@@ -36,17 +36,17 @@ export function installHooks(client: Client, wanted: Wanted): Done {
 }
 
 /** Takes everything out again, and leaves no file that was not there before. */
-export function uninstallHooks(client: Client, wanted: Wanted): Done {
+export function uninstallHooks(client: HookedClient, wanted: InstallRequest): InstallResult {
   return change(client, wanted, (file, text, earlier) => {
     if (text === null) return { ok: true, after: null, notes: [] };
-    const before = textBefore(file, text, earlier);
-    const isLeftOver = earlier?.created === true && isNothing(before);
+    const before = textWithoutBaton(file, text, earlier);
+    const isLeftOver = earlier?.created === true && isEmptySettings(before);
     return { ok: true, after: isLeftOver ? null : before, notes: [] };
   });
 }
 
 /** What a run that was killed has left half done is put back first. False where there was nothing. */
-export function clearUnfinished(wanted: Wanted): ReturnType<typeof undoUnfinished> {
+export function restoreUnfinished(wanted: InstallRequest): ReturnType<typeof undoUnfinished> {
   return undoUnfinished(wanted.machine.stateDir, salvageFor(wanted));
 }
 
@@ -60,17 +60,17 @@ type Plan =
   | { readonly ok: false; readonly what: string };
 
 function change(
-  client: Client,
-  wanted: Wanted,
+  client: HookedClient,
+  wanted: InstallRequest,
   plan: (file: ClientFile, text: string | null, earlier: InstalledFile | undefined) => Plan,
-): Done {
+): InstallResult {
   const { stateDir } = wanted.machine;
   const files = client.files(wanted);
-  const cleared = clearUnfinished(wanted);
+  const cleared = restoreUnfinished(wanted);
   if (!cleared.ok) return { ok: false, what: cleared.what, hint: 'Run the same command once more.' };
   const record = new InstallRecord(stateDir);
   const earlier = record.find(client.name, wanted.scope);
-  const changes: Change[] = [];
+  const changes: FileChange[] = [];
   const installed: InstalledFile[] = [];
   const notes: string[] = [];
   const folders: string[] = [];
@@ -91,7 +91,11 @@ function change(
   }
   const { scope, options } = wanted;
   const next = installed.length === 0 ? undefined : { client: client.name, scope, options, files: installed };
-  const kept: Change = { path: record.path, before: record.text, after: record.with(client.name, scope, next) };
+  const kept: FileChange = {
+    path: record.path,
+    before: record.text,
+    after: record.renderWith(client.name, scope, next),
+  };
   const done = changeFiles(stateDir, [...changes, kept], salvageFor(wanted));
   if (!done.ok) return { ok: false, what: done.what, hint: 'Nothing was changed.' };
   removeFolders(folders);
@@ -99,7 +103,7 @@ function change(
 }
 
 /** What was left half done may be another client's: whoever comes next may come for that one, or for all sessions instead of one repository. */
-function salvageFor(wanted: Wanted) {
+function salvageFor(wanted: InstallRequest) {
   return (path: string, text: string): string => {
     const scopes: readonly Scope[] = [wanted.scope, { kind: 'user' }];
     const files = Object.values(HOOKED_CLIENTS).flatMap((client) =>
@@ -113,7 +117,7 @@ function salvageFor(wanted: Wanted) {
   };
 }
 
-function refused(path: string, what: string): Done {
+function refused(path: string, what: string): InstallResult {
   return {
     ok: false,
     what: `${path}: ${what}`,

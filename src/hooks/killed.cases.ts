@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { claude } from './claude.ts';
-import { codex } from './codex.ts';
-import { gemini } from './gemini.ts';
+import { claudeHooks } from './claude.ts';
+import { codexHooks } from './codex.ts';
+import { geminiHooks } from './gemini.ts';
 import { installHooks } from './install.ts';
 import { findMachine } from './machine.ts';
 
@@ -12,7 +12,7 @@ export function installAndDie(home: string, n: number, signal: NodeJS.Signals = 
   dieBefore(n, signal);
   const machine = findMachine({ HOME: home, BATON_STATE_DIR: join(home, 'state') });
   const wanted = { scope: { kind: 'user' }, options: { onStop: 'signal', claim: false }, machine } as const;
-  for (const client of [claude, codex, gemini]) installHooks(client, wanted);
+  for (const client of [claudeHooks, codexHooks, geminiHooks]) installHooks(client, wanted);
   process.stdout.write('installed');
 }
 

@@ -49,7 +49,7 @@ export class InstallRecord {
   }
 
   /** The record with this one in the place of the one for the same client and scope; null where nothing is left. */
-  with(client: ClientName, scope: Scope, installed: Installed | undefined): string | null {
+  renderWith(client: ClientName, scope: Scope, installed: Installed | undefined): string | null {
     const others = this.#installed.filter((each) => each.client !== client || !isSameScope(each.scope, scope));
     const all = installed === undefined ? others : [...others, installed];
     return all.length === 0 ? null : `${JSON.stringify({ v: 1, installed: all }, null, 2)}\n`;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Client, Machine, Scope } from './client.ts';
+import type { HookedClient, HookMachine, Scope } from './client.ts';
 import { readFileText } from './files/file-text.ts';
 
 export interface FileStatus {
@@ -13,7 +13,7 @@ export interface FileStatus {
 }
 
 /** What is installed, as the files say it: the record may be of another state folder. */
-export function readHooksStatus(client: Client, scope: Scope, machine: Machine): readonly FileStatus[] {
+export function readHooksStatus(client: HookedClient, scope: Scope, machine: HookMachine): readonly FileStatus[] {
   const files = client.files({ scope, options: { onStop: 'signal', claim: false }, machine });
   return files.map((file) => {
     const read = readFileText(file.path);

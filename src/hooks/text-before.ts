@@ -1,14 +1,14 @@
 import type { ClientFile } from './client.ts';
 import { hashOf } from './files/file-text.ts';
-import { lineEndOf, takeOut } from './insertions.ts';
+import { lineEndOf, removeInsertions } from './insertions.ts';
 import type { InstalledFile } from './record.ts';
 
 /**
  * The text as it would be without Baton. A text that nobody has touched since is taken back to the byte; out of any other only what is
  * ours is taken, and all that others have done stays.
  */
-export function textBefore(file: ClientFile, text: string, installed: InstalledFile | undefined): string {
-  const exact = installed?.hash === hashOf(text) ? takeOut(text, installed.insertions) : undefined;
+export function textWithoutBaton(file: ClientFile, text: string, installed: InstalledFile | undefined): string {
+  const exact = installed?.hash === hashOf(text) ? removeInsertions(text, installed.insertions) : undefined;
   if (exact !== undefined) return exact;
   const without = file.remove(text, (path) => installed?.made.some((made) => isWithin(path, made)) ?? true);
   return file.format === 'toml' ? reopened(text, without, installed) : without;
@@ -20,7 +20,7 @@ function isWithin(path: readonly string[], made: readonly string[]): boolean {
 }
 
 /** Whether anything is left that somebody could miss. */
-export function isNothing(text: string): boolean {
+export function isEmptySettings(text: string): boolean {
   return /^\s*(?:\{\s*\})?\s*$/.test(text);
 }
 

@@ -1,13 +1,13 @@
 import { accepted, refused, type Parsed } from '../protocol/problem.ts';
 import { renderDraft, screenDraft, type Draft, type PreparedDraft } from './draft.ts';
-import type { Waiting } from './group.ts';
+import type { PendingAppend } from './group.ts';
 import { ledgerProblem } from './ledger-problem.ts';
-import type { Recorded } from './recorded.ts';
+import type { AppendResult } from './recorded.ts';
 
 /** What one caller wants recorded, as it came. */
-export interface Asking {
+export interface AppendRequest {
   readonly drafts: readonly Draft[];
-  readonly answer: (recorded: Recorded) => void;
+  readonly answer: (recorded: AppendResult) => void;
 }
 
 /**
@@ -15,9 +15,13 @@ export interface Asking {
  * the first is looked at for credentials: a hundred times the one and then a hundred times the other takes a seventh less
  * than in turns, since the processor has at hand what it needs.
  */
-export function admit(callers: readonly Asking[], size: number, secrets: readonly string[]): Waiting[] {
+export function prepareAppends(
+  callers: readonly AppendRequest[],
+  size: number,
+  secrets: readonly string[],
+): PendingAppend[] {
   const rendered = callers.map(({ drafts, answer }) => ({ texts: readable(() => renderAll(drafts, size)), answer }));
-  const waiting: Waiting[] = [];
+  const waiting: PendingAppend[] = [];
   for (const { texts, answer } of rendered) {
     const screened = texts.ok ? readable(() => screenAll(texts.value, secrets)) : texts;
     if (!screened.ok) answer({ ok: false, problem: screened.problems[0] });
@@ -53,7 +57,10 @@ function renderAll(drafts: readonly Draft[], size: number): Parsed<readonly Draf
   return accepted(texts);
 }
 
-function screenAll(texts: readonly DraftText[], secrets: readonly string[]): Parsed<Pick<Waiting, 'drafts' | 'bytes'>> {
+function screenAll(
+  texts: readonly DraftText[],
+  secrets: readonly string[],
+): Parsed<Pick<PendingAppend, 'drafts' | 'bytes'>> {
   const drafts: PreparedDraft[] = [];
   let bytes = 0;
   for (const { draft, text } of texts) {

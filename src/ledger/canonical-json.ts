@@ -1,6 +1,6 @@
 import { accepted, refused, type Parsed } from '../protocol/problem.ts';
 import { ledgerProblem } from './ledger-problem.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -34,7 +34,7 @@ export class NotCanonical extends Error {
  * exactly as the RFC asks, and is several times faster than anything written here, so the value is put in order first.
  */
 export function renderCanonical(value: unknown, depth: number, integersOnly: boolean): string {
-  const look: Look = { integersOnly, orderable: true };
+  const look: OrderCheck = { integersOnly, orderable: true };
   const ordered = inOrder(value, depth, look);
   const text = look.orderable ? JSON.stringify(ordered) : renderByHand(ordered);
   // A lone surrogate comes out as an escape, and nothing else that starts like this does: a backslash comes out as two.
@@ -44,14 +44,14 @@ export function renderCanonical(value: unknown, depth: number, integersOnly: boo
   return text;
 }
 
-interface Look {
+interface OrderCheck {
   readonly integersOnly: boolean;
   /** False once an object was met whose keys no engine lists in canonical order. */
   orderable: boolean;
 }
 
 /** The value with its keys in canonical order: itself where it already is, which is how stored entries come in. */
-function inOrder(value: unknown, depth: number, look: Look): unknown {
+function inOrder(value: unknown, depth: number, look: OrderCheck): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -60,7 +60,8 @@ function inOrder(value: unknown, depth: number, look: Look): unknown {
       return checkNumber(value, look.integersOnly);
     case 'object':
       if (value === null) return value;
-      if (depth > LIMITS.depth) throw new NotCanonical('ledger/too-deep', `deeper than ${LIMITS.depth} levels`);
+      if (depth > LEDGER_LIMITS.depth)
+        throw new NotCanonical('ledger/too-deep', `deeper than ${LEDGER_LIMITS.depth} levels`);
       return Array.isArray(value) ? arrayInOrder(value, depth, look) : objectInOrder(value, depth, look);
     default:
       throw new NotCanonical('ledger/not-json', `a value of type ${typeof value} is not JSON`);
@@ -75,7 +76,7 @@ function checkNumber(value: number, integersOnly: boolean): number {
   );
 }
 
-function arrayInOrder(items: readonly unknown[], depth: number, look: Look): readonly unknown[] {
+function arrayInOrder(items: readonly unknown[], depth: number, look: OrderCheck): readonly unknown[] {
   let copy: unknown[] | undefined;
   // Counted, since a hole in an array must be refused, not skipped.
   for (let i = 0; i < items.length; i += 1) {
@@ -86,7 +87,7 @@ function arrayInOrder(items: readonly unknown[], depth: number, look: Look): rea
   return copy ?? items;
 }
 
-function objectInOrder(object: object, depth: number, look: Look): object {
+function objectInOrder(object: object, depth: number, look: OrderCheck): object {
   requirePlain(object);
   const keys = Object.keys(object);
   const values = Object.values(object);

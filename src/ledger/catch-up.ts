@@ -1,35 +1,40 @@
 import type { Problem } from '../protocol/problem.ts';
 import type { Verifier } from './crypto.ts';
 import type { Entry } from './entry.ts';
-import { walkAll } from './recognize.ts';
+import { walkWholeLedger } from './recognize.ts';
 import type { Store } from './store.ts';
 import type { Keyring } from './trust.ts';
-import { walkOn } from './walk-on.ts';
-import { Walk, type Position } from './walk.ts';
+import { walkToNewestCheckpoint } from './walk-on.ts';
+import { LedgerWalk, type WalkPosition } from './walk.ts';
 
-export interface Followed {
+export interface FollowedLedger {
   readonly store: Store;
   readonly verifier: Verifier;
   readonly project: string;
 }
 
-export type News =
-  | { readonly ok: true; readonly entries: readonly Entry[]; readonly position: Position; readonly keyring: Keyring }
+export type NewEntries =
+  | {
+      readonly ok: true;
+      readonly entries: readonly Entry[];
+      readonly position: WalkPosition;
+      readonly keyring: Keyring;
+    }
   | { readonly ok: false; readonly problem: Problem };
 
 /** Reads and checks what others have recorded after a position. */
-export async function readNews(what: Followed, from: Position, keyring: Keyring): Promise<News> {
-  const news = await walkNews(what, from, keyring);
+export async function readNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
+  const news = await walkNewEntries(what, from, keyring);
   if (news.ok || news.problem.code !== 'ledger/wrong-signature') return news;
   // Signed by another machine, whose key was added before this one looked: only the whole history names it.
-  const whole = await walkAll(what);
-  return whole.ok ? walkNews(what, from, whole.keyring) : whole;
+  const whole = await walkWholeLedger(what);
+  return whole.ok ? walkNewEntries(what, from, whole.keyring) : whole;
 }
 
-async function walkNews(what: Followed, from: Position, keyring: Keyring): Promise<News> {
+async function walkNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
   const entries: Entry[] = [];
-  const walk = new Walk(what.verifier, what.project, keyring, from);
-  const fault = await walkOn(what.store, walk, (batch) => {
+  const walk = new LedgerWalk(what.verifier, what.project, keyring, from);
+  const fault = await walkToNewestCheckpoint(what.store, walk, (batch) => {
     entries.push(...batch);
   });
   return fault ? { ok: false, problem: fault.problem } : { ok: true, entries, position: walk.position, keyring };

@@ -1,7 +1,7 @@
 import { accepted, refused, type Parsed } from '../protocol/problem.ts';
 import type { Sha256 } from './crypto.ts';
 import type { PreparedDraft } from './draft.ts';
-import { checkRaw, readRaw, renderEnvelope, type Entry, type RawEntry } from './entry.ts';
+import { checkRawEntry, parseRawEntry, renderEnvelope, type Entry, type RawEntry } from './entry.ts';
 import { sameBytes, toHex } from './hex.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import { leafHash } from './merkle.ts';
@@ -47,16 +47,16 @@ export function linkDrafts(
 }
 
 /** A stored entry with all that can be told without the one before: the hash of its bytes, and what they say. */
-export interface Look {
+export interface HashedEntry {
   readonly stored: StoredEntry;
   readonly hash: Uint8Array;
   readonly raw: Parsed<RawEntry>;
 }
 
 /** All are hashed before the first is read: to do it in turns takes a tenth longer (see `admit`). */
-export function lookAt(sha256: Sha256, batch: readonly StoredEntry[]): Look[] {
+export function hashEntries(sha256: Sha256, batch: readonly StoredEntry[]): HashedEntry[] {
   const hashed = batch.map((stored) => ({ stored, hash: leafHash(sha256, stored.bytes) }));
-  return hashed.map(({ stored, hash }) => ({ stored, hash, raw: readRaw(stored.bytes) }));
+  return hashed.map(({ stored, hash }) => ({ stored, hash, raw: parseRawEntry(stored.bytes) }));
 }
 
 /** An entry with the text that it was read from. */
@@ -66,7 +66,7 @@ export interface EntryText {
 }
 
 /** Does this stored entry follow the head, unchanged? The answer is the entry and its text, or what is wrong with it. */
-export function checkLink(project: string, head: Head, { stored, hash, raw }: Look): Parsed<EntryText> {
+export function checkLink(project: string, head: Head, { stored, hash, raw }: HashedEntry): Parsed<EntryText> {
   const expected = head.size + 1;
   if (stored.seq !== expected) {
     return broken('ledger/wrong-seq', `entry ${expected} is missing: the next one stored is ${stored.seq}`);
@@ -76,7 +76,7 @@ export function checkLink(project: string, head: Head, { stored, hash, raw }: Lo
   }
   if (!raw.ok) return raw;
   const prev = toHex(head.hash);
-  const read = checkRaw(raw.value, { project, prev });
+  const read = checkRawEntry(raw.value, { project, prev });
   if (!read.ok) return read;
   const entry = read.value;
   if (entry.project !== project) {

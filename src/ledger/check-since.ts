@@ -7,10 +7,10 @@ import { Frontier } from './merkle.ts';
 import type { Store } from './store.ts';
 import { Tree } from './tree.ts';
 import { Keyring } from './trust.ts';
-import { Walk, type Finding, type Position } from './walk.ts';
+import { LedgerWalk, type LedgerFault, type WalkPosition } from './walk.ts';
 
 /** A tree that somebody has vouched for before. Its root is in hex. */
-export interface Vouched {
+export interface TrustedTree {
   readonly size: number;
   readonly root: string;
 }
@@ -23,12 +23,12 @@ export async function findFaultSince(
   store: Store,
   verifier: Verifier,
   project: string,
-  last: Vouched | undefined,
+  last: TrustedTree | undefined,
   checkpoint: Checkpoint,
-): Promise<Finding | undefined> {
+): Promise<LedgerFault | undefined> {
   const start = last ? await startAt(store, verifier, last) : begin(verifier);
   if (!start) return another(1, last?.size ?? 0);
-  const walk = new Walk(verifier, project, new Keyring(verifier, project), start);
+  const walk = new LedgerWalk(verifier, project, new Keyring(verifier, project), start);
   for await (const batch of store.entries({ from: start.head.size + 1, to: checkpoint.size })) {
     for (const step of walk.steps(batch)) if (!step.ok) return step.finding;
   }
@@ -37,11 +37,15 @@ export async function findFaultSince(
   return isIt ? undefined : another(start.head.size + 1, checkpoint.size);
 }
 
-function begin(verifier: Verifier): Position {
+function begin(verifier: Verifier): WalkPosition {
   return { head: GENESIS, frontier: new Frontier(verifier.sha256) };
 }
 
-async function startAt(store: Store, verifier: Verifier, { size, root }: Vouched): Promise<Position | undefined> {
+async function startAt(
+  store: Store,
+  verifier: Verifier,
+  { size, root }: TrustedTree,
+): Promise<WalkPosition | undefined> {
   const frontier = await new Tree(store, verifier.sha256, size).findFrontier(size);
   if (!frontier || toHex(frontier.root()) !== root) return undefined;
   for await (const [hash] of store.hashes({ from: size, to: size })) {
@@ -50,7 +54,7 @@ async function startAt(store: Store, verifier: Verifier, { size, root }: Vouched
   return undefined;
 }
 
-function another(seq: number, size: number): Finding {
+function another(seq: number, size: number): LedgerFault {
   const message = `the first ${size} entries are not those of the tree that was signed`;
   return { seq, problem: ledgerProblem('ledger/wrong-root', message, DO_NOT_WRITE) };
 }

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { parseCheckpoint, signCheckpoint } from './checkpoint.ts';
 import { toHex } from './hex.ts';
 import { testSigner } from './ledger.cases.ts';
-import { nodeVerifier, sha256 } from './node-crypto.ts';
+import { nodeVerifier, nodeSha256 } from './node-crypto.ts';
 import { findSigningKey, keyId, parseKey, parseNote, renderKey } from './note.ts';
 
 const signer = testSigner();
 const key = { name: 'baton/demo', publicKey: signer.publicKey };
-const root = sha256(new Uint8Array(1));
-const note = signCheckpoint(sha256, 'demo', { size: 42, root }, 40, signer);
+const root = nodeSha256(new Uint8Array(1));
+const note = signCheckpoint(nodeSha256, 'demo', { size: 42, root }, 40, signer);
 
 describe('a checkpoint', () => {
   it('is a signed note that others can read', () => {
@@ -67,18 +67,18 @@ describe('a checkpoint', () => {
 describe('a public key', () => {
   it('has the id of the C2SP text', () => {
     const text = Buffer.concat([Buffer.from('baton/demo\n'), Buffer.of(1), signer.publicKey]);
-    expect(toHex(keyId(sha256, key))).toBe(toHex(sha256(text)).slice(0, 8));
+    expect(toHex(keyId(nodeSha256, key))).toBe(toHex(nodeSha256(text)).slice(0, 8));
   });
 
   it('is written and read back', () => {
-    const text = renderKey(sha256, key);
+    const text = renderKey(nodeSha256, key);
     expect(text).toMatch(/^baton\/demo\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/);
-    const parsed = parseKey(sha256, text);
+    const parsed = parseKey(nodeSha256, text);
     expect(parsed.ok && { ...parsed.value, publicKey: toHex(parsed.value.publicKey) }).toEqual({
       name: key.name,
       publicKey: toHex(key.publicKey),
     });
-    expect(parseKey(sha256, text.replace('demo', 'other')).ok).toBe(false);
-    expect(parseKey(sha256, '').ok).toBe(false);
+    expect(parseKey(nodeSha256, text.replace('demo', 'other')).ok).toBe(false);
+    expect(parseKey(nodeSha256, '').ok).toBe(false);
   });
 });

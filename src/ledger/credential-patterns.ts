@@ -1,4 +1,4 @@
-import { OWN_TOKEN } from '../protocol/own-tokens.ts';
+import { BATON_TOKEN } from '../protocol/own-tokens.ts';
 
 /**
  * What credentials look like. Every pattern is linear: a fixed beginning, then one class of characters with a bound.
@@ -36,7 +36,7 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
     name: 'json-web-token',
     pattern: /eyJ[A-Za-z0-9_-]{10,512}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{0,1024}/g,
   },
-  { name: 'baton-token', pattern: OWN_TOKEN },
+  { name: 'baton-token', pattern: BATON_TOKEN },
   {
     name: 'authorization',
     pattern:
@@ -60,7 +60,7 @@ export const SECRET_FIELD =
   /^(?:password|passwd|secret|token|api_?key|access_?token|refresh_?token|client_?secret|private_?key|authorization|cookie)$/i;
 
 /** `$NAME` or `${env.NAME}`: a command or a template that says where a secret comes from holds none. */
-export const REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
+export const VARIABLE_REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
 
 /**
  * A look, over canonical text, for anything that a pattern could start with: nearly all text has none of it, and costs

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from './canonical-json.ts';
 import { prepareDraft, type Draft } from './draft.ts';
 import { linkDrafts, GENESIS } from './chain.ts';
-import { LIMITS } from './limits.ts';
-import { sha256 } from './node-crypto.ts';
+import { LEDGER_LIMITS } from './limits.ts';
+import { nodeSha256 } from './node-crypto.ts';
 
 const draft: Draft = { actor: 'system:ci', type: 'CheckPassed', data: {} };
 const place = { position: 1, size: 5 };
@@ -27,9 +27,9 @@ describe('a draft', () => {
       const most = largest(letter);
       const prepared = prepareDraft({ ...draft, data: { t: letter.repeat(most) } }, place);
       if (!prepared.ok) throw new Error('the largest one that fits is refused');
-      const [linked] = linkDrafts(sha256, 'p'.repeat(64), '2026-01-01T00:00:00.000Z', GENESIS, [prepared.value]);
-      expect(linked?.stored.bytes.length).toBeLessThanOrEqual(LIMITS.entryBytes);
-      expect(linked?.stored.bytes.length).toBeGreaterThan(LIMITS.entryBytes - 100);
+      const [linked] = linkDrafts(nodeSha256, 'p'.repeat(64), '2026-01-01T00:00:00.000Z', GENESIS, [prepared.value]);
+      expect(linked?.stored.bytes.length).toBeLessThanOrEqual(LEDGER_LIMITS.entryBytes);
+      expect(linked?.stored.bytes.length).toBeGreaterThan(LEDGER_LIMITS.entryBytes - 100);
     }
   });
 
@@ -56,7 +56,7 @@ function pathOf(draft: Draft): string {
 
 function largest(letter: string): number {
   let fits = 0;
-  let tooMany: number = LIMITS.entryBytes;
+  let tooMany: number = LEDGER_LIMITS.entryBytes;
   while (tooMany - fits > 1) {
     const middle = Math.floor((fits + tooMany) / 2);
     if (prepareDraft({ ...draft, data: { t: letter.repeat(middle) } }, place).ok) fits = middle;

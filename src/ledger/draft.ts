@@ -2,7 +2,7 @@ import { accepted, refused, type Parsed } from '../protocol/problem.ts';
 import { canonicalJson, type JsonObject } from './canonical-json.ts';
 import { isActor, isSeq, isType, renderEnvelope } from './entry.ts';
 import { ledgerProblem } from './ledger-problem.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import { mayHoldCredential, redactJson } from './redact.ts';
 
 /** What a caller wants recorded. Number, link and time are added when it is committed. */
@@ -26,20 +26,20 @@ export interface PreparedDraft {
 }
 
 /** Where a draft stands: its number (from 0) in its call, and how long the ledger is at least. */
-export interface Place {
+export interface DraftPosition {
   readonly position: number;
   readonly size: number;
   readonly secrets?: readonly string[];
 }
 
 /** Checks a draft completely, and redacts it: what is accepted here cannot fail a commit that others share. */
-export function prepareDraft(draft: Draft, place: Place): Parsed<PreparedDraft> {
+export function prepareDraft(draft: Draft, place: DraftPosition): Parsed<PreparedDraft> {
   const text = renderDraft(draft, place);
   return text.ok ? screenDraft(draft, text.value, place.secrets ?? []) : text;
 }
 
 /** The first half: its fields are what they must be, and its data has this text. */
-export function renderDraft({ actor, type, cause = null, data }: Draft, place: Place): Parsed<string> {
+export function renderDraft({ actor, type, cause = null, data }: Draft, place: DraftPosition): Parsed<string> {
   if (!isActor(actor)) return badDraft('actor', 'the actor is not session:…, operator:… or system:…');
   if (!isType(type)) return badDraft('type', 'the type is not in PascalCase, such as TaskClaimed');
   if (!isCause(cause, place)) return badDraft('cause', 'the cause is not an earlier entry');
@@ -58,11 +58,11 @@ export function screenDraft(draft: Draft, text: string, secrets: readonly string
     dataText = redacted.value;
   }
   const bytes = byteBound(type, actor, dataText);
-  if (bytes > LIMITS.entryBytes) {
+  if (bytes > LEDGER_LIMITS.entryBytes) {
     return refused(
       ledgerProblem(
         'ledger/entry-too-large',
-        `entry too large: about ${bytes} bytes > ${LIMITS.entryBytes} bytes maximum`,
+        `entry too large: about ${bytes} bytes > ${LEDGER_LIMITS.entryBytes} bytes maximum`,
         'Keep the large part as a blob, and its name in the entry.',
         'data',
       ),
@@ -79,7 +79,7 @@ function renderData(data: JsonObject): Parsed<string> {
   return canonicalJson(data, 'integers', 2);
 }
 
-function isCause(cause: unknown, { position, size }: Place): boolean {
+function isCause(cause: unknown, { position, size }: DraftPosition): boolean {
   if (cause === null) return true;
   if (typeof cause === 'number') return isSeq(cause) && cause <= size;
   return (
@@ -109,7 +109,7 @@ function byteBound(type: string, actor: string, data: string): number {
   const around = ENVELOPE_BYTES + type.length + actor.length;
   // No UTF-16 unit becomes more than three bytes; only what is near the limit is counted exactly.
   const most = around + 3 * data.length;
-  return most <= LIMITS.entryBytes ? around + data.length : around + encoder.encode(data).length;
+  return most <= LEDGER_LIMITS.entryBytes ? around + data.length : around + encoder.encode(data).length;
 }
 
 function badDraft(path: string, what: string): Parsed<never> {

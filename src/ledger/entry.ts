@@ -1,7 +1,7 @@
 import { accepted, refused, type Parsed } from '../protocol/problem.ts';
 import { NotCanonical, renderCanonical, type JsonObject } from './canonical-json.ts';
 import { ledgerProblem } from './ledger-problem.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 
 /** One event. Every field is inside the hash. */
 export interface Entry {
@@ -23,8 +23,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Reads stored bytes. They must be the canonical ones: another spelling of the same entry has another hash. */
 export function parseEntry(bytes: Uint8Array): Parsed<Entry> {
-  const raw = readRaw(bytes);
-  return raw.ok ? checkRaw(raw.value) : raw;
+  const raw = parseRawEntry(bytes);
+  return raw.ok ? checkRawEntry(raw.value) : raw;
 }
 
 /** Stored bytes as JSON, whatever it says, with the text that it was read from. */
@@ -33,8 +33,8 @@ export interface RawEntry {
   readonly value: unknown;
 }
 
-export function readRaw(bytes: Uint8Array): Parsed<RawEntry> {
-  if (bytes.length > LIMITS.entryBytes) return notAnEntry(`it is larger than ${LIMITS.entryBytes} bytes`);
+export function parseRawEntry(bytes: Uint8Array): Parsed<RawEntry> {
+  if (bytes.length > LEDGER_LIMITS.entryBytes) return notAnEntry(`it is larger than ${LEDGER_LIMITS.entryBytes} bytes`);
   try {
     const text = decoder.decode(bytes);
     return accepted({ text, value: JSON.parse(text) });
@@ -44,12 +44,12 @@ export function readRaw(bytes: Uint8Array): Parsed<RawEntry> {
 }
 
 /** What an entry must say, known from the one before: it is compared, and its form not looked at again. */
-export interface Known {
+export interface ExpectedLink {
   readonly project: string;
   readonly prev: string;
 }
 
-export function checkRaw({ text, value }: RawEntry, known?: Known): Parsed<Entry> {
+export function checkRawEntry({ text, value }: RawEntry, known?: ExpectedLink): Parsed<Entry> {
   const entry = parseEnvelope(value, known);
   if (!entry.ok) return entry;
   // Unknown fields, another order, spaces and odd escapes all end here: there is only one text for an entry.
@@ -57,7 +57,7 @@ export function checkRaw({ text, value }: RawEntry, known?: Known): Parsed<Entry
 }
 
 /** Takes the fields of the envelope from parsed JSON. What else is in there is not looked at. */
-function parseEnvelope(value: unknown, known: Known | undefined): Parsed<Entry> {
+function parseEnvelope(value: unknown, known: ExpectedLink | undefined): Parsed<Entry> {
   if (!isObject(value)) return notAnEntry('it is not an object');
   const { v, project, seq, prev, at, actor, type, cause, data } = value;
   if (v !== 1) return notAnEntry('v is not 1');

@@ -4,7 +4,7 @@ import { toHex } from './hex.ts';
 import { Frontier } from './merkle.ts';
 import type { Store } from './store.ts';
 import { KEY_ADDED, Keyring } from './trust.ts';
-import { Walk, type Finding } from './walk.ts';
+import { LedgerWalk, type LedgerFault } from './walk.ts';
 
 /**
  * The ledger as NDJSON: one `{entry, hash}` a line, then the checkpoint that covers them. The canonical bytes are already
@@ -18,11 +18,11 @@ export async function* exportLedger(
   store: Store,
   verifier: Verifier,
   project: string,
-): AsyncGenerator<string, Finding | undefined> {
+): AsyncGenerator<string, LedgerFault | undefined> {
   const newest = await store.findCheckpoint();
   if (!newest) return undefined;
   const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
-  const walk = new Walk(verifier, project, new Keyring(verifier, project), start);
+  const walk = new LedgerWalk(verifier, project, new Keyring(verifier, project), start);
   let keyAdded = false;
   for await (const batch of store.entries({ from: 1, to: newest.size })) {
     let lines = '';

@@ -6,7 +6,7 @@ import { toHex } from './hex.ts';
 import { openKeyFile, readKeyFile } from './key-file.ts';
 import { ledgerPlace } from './ledger-place.ts';
 import { nodeVerifier } from './node-crypto.ts';
-import { OutsideFile } from './outside-file.ts';
+import { OutsideCopyFile } from './outside-file.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -44,7 +44,7 @@ describe('the key file', () => {
 describe('the outside file', () => {
   it('holds the last copy, and nothing of a longer one before it', () => {
     const path = join(folder, 'checkpoint');
-    const file = new OutsideFile(path);
+    const file = new OutsideCopyFile(path);
     expect(file.read()).toBeUndefined();
     writeFileSync(path, 'somebody else’s, and longer than ours');
     for (const note of ['first\n', 'second, longer\n', 'third\n']) {

@@ -5,35 +5,35 @@ import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import type { SnapshotTrust } from './snapshot.ts';
 import type { Store } from './store.ts';
 import { forgedSnapshot } from './verify-kept.ts';
-import type { Finding } from './walk.ts';
+import type { LedgerFault } from './walk.ts';
 
 /** How entries become the state that a snapshot holds. The ledger does not know what they mean, so this comes from its caller. */
-export interface Fold {
+export interface StateFold {
   /** The name of the snapshots that this fold makes. */
   readonly name: string;
-  begin(): Folding;
+  begin(): RefoldOptions;
 }
 
-export interface Folding {
+export interface RefoldOptions {
   take(entry: Entry): void;
   /** Whether these bytes hold the state that the entries so far have made. */
   equals(state: Uint8Array): boolean;
 }
 
-export type Folded =
+export type RefoldResult =
   /** `entries` is 0 if there is no snapshot to compare with. */
-  { readonly ok: true; readonly entries: number } | { readonly ok: false; readonly finding: Finding };
+  { readonly ok: true; readonly entries: number } | { readonly ok: false; readonly finding: LedgerFault };
 
 /**
  * Folds the entries up to the stored snapshot again and compares: a signature proves who made a snapshot, this proves that it is true.
  * The entries themselves must have been verified. It needs as much memory as the state, whatever the length of the ledger.
  */
-export async function foldAgain(
+export async function refoldSnapshot(
   store: Store,
   trust: SnapshotTrust,
-  fold: Fold,
+  fold: StateFold,
   onProgress?: (entries: number) => void,
-): Promise<Folded> {
+): Promise<RefoldResult> {
   const snapshot = await findSnapshot(store, trust, fold.name);
   if (snapshot === undefined || !snapshot.ok) return { ok: true, entries: 0 };
   const { size } = snapshot.head;
@@ -55,6 +55,6 @@ export async function foldAgain(
 const REMOVE =
   "Stop Baton (baton down), remove the snapshot (sqlite3 FILE 'DELETE FROM snapshot'), and find out who can read key.pem.";
 
-function unreadable(seq: number): Finding {
+function unreadable(seq: number): LedgerFault {
   return { seq, problem: ledgerProblem('ledger/unreadable', `entry ${seq} cannot be read`, DO_NOT_WRITE) };
 }

@@ -3,26 +3,26 @@ import { signCheckpoint } from './checkpoint.ts';
 import type { Sha256, Signer } from './crypto.ts';
 import type { PreparedDraft } from './draft.ts';
 import type { Entry } from './entry.ts';
-import { LIMITS } from './limits.ts';
-import type { Recorded } from './recorded.ts';
+import { LEDGER_LIMITS } from './limits.ts';
+import type { AppendResult } from './recorded.ts';
 import type { Commit, StoredEntry, Tile } from './store.ts';
-import type { Position } from './walk.ts';
+import type { WalkPosition } from './walk.ts';
 
 /** The drafts of one caller: they are recorded next to each other, in one commit, or not at all. */
-export interface Waiting {
+export interface PendingAppend {
   readonly drafts: readonly PreparedDraft[];
   readonly bytes: number;
-  readonly answer: (recorded: Recorded) => void;
+  readonly answer: (recorded: AppendResult) => void;
 }
 
 /** Takes the callers off the queue that share the next commit: the first one always, then as many as fit. */
-export function takeGroup(queue: Waiting[]): Waiting[] {
+export function dequeueGroup(queue: PendingAppend[]): PendingAppend[] {
   let entries = 0;
   let bytes = 0;
   const end = queue.findIndex((waiting, i) => {
     entries += waiting.drafts.length;
     bytes += waiting.bytes;
-    return i > 0 && (entries > LIMITS.entriesPerCommit || bytes > LIMITS.bytesPerCommit);
+    return i > 0 && (entries > LEDGER_LIMITS.entriesPerCommit || bytes > LEDGER_LIMITS.bytesPerCommit);
   });
   return queue.splice(0, end < 0 ? queue.length : end);
 }
@@ -30,7 +30,7 @@ export function takeGroup(queue: Waiting[]): Waiting[] {
 export interface BuiltCommit {
   readonly commit: Commit;
   /** Where the ledger stands once the commit is in. */
-  readonly position: Position;
+  readonly position: WalkPosition;
   /** For each caller, its entries. */
   readonly linked: readonly (readonly LinkedEntry[])[];
   /** The same without the callers. */
@@ -47,7 +47,7 @@ export interface CommitMaker {
 export function buildCommit(
   { sha256, project, signer }: CommitMaker,
   at: string,
-  from: Position,
+  from: WalkPosition,
   callers: readonly (readonly PreparedDraft[])[],
 ): BuiltCommit {
   const frontier = from.frontier.copy();

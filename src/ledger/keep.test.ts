@@ -1,44 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { blobsNamedIn } from './blob.ts';
-import { foldAgain, type Fold } from './fold-again.ts';
-import { findBlob, findSnapshot, keepBlob, keepSnapshot, keepText } from './keep.ts';
+import { refoldSnapshot, type StateFold } from './fold-again.ts';
+import { findBlob, findSnapshot, storeBlob, storeSnapshot, storeTextBlob } from './keep.ts';
 import { openTestLedger, record, testDraft, testSigner } from './ledger.cases.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import { MemoryStore } from './memory.ts';
-import { nodeVerifier, sha256 } from './node-crypto.ts';
-import { sealSnapshot } from './snapshot.ts';
+import { nodeVerifier, nodeSha256 } from './node-crypto.ts';
+import { signSnapshot } from './snapshot.ts';
 import type { Head, Snapshot } from './store.ts';
 import { verifyLedger } from './verify.ts';
 
 describe('a blob', () => {
   it('is kept under a name that an entry can hold', async () => {
     const store = new MemoryStore();
-    const name = await keepBlob(store, sha256, Buffer.from('a long log'));
+    const name = await storeBlob(store, nodeSha256, Buffer.from('a long log'));
     if (!name.ok) throw new Error(name.problems[0].message);
     expect(name.value).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect(Buffer.from((await findBlob(store, sha256, name.value)) ?? []).toString()).toBe('a long log');
+    expect(Buffer.from((await findBlob(store, nodeSha256, name.value)) ?? []).toString()).toBe('a long log');
     expect(blobsNamedIn({ list: [{ log_blob: name.value }], blob: name.value, note: name.value })).toHaveLength(2);
   });
 
   it('of text loses its credentials', async () => {
     const store = new MemoryStore();
-    const name = await keepText(store, sha256, `clone with glpat-${'x1'.repeat(12)} \ud800`);
-    const kept = name.ok ? await findBlob(store, sha256, name.value) : undefined;
+    const name = await storeTextBlob(store, nodeSha256, `clone with glpat-${'x1'.repeat(12)} \ud800`);
+    const kept = name.ok ? await findBlob(store, nodeSha256, name.value) : undefined;
     expect(new TextDecoder().decode(kept)).toBe('clone with [redacted:gitlab-token] \ufffd');
   });
 
   it('is not found under a wrong name, or when it has changed', async () => {
     const store = new MemoryStore();
     const bytes = Buffer.from('content');
-    const name = await keepBlob(store, sha256, bytes);
-    expect(await findBlob(store, sha256, 'sha256:abc')).toBeUndefined();
+    const name = await storeBlob(store, nodeSha256, bytes);
+    expect(await findBlob(store, nodeSha256, 'sha256:abc')).toBeUndefined();
     bytes[0] = 0;
-    expect(await findBlob(store, sha256, name.ok ? name.value : '')).toBeUndefined();
+    expect(await findBlob(store, nodeSha256, name.ok ? name.value : '')).toBeUndefined();
   });
 
   it('has a limit', async () => {
-    const large = new Uint8Array(LIMITS.blobBytes + 1);
-    expect(await keepBlob(new MemoryStore(), sha256, large)).toMatchObject({ ok: false });
+    const large = new Uint8Array(LEDGER_LIMITS.blobBytes + 1);
+    expect(await storeBlob(new MemoryStore(), nodeSha256, large)).toMatchObject({ ok: false });
   });
 });
 
@@ -47,7 +47,7 @@ const NAME = 'tasks';
 async function saved(state = 'state') {
   const ledger = await openTestLedger();
   const { store, head, snapshotSigner, snapshotTrust } = ledger;
-  await keepSnapshot(store, snapshotSigner, NAME, head, Buffer.from(state));
+  await storeSnapshot(store, snapshotSigner, NAME, head, Buffer.from(state));
   const snapshot = await store.findSnapshot(NAME);
   if (!snapshot) throw new Error('the snapshot is gone');
   return { ledger, store, head, by: snapshotSigner, trust: snapshotTrust, snapshot };
@@ -57,7 +57,7 @@ describe('a snapshot', () => {
   it('is found again with the entry that it stands on, and the newest one wins', async () => {
     const { ledger, store, by, trust } = await saved('old');
     await record(ledger, [testDraft(1)]);
-    await keepSnapshot(store, by, NAME, ledger.head, Buffer.from('new'));
+    await storeSnapshot(store, by, NAME, ledger.head, Buffer.from('new'));
     const found = await findSnapshot(store, trust, NAME);
     expect(found?.ok === true ? Buffer.from(found.state).toString() : found).toBe('new');
     expect(found).toMatchObject({ head: ledger.head });
@@ -67,10 +67,10 @@ describe('a snapshot', () => {
   it('is not read if its entry is another one, or is not there', async () => {
     const { store, head, by, trust } = await saved();
     for (const other of [
-      { size: 1, hash: sha256(Buffer.of(1)) },
+      { size: 1, hash: nodeSha256(Buffer.of(1)) },
       { ...head, size: 9 },
     ]) {
-      await keepSnapshot(store, by, NAME, other, Buffer.from('state'));
+      await storeSnapshot(store, by, NAME, other, Buffer.from('state'));
       expect(await findSnapshot(store, trust, NAME)).toEqual({ ok: false, fault: 'homeless' });
     }
   });
@@ -90,9 +90,9 @@ describe('a snapshot', () => {
     await record(ledger, [testDraft(1)]);
     const state = Buffer.from('state');
     const forged = {
-      'signed by a stranger': sealSnapshot({ ...by, signer: testSigner(9) }, NAME, head, state),
-      'signed for another project': sealSnapshot({ ...by, project: 'other' }, NAME, head, state),
-      'signed under another name': sealSnapshot(by, 'claims', head, state),
+      'signed by a stranger': signSnapshot({ ...by, signer: testSigner(9) }, NAME, head, state),
+      'signed for another project': signSnapshot({ ...by, project: 'other' }, NAME, head, state),
+      'signed under another name': signSnapshot(by, 'claims', head, state),
       'moved to another entry': { ...snapshot, ...ledger.head },
       'with another state': { ...snapshot, bytes: Buffer.concat([snapshot.bytes, Buffer.of(32)]) },
       'with the signature of a checkpoint': {
@@ -130,7 +130,7 @@ describe('a snapshot', () => {
 });
 
 describe('a snapshot that is signed', () => {
-  const sum: Fold = {
+  const sum: StateFold = {
     name: NAME,
     begin() {
       let count = 0;
@@ -141,20 +141,20 @@ describe('a snapshot that is signed', () => {
   it('is compared with what the entries make', async () => {
     const { ledger, store, by, trust } = await saved('1');
     await record(ledger, [testDraft(1)]);
-    expect(await foldAgain(store, trust, sum)).toEqual({ ok: true, entries: 1 });
-    await keepSnapshot(store, by, NAME, ledger.head, Buffer.from('7'));
-    expect(await foldAgain(store, trust, sum)).toMatchObject({
+    expect(await refoldSnapshot(store, trust, sum)).toEqual({ ok: true, entries: 1 });
+    await storeSnapshot(store, by, NAME, ledger.head, Buffer.from('7'));
+    expect(await refoldSnapshot(store, trust, sum)).toMatchObject({
       ok: false,
       finding: { problem: { code: 'ledger/forged-snapshot', message: expect.stringContaining('the entries 1 to 2') } },
     });
     await store.dropSnapshot(NAME);
-    expect(await foldAgain(store, trust, sum)).toEqual({ ok: true, entries: 0 });
+    expect(await refoldSnapshot(store, trust, sum)).toEqual({ ok: true, entries: 0 });
   });
 });
 
 /** The form before snapshots were signed, which anyone who can write to the database can make. */
 function unsigned(name: string, { size, hash }: Head, state: Uint8Array): Snapshot {
-  const digest = sha256(Buffer.concat([Buffer.from(`${JSON.stringify(name)} ${size}\n`), hash, sha256(state)]));
+  const digest = nodeSha256(Buffer.concat([Buffer.from(`${JSON.stringify(name)} ${size}\n`), hash, nodeSha256(state)]));
   return { size, hash, bytes: Buffer.concat([digest, state]) };
 }
 

@@ -3,18 +3,24 @@ import { blobName, parseBlobName } from './blob.ts';
 import type { Sha256 } from './crypto.ts';
 import { sameBytes } from './hex.ts';
 import { ledgerProblem } from './ledger-problem.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import { redactText } from './redact.ts';
-import { openSnapshot, sealSnapshot, type SnapshotFault, type SnapshotSigner, type SnapshotTrust } from './snapshot.ts';
+import {
+  verifySnapshot,
+  signSnapshot,
+  type SnapshotFault,
+  type SnapshotSigner,
+  type SnapshotTrust,
+} from './snapshot.ts';
 import { StoreProblem } from './store-problem.ts';
 import type { Head, Store } from './store.ts';
 
-const encoder = new TextEncoder();
+const textEncoder = new TextEncoder();
 
 /** Keeps what is too large for an entry, and gives back the name that the entry holds. Keep first, record second. */
-export async function keepBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
-  if (bytes.length > LIMITS.blobBytes) {
-    const message = `blob too large: ${bytes.length} bytes > ${LIMITS.blobBytes} bytes maximum`;
+export async function storeBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
+  if (bytes.length > LEDGER_LIMITS.blobBytes) {
+    const message = `blob too large: ${bytes.length} bytes > ${LEDGER_LIMITS.blobBytes} bytes maximum`;
     return refused(ledgerProblem('ledger/blob-too-large', message, 'Keep the end of it, or a part.'));
   }
   const hash = sha256(bytes);
@@ -22,13 +28,13 @@ export async function keepBlob(store: Store, sha256: Sha256, bytes: Uint8Array):
 }
 
 /** The same for text of agents and tools: a log must not carry into a blob what an entry would not take. */
-export async function keepText(
+export async function storeTextBlob(
   store: Store,
   sha256: Sha256,
   text: string,
   secrets: readonly string[] = [],
 ): Promise<Parsed<string>> {
-  return keepBlob(store, sha256, encoder.encode(redactText(text.toWellFormed(), secrets)));
+  return storeBlob(store, sha256, textEncoder.encode(redactText(text.toWellFormed(), secrets)));
 }
 
 /** The blob of that name, checked again: a byte that changed on the disk is as good as none. */
@@ -39,18 +45,18 @@ export async function findBlob(store: Store, sha256: Sha256, name: string): Prom
 }
 
 /** Keeps a folded state that stands on an entry, signed, in place of an older one of the same name. */
-export async function keepSnapshot(
+export async function storeSnapshot(
   store: Store,
   by: SnapshotSigner,
   name: string,
   head: Head,
   state: Uint8Array,
 ): Promise<Parsed<void>> {
-  if (state.length > LIMITS.snapshotBytes) {
-    const message = `snapshot too large: ${state.length} bytes > ${LIMITS.snapshotBytes} bytes maximum`;
+  if (state.length > LEDGER_LIMITS.snapshotBytes) {
+    const message = `snapshot too large: ${state.length} bytes > ${LEDGER_LIMITS.snapshotBytes} bytes maximum`;
     return refused(ledgerProblem('ledger/snapshot-too-large', message, 'Nothing is lost: the start takes longer.'));
   }
-  return tryWrite(store.saveSnapshot(name, sealSnapshot(by, name, head, state)), undefined);
+  return tryWrite(store.saveSnapshot(name, signSnapshot(by, name, head, state)), undefined);
 }
 
 export type FoundSnapshot =
@@ -66,7 +72,7 @@ export async function findSnapshot(
 ): Promise<FoundSnapshot | undefined> {
   const snapshot = await store.findSnapshot(name);
   if (snapshot === undefined) return undefined;
-  const opened = await openSnapshot(trust, name, snapshot);
+  const opened = await verifySnapshot(trust, name, snapshot);
   if (!opened.ok) return opened;
   const { size, hash } = snapshot;
   const found = { ok: true, head: { size, hash }, state: opened.state } as const;

@@ -5,7 +5,7 @@ import type { Ledger, LedgerOptions } from './ledger.ts';
 import { MemoryStore } from './memory.ts';
 import { nodeVerifier, signerOf } from './node-crypto.ts';
 import { openLedger } from './open-ledger.ts';
-import { MemoryOutside } from './outside.ts';
+import { MemoryOutsideCopy } from './outside.ts';
 
 /** What tests of the ledger start from: keys that are the same in every run, a clock that only tests move. */
 export function testSigner(number = 1): Signer {
@@ -21,7 +21,7 @@ export function testOptions(changes: Partial<LedgerOptions> = {}): LedgerOptions
     project: 'demo',
     signer: testSigner(),
     verifier: nodeVerifier,
-    outside: new MemoryOutside(),
+    outside: new MemoryOutsideCopy(),
     clock: () => new Date((now += 1)),
     ...changes,
   };

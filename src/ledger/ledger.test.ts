@@ -9,10 +9,10 @@ import { ledgerProblem } from './ledger-problem.ts';
 import { MemoryStore } from './memory.ts';
 import { nodeVerifier } from './node-crypto.ts';
 import { openLedger } from './open-ledger.ts';
-import { MemoryOutside } from './outside.ts';
+import { MemoryOutsideCopy } from './outside.ts';
 import type { Appended, Commit } from './store.ts';
 import { all } from './store.cases.ts';
-import { keyAdded } from './trust.ts';
+import { createKeyAddedDraft } from './trust.ts';
 import { verifyLedger } from './verify.ts';
 
 describe('a new ledger', () => {
@@ -226,7 +226,7 @@ describe('opening again', () => {
       copy.slice(0, 60),
       `${copy.slice(0, 150)}${'A'.repeat(30)}${copy.slice(180)}`,
     ]) {
-      const again = await openTestLedger({ ...options, outside: new MemoryOutside(outside) });
+      const again = await openTestLedger({ ...options, outside: new MemoryOutsideCopy(outside) });
       expect(again.head.size).toBe(301);
     }
   });
@@ -237,7 +237,7 @@ describe('opening again', () => {
     const older = options.outside.read();
     expect(older).toBeDefined();
     await record(ledger, [testDraft(1)]);
-    expect((await openLedger({ ...options, outside: new MemoryOutside(older) })).ok).toBe(true);
+    expect((await openLedger({ ...options, outside: new MemoryOutsideCopy(older) })).ok).toBe(true);
     const other = testOptions();
     await record(await openTestLedger(other), [testDraft(1), testDraft(2), testDraft(3)]);
     await turn();
@@ -261,12 +261,12 @@ describe('opening again', () => {
   it('refuses a machine whose key nobody has added, until somebody does', async () => {
     const options = testOptions();
     const ledger = await openTestLedger(options);
-    const stranger = { ...options, signer: testSigner(2), outside: new MemoryOutside() };
+    const stranger = { ...options, signer: testSigner(2), outside: new MemoryOutsideCopy() };
     expect(await openLedger(stranger)).toMatchObject({
       ok: false,
       problem: { code: 'ledger/key-not-trusted' },
     });
-    await record(ledger, [keyAdded(nodeVerifier.sha256, 'demo', stranger.signer, 'operator:ada')]);
+    await record(ledger, [createKeyAddedDraft(nodeVerifier.sha256, 'demo', stranger.signer, 'operator:ada')]);
     const guest = await openTestLedger(stranger);
     await record(guest, [testDraft(1)]);
     expect(await ledger.catchUp()).toBeUndefined();

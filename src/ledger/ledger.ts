@@ -1,28 +1,28 @@
 import type { Problem } from '../protocol/problem.ts';
 import { healthAfter, WRITABLE, type StoreHealth } from '../protocol/store-health.ts';
-import { admit, type Asking } from './admit.ts';
-import { readNews, type News } from './catch-up.ts';
+import { prepareAppends, type AppendRequest } from './admit.ts';
+import { readNewEntries, type NewEntries } from './catch-up.ts';
 import { parseCheckpoint } from './checkpoint.ts';
 import type { Signer, Verifier } from './crypto.ts';
 import type { Draft, PreparedDraft } from './draft.ts';
 import type { Entry } from './entry.ts';
-import { buildCommit, takeGroup, type BuiltCommit, type Waiting } from './group.ts';
+import { buildCommit, dequeueGroup, type BuiltCommit, type PendingAppend } from './group.ts';
 import { sameBytes } from './hex.ts';
-import { LIMITS } from './limits.ts';
-import { closed, endGone, tooMuch, unavailable, unexpected } from './not-recorded.ts';
-import type { Outside } from './outside.ts';
-import type { NotRecorded, Recorded } from './recorded.ts';
+import { LEDGER_LIMITS } from './limits.ts';
+import { ledgerClosed, headMissing, queueFull, appendUnavailable, unexpectedFailure } from './not-recorded.ts';
+import type { OutsideCopy } from './outside.ts';
+import type { AppendRefusal, AppendResult } from './recorded.ts';
 import type { SnapshotSigner, SnapshotTrust } from './snapshot.ts';
 import type { Head, Store } from './store.ts';
 import type { Keyring } from './trust.ts';
-import type { Position } from './walk.ts';
+import type { WalkPosition } from './walk.ts';
 
 export interface LedgerOptions {
   readonly store: Store;
   readonly project: string;
   readonly signer: Signer;
   readonly verifier: Verifier;
-  readonly outside: Outside;
+  readonly outside: OutsideCopy;
   readonly clock: () => Date;
   /** Values that must never be recorded: those of the environment that agents are given (`secretsIn`). */
   readonly secrets?: readonly string[];
@@ -35,10 +35,10 @@ export class Ledger {
   readonly #options: LedgerOptions;
   #keyring: Keyring;
   /** Callers whose drafts are still to be prepared, and those who wait for a commit. */
-  #asking: Asking[] = [];
-  readonly #queue: Waiting[] = [];
+  #asking: AppendRequest[] = [];
+  readonly #queue: PendingAppend[] = [];
   readonly #followers: ((problem: Problem | undefined) => void)[] = [];
-  #position: Position;
+  #position: WalkPosition;
   #draining: Promise<void> | undefined;
   #inDoubt = false;
   #stopped: Problem | undefined;
@@ -50,7 +50,7 @@ export class Ledger {
   #hasCopied = false;
   #turnedMs = -Infinity;
 
-  constructor(options: LedgerOptions, position: Position, keyring: Keyring) {
+  constructor(options: LedgerOptions, position: WalkPosition, keyring: Keyring) {
     this.#options = options;
     this.#position = position;
     this.#keyring = keyring;
@@ -108,7 +108,7 @@ export class Ledger {
    * Records all drafts next to each other, or none. The promise is kept only after they are durable. Calls are
    * recorded in the order in which they were made; those that arrive while a commit is under way share the next one.
    */
-  append(drafts: readonly Draft[]): Promise<Recorded> {
+  append(drafts: readonly Draft[]): Promise<AppendResult> {
     // One promise a caller, no matter how it ends: among a hundred callers they are what an append costs.
     return new Promise((answer) => {
       const refusal = this.#refusal(drafts);
@@ -119,12 +119,13 @@ export class Ledger {
   }
 
   /** What is known without a look into the drafts. */
-  #refusal({ length }: readonly Draft[]): Recorded | undefined {
-    if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? closed() };
+  #refusal({ length }: readonly Draft[]): AppendResult | undefined {
+    if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? ledgerClosed() };
     if (length === 0) return { ok: true, entries: [] };
     const isTooMuch =
-      length > LIMITS.draftsPerAppend || this.#asking.length + this.#queue.length >= LIMITS.waitingCallers;
-    return isTooMuch ? { ok: false, problem: tooMuch() } : undefined;
+      length > LEDGER_LIMITS.draftsPerAppend ||
+      this.#asking.length + this.#queue.length >= LEDGER_LIMITS.waitingCallers;
+    return isTooMuch ? { ok: false, problem: queueFull() } : undefined;
   }
 
   /** Lets the callers of this moment into the queue, all at once. */
@@ -132,13 +133,13 @@ export class Ledger {
     const callers = this.#asking;
     if (callers.length === 0) return;
     this.#asking = [];
-    for (const waiting of admit(callers, this.head.size, this.secrets)) this.#queue.push(waiting);
+    for (const waiting of prepareAppends(callers, this.head.size, this.secrets)) this.#queue.push(waiting);
     if (this.#queue.length > 0) this.#draining ??= this.#drain();
   }
 
   /** Reads what others have recorded, and checks it. Also after a lost connection: the end known here must still be there. */
   async catchUp(): Promise<Problem | undefined> {
-    if (this.#closing) return closed();
+    if (this.#closing) return ledgerClosed();
     return new Promise((answer) => {
       this.#followers.push(answer);
       this.#draining ??= this.#drain();
@@ -171,9 +172,9 @@ export class Ledger {
     while (this.#queue.length > 0 || this.#followers.length > 0) {
       if (this.#followers.length > 0) await this.#tellFollowers();
       if (this.#queue.length === 0) continue;
-      const group = takeGroup(this.#queue);
+      const group = dequeueGroup(this.#queue);
       const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
-        this.#stop(unexpected(error)),
+        this.#stop(unexpectedFailure(error)),
       );
       let next = 0;
       for (const { answer } of group) {
@@ -198,11 +199,11 @@ export class Ledger {
   async #tellFollowers(): Promise<void> {
     const followers = this.#followers.splice(0);
     const problem =
-      this.#stopped ?? (await this.#catchUp().catch((error: unknown) => this.#stop(unexpected(error)).problem));
+      this.#stopped ?? (await this.#catchUp().catch((error: unknown) => this.#stop(unexpectedFailure(error)).problem));
     for (const answer of followers) answer(problem);
   }
 
-  async #record(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | NotRecorded> {
+  async #record(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | AppendRefusal> {
     if (this.#stopped) return { ok: false, problem: this.#stopped };
     if (this.#inDoubt) {
       const before = this.head.size;
@@ -214,7 +215,7 @@ export class Ledger {
     const { clock, store, verifier, project, signer } = this.#options;
     const maker = { sha256: verifier.sha256, project, signer };
     const built = buildCommit(maker, clock().toISOString(), this.#position, callers);
-    const appended = await store.append(built.commit).catch(unavailable);
+    const appended = await store.append(built.commit).catch(appendUnavailable);
     if (appended.ok) {
       this.#accept(built);
       if (this.#keyring.hasWaiting) await this.#acceptKeys(built);
@@ -264,7 +265,7 @@ export class Ledger {
   }
 
   /** A store that failed may have written all the same (the answer was lost): its head tells. */
-  async #resolveDoubt(built: BuiltCommit, problem: Problem): Promise<BuiltCommit | NotRecorded> {
+  async #resolveDoubt(built: BuiltCommit, problem: Problem): Promise<BuiltCommit | AppendRefusal> {
     this.#inDoubt = true;
     const still = await this.#catchUp();
     const { head } = built.position;
@@ -273,10 +274,10 @@ export class Ledger {
 
   async #catchUp(): Promise<Problem | undefined> {
     const { store, onEntries } = this.#options;
-    let news: News;
+    let news: NewEntries;
     try {
-      if (!(await this.#has(this.head))) return this.#stop(endGone(this.head)).problem;
-      news = await readNews(this.#options, this.#position, this.#keyring);
+      if (!(await this.#has(this.head))) return this.#stop(headMissing(this.head)).problem;
+      news = await readNewEntries(this.#options, this.#position, this.#keyring);
       if (!news.ok) return this.#stop(news.problem).problem;
       this.#position = news.position;
       this.#keyring = news.keyring;
@@ -284,7 +285,7 @@ export class Ledger {
     } catch (error) {
       // The store is away. Nothing is known, so nothing is concluded: the next call tries again.
       this.#inDoubt = true;
-      return unavailable(error).problem;
+      return appendUnavailable(error).problem;
     }
     this.#inDoubt = false;
     this.#writeOutsideSoon();

@@ -1,5 +1,5 @@
 /** Every limit of the ledger, in one place. Reaching one is a clear refusal; nothing is cut off silently. */
-export const LIMITS = {
+export const LEDGER_LIMITS = {
   /** An entry as canonical bytes. One byte less than 64 KiB, so that it fits a C2SP tile, which counts in 16 bits. */
   entryBytes: 65_535,
   /** Objects and arrays inside each other, the envelope being the first. */

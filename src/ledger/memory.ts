@@ -1,7 +1,7 @@
 import { WRITABLE, type StoreHealth } from '../protocol/store-health.ts';
 import { GENESIS } from './chain.ts';
 import { sameBytes, toHex } from './hex.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import type {
   Appended,
   Commit,
@@ -48,12 +48,12 @@ export class MemoryStore implements Store {
   }
 
   async *entries(range: Range): AsyncGenerator<readonly StoredEntry[]> {
-    yield* batches(this.#slice(range), LIMITS.entriesPerBatch);
+    yield* batches(this.#slice(range), LEDGER_LIMITS.entriesPerBatch);
   }
 
   async *hashes(range: Range): AsyncGenerator<readonly Uint8Array[]> {
     const hashes = this.#slice(range).map((entry) => entry.hash);
-    yield* batches(hashes, LIMITS.hashesPerBatch);
+    yield* batches(hashes, LEDGER_LIMITS.hashesPerBatch);
   }
 
   async tiles(level: number, range: Range): Promise<readonly Uint8Array[]> {

@@ -1,5 +1,5 @@
 import type { Sha256 } from './crypto.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import type { Tile } from './store.ts';
 
 /** Subtrees of 256, 256², 256³ … leaves are kept, so that neither a proof nor a start rebuilds the tree. */
@@ -18,7 +18,7 @@ export function leafHash(sha256: Sha256, bytes: Uint8Array): Uint8Array {
 }
 
 /** Reused for every entry; its first byte stays 0x00. */
-const scratch = new Uint8Array(LIMITS.entryBytes + 1);
+const scratch = new Uint8Array(LEDGER_LIMITS.entryBytes + 1);
 
 const pair = new Uint8Array(65);
 pair[0] = 1;

@@ -5,10 +5,10 @@ import type { Sha256, Signer, Verifier } from './crypto.ts';
  * The platform's side of `crypto.ts` on Node. Asked for a buffer, `hash` allocates memory of its own for 32 bytes, which
  * takes longer than hashing; as text they come cheaply, and are cut from shared memory.
  */
-export const sha256: Sha256 = (bytes) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1');
+export const nodeSha256: Sha256 = (bytes) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1');
 
 export const nodeVerifier: Verifier = {
-  sha256,
+  sha256: nodeSha256,
   verifyEd25519: (publicKey, message, signature) =>
     signature.length === 64 && verify(null, message, importPublicKey(publicKey), signature),
 };

@@ -3,7 +3,7 @@ import { parseBase64, toBase64 } from './base64.ts';
 import type { Sha256, Signer, Verifier } from './crypto.ts';
 import { sameBytes, toHex } from './hex.ts';
 import { ledgerProblem } from './ledger-problem.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 
 /** A C2SP signed note: text that ends with a newline, an empty line, and one line per signature. */
 export interface Note {
@@ -48,7 +48,7 @@ function ownKeyId(sha256: Sha256, name: string, signer: Signer): Uint8Array {
 }
 
 export function parseNote(note: string): Parsed<Note> {
-  if (note.length > LIMITS.noteBytes) return notANote('it is too long');
+  if (note.length > LEDGER_LIMITS.noteBytes) return notANote('it is too long');
   const split = note.lastIndexOf('\n\n');
   if (split < 0 || !note.endsWith('\n')) return notANote('it has no signature block');
   const lines = note.slice(split + 2, -1).split('\n');

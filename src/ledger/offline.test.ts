@@ -4,9 +4,9 @@ import { exportLedger } from './export.ts';
 import type { Ledger } from './ledger.ts';
 import { openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
 import { nodeVerifier } from './node-crypto.ts';
-import { MemoryOutside } from './outside.ts';
+import { MemoryOutsideCopy } from './outside.ts';
 import { makeTaskProof, type TaskProof } from './task-proof.ts';
-import { keyAdded } from './trust.ts';
+import { createKeyAddedDraft } from './trust.ts';
 import { verifyExport } from './verify-export.ts';
 import { verifyTaskProof } from './verify-task-proof.ts';
 
@@ -78,8 +78,11 @@ describe('an export', () => {
   it('carries the checkpoints that make further keys trusted', async () => {
     const options = testOptions();
     const ledger = await openTestLedger(options);
-    await record(ledger, [testDraft(1), keyAdded(nodeVerifier.sha256, 'demo', testSigner(2), 'operator:ada')]);
-    const guest = await openTestLedger({ ...options, signer: testSigner(2), outside: new MemoryOutside() });
+    await record(ledger, [
+      testDraft(1),
+      createKeyAddedDraft(nodeVerifier.sha256, 'demo', testSigner(2), 'operator:ada'),
+    ]);
+    const guest = await openTestLedger({ ...options, signer: testSigner(2), outside: new MemoryOutsideCopy() });
     await record(guest, [testDraft(2)]);
     const lines = await exportOf(guest);
     expect(lines.filter((line) => line.startsWith('{"checkpoint"'))).toHaveLength(2);

@@ -7,22 +7,22 @@ import type { LedgerPlace } from './ledger-place.ts';
 import { nodeVerifier } from './node-crypto.ts';
 import { originOf } from './checkpoint.ts';
 import type { NoteKey } from './note.ts';
-import { openLedger, type Opened } from './open-ledger.ts';
-import { OutsideFile } from './outside-file.ts';
+import { openLedger, type OpenedLedger } from './open-ledger.ts';
+import { OutsideCopyFile } from './outside-file.ts';
 import { LOCK_TIMES } from './sqlite/lock-wait.ts';
-import { openUnlockedStore, type OpenedStore } from './sqlite/sqlite-store.ts';
+import { openSqliteStoreWhenUnlocked, type OpenedSqliteStore } from './sqlite/sqlite-store.ts';
 
 /** Opens the ledger of a place for writing, with this machine's key; makes both where they are missing. */
 export async function openLedgerAt(
   place: LedgerPlace,
   options: Pick<LedgerOptions, 'clock' | 'secrets' | 'onEntries'>,
-): Promise<Opened> {
+): Promise<OpenedLedger> {
   const key = openKeyFile(place.key);
   if (!key.ok) return { ok: false, problem: key.problems[0] };
   const opened = await openWriterAt(place);
   if (!opened.ok) return opened;
   const { store } = opened;
-  const outside = new OutsideFile(place.outside);
+  const outside = new OutsideCopyFile(place.outside);
   const { project } = place;
   const ledger = await openLedger({ ...options, store, project, outside, signer: key.value, verifier: nodeVerifier });
   if (!ledger.ok) await store.close();
@@ -30,15 +30,15 @@ export async function openLedgerAt(
 }
 
 /** Makes the database where there never was one; where one was lost, an empty one in its place would only hide that. */
-export async function openWriterAt(place: LedgerPlace, lockTimes = LOCK_TIMES): Promise<OpenedStore> {
+export async function openWriterAt(place: LedgerPlace, lockTimes = LOCK_TIMES): Promise<OpenedSqliteStore> {
   const isGone = !existsSync(place.ledger) && existsSync(place.outside);
   if (isGone) return { ok: false, problem: databaseGone(place) };
-  return openUnlockedStore(place.ledger, { mode: 'write', lockTimes });
+  return openSqliteStoreWhenUnlocked(place.ledger, { mode: 'write', lockTimes });
 }
 
 /** Opens it for reading. Whoever only reads makes nothing: no file, no key. */
-export async function openStoreAt(place: LedgerPlace): Promise<OpenedStore> {
-  const opened = await openUnlockedStore(place.ledger, { mode: 'read' });
+export async function openStoreAt(place: LedgerPlace): Promise<OpenedSqliteStore> {
+  const opened = await openSqliteStoreWhenUnlocked(place.ledger, { mode: 'read' });
   if (opened.ok || opened.problem.code !== 'ledger/missing') return opened;
   if (existsSync(place.outside)) return { ok: false, problem: databaseGone(place) };
   const message = `nothing was ever recorded for the project ${place.project}`;

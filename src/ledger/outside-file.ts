@@ -1,12 +1,12 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
-import type { Outside } from './outside.ts';
+import type { OutsideCopy } from './outside.ts';
 
 /**
  * The outside checkpoint as a file beside the store. It is written in place with one call: a rename would make the file
  * system flush it, and cost as much as the commit. A note lies within one disk sector, so that a torn one is nearly
  * impossible, and harmless: its signature does not match, and it is read as none.
  */
-export class OutsideFile implements Outside {
+export class OutsideCopyFile implements OutsideCopy {
   readonly #path: string;
   #file: number | undefined;
   #length = Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@
  * Where the last checkpoint is kept outside of the store. A chain proves order, not completeness: only somebody who
  * remembers how long it was notices that its end is gone.
  */
-export interface Outside {
+export interface OutsideCopy {
   /** The copy as text, whatever state it is in; nothing where there is none. */
   read(): string | undefined;
   /** Soon after every commit, so it must cost next to nothing. An older copy is still a valid prefix. */
@@ -13,7 +13,7 @@ export interface Outside {
 }
 
 /** For tests, and for stores that remember by other means. */
-export class MemoryOutside implements Outside {
+export class MemoryOutsideCopy implements OutsideCopy {
   #note: string | undefined;
 
   constructor(note?: string) {

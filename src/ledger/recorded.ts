@@ -3,9 +3,9 @@ import type { LinkedEntry } from './chain.ts';
 import type { Head } from './store.ts';
 
 /** What became of an append. */
-export type Recorded = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | NotRecorded;
+export type AppendResult = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | AppendRefusal;
 
 /** A conflict means: somebody else was first, the ledger has caught up, decide again. */
-export type NotRecorded =
+export type AppendRefusal =
   | { readonly ok: false; readonly conflict: Head }
   | { readonly ok: false; readonly problem: Problem };

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from './canonical-json.ts';
-import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, REFERENCE, SECRET_FIELD } from './credential-patterns.ts';
+import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, VARIABLE_REFERENCE, SECRET_FIELD } from './credential-patterns.ts';
 
 /**
  * Whether canonical text is worth the slow look. A ledger cannot forget, so it must never know; but a million harmless
@@ -17,7 +17,7 @@ export function redactJson(value: JsonObject, secrets: readonly string[] = []): 
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       redactText(key, secrets),
-      typeof child === 'string' && SECRET_FIELD.test(key) && !REFERENCE.test(child)
+      typeof child === 'string' && SECRET_FIELD.test(key) && !VARIABLE_REFERENCE.test(child)
         ? '[redacted:field]'
         : redactValue(child, secrets),
     ]),
@@ -29,12 +29,12 @@ export function redactText(text: string, secrets: readonly string[] = []): strin
   const isProse = secrets.length > 0 && PROSE.test(text);
   for (const secret of secrets) {
     if (KEY.test(secret)) clean = clean.replaceAll(secret, '[redacted:secret]');
-    else if (isProse) clean = takeOut(secret, clean);
+    else if (isProse) clean = removeSecret(secret, clean);
   }
   for (const { name, pattern } of CREDENTIAL_PATTERNS) {
     clean = clean.replace(pattern, (match: string, group: unknown) => {
       const kept = typeof group === 'string' ? group : '';
-      return REFERENCE.test(match.slice(kept.length)) ? match : `${kept}[redacted:${name}]`;
+      return VARIABLE_REFERENCE.test(match.slice(kept.length)) ? match : `${kept}[redacted:${name}]`;
     });
   }
   return clean;
@@ -59,7 +59,7 @@ const PROSE = /[\s="'`]/;
 /** No word, and no id of anything: it goes wherever it stands, also inside of a longer word. */
 const KEY = /^(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/_-]{40,}$/;
 
-function takeOut(secret: string, text: string): string {
+function removeSecret(secret: string, text: string): string {
   let clean = text;
   // Text may itself be JSON, in which it has its quotes escaped.
   for (const form of new Set([secret, escaped(secret)])) {

@@ -3,7 +3,7 @@ import { parseCheckpoint } from './checkpoint.ts';
 import { toHex } from './hex.ts';
 import { openTestLedger, record, testDraft, testOptions } from './ledger.cases.ts';
 import { MemoryStore } from './memory.ts';
-import { sha256 } from './node-crypto.ts';
+import { nodeSha256 } from './node-crypto.ts';
 import { verifyConsistency } from './proof.ts';
 import { findLastSeal, sealLedger } from './seal.ts';
 import type { StoredEntry } from './store.ts';
@@ -66,9 +66,9 @@ describe('a seal', () => {
     if (!first.ok || !second.ok) throw new Error('sealing failed');
     const [a, b] = [first, second].map(({ seal }) => parseCheckpoint(seal.checkpoint));
     if (!a?.ok || !b?.ok) throw new Error('a checkpoint is unreadable');
-    const tree = new Tree(ledger.store, sha256, ledger.head.size);
+    const tree = new Tree(ledger.store, nodeSha256, ledger.head.size);
     const proof = (await tree.findConsistencyProof(a.value.size, b.value.size)) ?? [];
-    expect(verifyConsistency(sha256, a.value, b.value, proof)).toBe(true);
+    expect(verifyConsistency(nodeSha256, a.value, b.value, proof)).toBe(true);
   });
 
   it('is not made over entries that are not what was signed, wherever they were changed since the last one', async () => {

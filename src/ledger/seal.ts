@@ -5,7 +5,7 @@ import { parseEntry, type Entry } from './entry.ts';
 import { toHex } from './hex.ts';
 import { ledgerProblem } from './ledger-problem.ts';
 import type { Ledger } from './ledger.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import type { Store } from './store.ts';
 
 export const LEDGER_SEALED = 'LedgerSealed';
@@ -21,7 +21,7 @@ export interface Seal {
   readonly checkpoint: string;
 }
 
-export type Sealed =
+export type SealResult =
   | { readonly ok: true; readonly seal: Seal; readonly isNew: boolean }
   | { readonly ok: false; readonly problem: Problem };
 
@@ -32,7 +32,7 @@ const sealing = new WeakSet<Ledger>();
  * Records a seal over everything so far, after what came since the last one was checked, and the outside copy is on the
  * disk. Where nothing but seals and audits came since then, that one is the answer.
  */
-export async function sealLedger(ledger: Ledger, actor: string): Promise<Sealed> {
+export async function sealLedger(ledger: Ledger, actor: string): Promise<SealResult> {
   if (sealing.has(ledger)) return { ok: false, problem: inProgress() };
   sealing.add(ledger);
   try {
@@ -42,7 +42,7 @@ export async function sealLedger(ledger: Ledger, actor: string): Promise<Sealed>
   }
 }
 
-async function seal(ledger: Ledger, actor: string): Promise<Sealed> {
+async function seal(ledger: Ledger, actor: string): Promise<SealResult> {
   const { size } = ledger.head;
   const last = await findLastSeal(ledger.store, size);
   if (last && !(await hasNews(ledger.store, last.size + 1, size))) {
@@ -72,9 +72,14 @@ async function seal(ledger: Ledger, actor: string): Promise<Sealed> {
 
 /** The newest seal at or before an entry, searched from there backwards: seals are never far from the end. */
 export async function findLastSeal(store: Store, before: number): Promise<Seal | undefined> {
-  for (let to = before; to > 0; to -= LIMITS.entriesPerBatch) {
+  for (let to = before; to > 0; to -= LEDGER_LIMITS.entriesPerBatch) {
     let found: Seal | undefined;
-    for await (const entry of entriesOfType(store, Math.max(1, to - LIMITS.entriesPerBatch + 1), to, SEAL_MARK)) {
+    for await (const entry of entriesOfType(
+      store,
+      Math.max(1, to - LEDGER_LIMITS.entriesPerBatch + 1),
+      to,
+      SEAL_MARK,
+    )) {
       found = parseSeal(entry) ?? found;
     }
     if (found) return found;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secretsIn } from './secrets-in.ts';
+import { findSecretValues } from './secrets-in.ts';
 
 describe('the secrets of an environment', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('the secrets of an environment', () => {
     ['ACME_API_KEY', 'a1b2c3d4'],
     ['SECRET_KEY_BASE', 'f00f00f00'],
   ])('has the value of %s', (name, value) => {
-    expect(secretsIn({ [name]: `${value}\n` })).toEqual([value]);
+    expect(findSecretValues({ [name]: `${value}\n` })).toEqual([value]);
   });
 
   it.each([
@@ -27,11 +27,11 @@ describe('the secrets of an environment', () => {
     ['API_KEY', ''],
     ['SHORT_TOKEN', 'a1b2'],
   ])('has not %s=%s', (name, value) => {
-    expect(secretsIn({ [name]: value, EMPTY_TOKEN: undefined })).toEqual([]);
+    expect(findSecretValues({ [name]: value, EMPTY_TOKEN: undefined })).toEqual([]);
   });
 
   it('names each once, the longest first', () => {
     const [short, long] = ['abc12345', 'abc12345-and-more'];
-    expect(secretsIn({ A_TOKEN: short, B_TOKEN: long, C_TOKEN: short })).toEqual([long, short]);
+    expect(findSecretValues({ A_TOKEN: short, B_TOKEN: long, C_TOKEN: short })).toEqual([long, short]);
   });
 });

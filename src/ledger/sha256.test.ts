@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { testSigner } from './ledger.cases.ts';
-import { nodeVerifier, sha256 as ofNode } from './node-crypto.ts';
+import { nodeVerifier, nodeSha256 as ofNode } from './node-crypto.ts';
 import { toHex } from './hex.ts';
-import { sha256 } from './sha256.ts';
+import { portableSha256 } from './sha256.ts';
 import { webVerifier } from './web-crypto.ts';
 
 describe('SHA-256 in plain TypeScript', () => {
@@ -17,10 +17,13 @@ describe('SHA-256 in plain TypeScript', () => {
   it('is the same as that of Node, at every length around the blocks and for any bytes', () => {
     for (let length = 0; length < 200; length += 1) {
       const bytes = new Uint8Array(length).fill(length);
-      expect(toHex(sha256(bytes))).toBe(toHex(ofNode(bytes)));
+      expect(toHex(portableSha256(bytes))).toBe(toHex(ofNode(bytes)));
     }
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 2_000 }), (bytes) => toHex(sha256(bytes)) === toHex(ofNode(bytes))),
+      fc.property(
+        fc.uint8Array({ maxLength: 2_000 }),
+        (bytes) => toHex(portableSha256(bytes)) === toHex(ofNode(bytes)),
+      ),
     );
   });
 });
@@ -41,5 +44,5 @@ describe('signatures by WebCrypto', () => {
 });
 
 function hashOf(text: string): string {
-  return toHex(sha256(new TextEncoder().encode(text)));
+  return toHex(portableSha256(new TextEncoder().encode(text)));
 }

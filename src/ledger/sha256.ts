@@ -2,7 +2,7 @@
  * SHA-256 (FIPS 180-4) in plain TypeScript. WebCrypto has it only with a promise for each hash, and a tree takes many small
  * ones. Node's own is several times faster, and is what the daemon uses.
  */
-export function sha256(bytes: Uint8Array): Uint8Array {
+export function portableSha256(bytes: Uint8Array): Uint8Array {
   const hash = Int32Array.from(INITIAL);
   const words = new Int32Array(64);
   const padded = pad(bytes);

@@ -2,7 +2,7 @@ import { toBase64 } from './base64.ts';
 import { originOf } from './checkpoint.ts';
 import type { Sha256, Signer, Verifier } from './crypto.ts';
 import { sameBytes } from './hex.ts';
-import { LIMITS } from './limits.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import { findSigningKey, parseNote, signNote, type NoteKey } from './note.ts';
 import type { Head, Snapshot } from './store.ts';
 
@@ -26,7 +26,7 @@ export interface SnapshotTrust {
  */
 export type SnapshotFault = 'unsigned' | 'damaged' | 'foreign';
 
-export type OpenedSnapshot =
+export type VerifiedSnapshot =
   | { readonly ok: true; readonly state: Uint8Array }
   | { readonly ok: false; readonly fault: SnapshotFault };
 
@@ -34,7 +34,7 @@ export type OpenedSnapshot =
  * Signs a folded state together with the project, its name and the entry that it stands on. The bytes are the length of the note, the
  * note, and the state. A snapshot is derived data: if anything is wrong with it, it is discarded and the entries are folded again.
  */
-export function sealSnapshot(by: SnapshotSigner, name: string, head: Head, state: Uint8Array): Snapshot {
+export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state: Uint8Array): Snapshot {
   const origin = originOf(by.project);
   const text = renderText(by.sha256, by.project, name, head, state);
   const note = encoder.encode(signNote(by.sha256, text, origin, by.signer));
@@ -46,7 +46,11 @@ export function sealSnapshot(by: SnapshotSigner, name: string, head: Head, state
 }
 
 /** The state inside, if a trusted key signed exactly this. The caller checks that the entry is still in the ledger. */
-export async function openSnapshot(trust: SnapshotTrust, name: string, snapshot: Snapshot): Promise<OpenedSnapshot> {
+export async function verifySnapshot(
+  trust: SnapshotTrust,
+  name: string,
+  snapshot: Snapshot,
+): Promise<VerifiedSnapshot> {
   const { sha256 } = trust.verifier;
   const parts = split(snapshot.bytes);
   const note = parts === undefined ? undefined : parseNote(decoder.decode(parts.note));
@@ -74,7 +78,7 @@ function renderText(sha256: Sha256, project: string, name: string, { size, hash 
 function split(bytes: Uint8Array): { readonly note: Uint8Array; readonly state: Uint8Array } | undefined {
   if (bytes.length < LENGTH_BYTES) return undefined;
   const end = LENGTH_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  if (end > bytes.length || end > LENGTH_BYTES + LIMITS.noteBytes) return undefined;
+  if (end > bytes.length || end > LENGTH_BYTES + LEDGER_LIMITS.noteBytes) return undefined;
   return { note: bytes.subarray(LENGTH_BYTES, end), state: bytes.subarray(end) };
 }
 
@@ -89,6 +93,6 @@ function isUnsigned(sha256: Sha256, name: string, { size, hash, bytes }: Snapsho
 }
 
 /** Names under which versions before signing kept their snapshots. Under any other name an unsigned one was never honest. */
-export function isOfOldVersion(name: string): boolean {
+export function isUnsignedSnapshotName(name: string): boolean {
   return /^state-[1-9]$/.test(name);
 }

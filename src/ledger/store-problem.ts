@@ -12,7 +12,7 @@ export class StoreProblem extends Error {
 }
 
 /** The store does not answer for now. That says nothing about what it holds. */
-export function isAway(error: unknown): error is StoreProblem {
+export function isStoreUnavailable(error: unknown): error is StoreProblem {
   return error instanceof StoreProblem && AWAY.has(error.problem.code);
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GENESIS } from './chain.ts';
-import { sha256 } from './node-crypto.ts';
+import { nodeSha256 } from './node-crypto.ts';
 import type { Commit, Head, Store, StoredEntry, Tile } from './store.ts';
 
 /** One place where a store lives: opened twice it shows the same ledger, as two processes would see it. */
@@ -124,14 +124,14 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
 
     it('keeps a blob under its hash, once', async () => {
       const bytes = new Uint8Array(300_000).map((_, i) => i % 251);
-      const hash = sha256(bytes);
+      const hash = nodeSha256(bytes);
       await store.putBlob(hash, bytes);
       await store.putBlob(hash, bytes);
       expect(hex((await store.findBlob(hash)) ?? new Uint8Array())).toBe(hex(bytes));
       expect(await store.findBlob(hashOf('unknown'))).toBeUndefined();
       const blobs = await all(store.blobs());
       expect(blobs.map((blob) => hex(blob.hash))).toEqual([hex(hash)]);
-      const empty = sha256(new Uint8Array(0));
+      const empty = nodeSha256(new Uint8Array(0));
       await store.putBlob(empty, new Uint8Array(0));
       expect(await store.findBlob(empty)).toHaveLength(0);
     });
@@ -237,7 +237,7 @@ export async function waitUntil(condition: () => boolean, timeoutMs = 10_000): P
 
 function makeEntry(seq: number, text: string): StoredEntry {
   const bytes = encode(`${text} ${seq} é\u0000`);
-  return { seq, hash: sha256(bytes), bytes };
+  return { seq, hash: nodeSha256(bytes), bytes };
 }
 
 /** Bytes as hex: one store gives Buffers, another one arrays, and both are right. */
@@ -249,7 +249,7 @@ function plain(value: unknown): unknown {
 }
 
 function hashOf(text: string): Uint8Array {
-  return sha256(encode(text));
+  return nodeSha256(encode(text));
 }
 
 function hexOf(text: string): string {

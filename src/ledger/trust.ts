@@ -60,7 +60,12 @@ export class Keyring {
 }
 
 /** The entry that makes a key trusted. */
-export function keyAdded(sha256: Sha256, project: string, signer: Pick<Signer, 'publicKey'>, actor: string): Draft {
+export function createKeyAddedDraft(
+  sha256: Sha256,
+  project: string,
+  signer: Pick<Signer, 'publicKey'>,
+  actor: string,
+): Draft {
   const key = { name: originOf(project), publicKey: signer.publicKey };
   return { actor, type: KEY_ADDED, data: { key: renderKey(sha256, key) } };
 }

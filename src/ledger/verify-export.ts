@@ -9,7 +9,7 @@ import { Frontier } from './merkle.ts';
 import { renderKey } from './note.ts';
 import type { StoredEntry } from './store.ts';
 import { Keyring } from './trust.ts';
-import { Walk } from './walk.ts';
+import { LedgerWalk } from './walk.ts';
 
 export interface VerifiedExport {
   readonly project: string;
@@ -63,14 +63,14 @@ export async function verifyExport(
 interface Reading {
   readonly project: string;
   readonly keyring: Keyring;
-  readonly walk: Walk;
+  readonly walk: LedgerWalk;
 }
 
 function startReading(verifier: Verifier, entry: unknown): Reading {
   const project = isRecord(entry) && isProject(entry.project) ? entry.project : '';
   const keyring = new Keyring(verifier, project);
   const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
-  return { project, keyring, walk: new Walk(verifier, project, keyring, start) };
+  return { project, keyring, walk: new LedgerWalk(verifier, project, keyring, start) };
 }
 
 function parseLine(line: string): Record<string, unknown> | undefined {

@@ -5,7 +5,7 @@ import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import type { TreeHead } from './proof.ts';
 import type { Store } from './store.ts';
 import { TileCheck } from './tile-check.ts';
-import type { Finding, Walk } from './walk.ts';
+import type { LedgerFault, LedgerWalk } from './walk.ts';
 
 interface WalkOptions {
   readonly allSignatures?: boolean;
@@ -18,10 +18,10 @@ interface WalkOptions {
  */
 export async function findFirstFault(
   store: Store,
-  walk: Walk,
+  walk: LedgerWalk,
   outside: Checkpoint | undefined,
   { allSignatures = false, onProgress }: WalkOptions,
-): Promise<Finding | undefined> {
+): Promise<LedgerFault | undefined> {
   const tiles = new TileCheck(store, 0);
   const end = (await store.findCheckpoint())?.size ?? 0;
   // From far below 1, so that a row smuggled in before the first entry is met.
@@ -48,7 +48,7 @@ export async function findFirstFault(
   return (await findUnsigned(store)) ?? findGapAtEnd(walk, outside) ?? findWrongTile(tiles);
 }
 
-function findGapAtEnd(walk: Walk, outside: Checkpoint | undefined): Finding | undefined {
+function findGapAtEnd(walk: LedgerWalk, outside: Checkpoint | undefined): LedgerFault | undefined {
   const { size } = walk.position.head;
   const beyond = outside?.size ?? 0;
   if (beyond <= size) return undefined;
@@ -56,25 +56,25 @@ function findGapAtEnd(walk: Walk, outside: Checkpoint | undefined): Finding | un
 }
 
 /** The head is read first: a commit that comes in between makes the checkpoint the larger one, and that is no fault. */
-export async function findUnsigned(store: Store): Promise<Finding | undefined> {
+export async function findUnsigned(store: Store): Promise<LedgerFault | undefined> {
   const { size } = await store.head();
   const signed = (await store.findCheckpoint())?.size ?? 0;
   if (size <= signed) return undefined;
   return finding(signed + 1, 'ledger/unsigned', `entries ${signed + 1} to ${size} are covered by no signed checkpoint`);
 }
 
-export function findWrongTile({ wrong }: TileCheck): Finding | undefined {
+export function findWrongTile({ wrong }: TileCheck): LedgerFault | undefined {
   if (!wrong) return undefined;
   const seq = wrong.index * 2 ** wrong.level + 1;
   const message = `tile ${wrong.index} at level ${wrong.level} is not the hash of its entries`;
   return finding(seq, 'ledger/wrong-tile', message);
 }
 
-function isAt(walk: Walk, tree: TreeHead): boolean {
+function isAt(walk: LedgerWalk, tree: TreeHead): boolean {
   return sameBytes(walk.position.frontier.root(), tree.root);
 }
 
-function forked(outside: Checkpoint): Finding {
+function forked(outside: Checkpoint): LedgerFault {
   return finding(
     outside.size,
     'ledger/forked',
@@ -82,10 +82,10 @@ function forked(outside: Checkpoint): Finding {
   );
 }
 
-function missingBlob(seq: number, hash: Uint8Array): Finding {
+function missingBlob(seq: number, hash: Uint8Array): LedgerFault {
   return finding(seq, 'ledger/missing-blob', `entry ${seq} names the blob ${blobName(hash)}, which is missing`);
 }
 
-function finding(seq: number, code: string, message: string): Finding {
+function finding(seq: number, code: string, message: string): LedgerFault {
   return { seq, problem: ledgerProblem(code, message, DO_NOT_WRITE) };
 }

@@ -4,12 +4,12 @@ import type { Verifier } from './crypto.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import { Frontier } from './merkle.ts';
 import { findSigningKey, renderKey, type NoteKey } from './note.ts';
-import { isAway } from './store-problem.ts';
+import { isStoreUnavailable } from './store-problem.ts';
 import type { Store } from './store.ts';
 import { Keyring } from './trust.ts';
-import { findKeptFaults } from './verify-kept.ts';
+import { findSnapshotAndBlobFaults } from './verify-kept.ts';
 import { findFirstFault } from './verify-walk.ts';
-import { Walk, type Finding } from './walk.ts';
+import { LedgerWalk, type LedgerFault } from './walk.ts';
 
 export interface VerifyOptions {
   readonly project: string;
@@ -37,7 +37,7 @@ export interface Verified {
 export interface NotVerified {
   readonly ok: false;
   /** In the order in which they were found; the first entry that is wrong comes first. */
-  readonly findings: readonly [Finding, ...Finding[]];
+  readonly findings: readonly [LedgerFault, ...LedgerFault[]];
 }
 
 /** Verifies everything: chain, hashes, tree, signatures, tiles, blobs, snapshots, the store itself, the outside checkpoint. */
@@ -45,7 +45,7 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
   const { verifier, project } = options;
   const keyring = new Keyring(verifier, project);
   const frontier = new Frontier(verifier.sha256);
-  const walk = new Walk(verifier, project, keyring, { head: GENESIS, frontier });
+  const walk = new LedgerWalk(verifier, project, keyring, { head: GENESIS, frontier });
   const outside = readOutside(options.outside ?? undefined);
   const fault = await readable(walk, async () => [await findFirstFault(store, walk, outside, options)]);
   if (outside && isAboutOutside(fault[0]) && !(await isSigned(verifier, keyring, outside, options))) {
@@ -53,7 +53,7 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
     return verifyLedger(store, { ...options, outside: '' });
   }
   const trust = { project, verifier, keys: keyring.trusted };
-  const kept = fault[0] ? [] : await readable(walk, async () => [await findKeptFaults(store, trust)]);
+  const kept = fault[0] ? [] : await readable(walk, async () => [await findSnapshotAndBlobFaults(store, trust)]);
   const ofKept = kept.flatMap((each) => ('findings' in each ? each.findings : [each]));
   const findings = [...fault, ...ofKept, ...keyFaults(keyring, options)];
   const [first, ...rest] = findings.filter((finding) => finding !== undefined);
@@ -91,7 +91,7 @@ async function outsideWarnings(
     : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];
 }
 
-function isAboutOutside(finding: Finding | undefined): boolean {
+function isAboutOutside(finding: LedgerFault | undefined): boolean {
   return finding?.problem.code === 'ledger/forked' || finding?.problem.code === 'ledger/rolled-back';
 }
 
@@ -108,7 +108,7 @@ async function isSigned(
   return (await findSigningKey(verifier, outside.note, keys)) !== undefined;
 }
 
-function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Finding[] {
+function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly LedgerFault[] {
   if (!knownKey || keyring.trusted.length === 0 || keyring.trusts(knownKey)) return [];
   return [
     {
@@ -123,11 +123,11 @@ function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Find
 }
 
 /** A store that cannot even be read (a damaged page) is a finding like any other: it begins after the last good entry. */
-async function readable<T>(walk: Walk, read: () => Promise<T[]>): Promise<(T | Finding)[]> {
+async function readable<T>(walk: LedgerWalk, read: () => Promise<T[]>): Promise<(T | LedgerFault)[]> {
   try {
     return await read();
   } catch (error) {
-    if (isAway(error)) throw error;
+    if (isStoreUnavailable(error)) throw error;
     const what = error instanceof Error ? error.message : String(error);
     const problem = ledgerProblem('ledger/unreadable', `the store cannot be read: ${what}`, DO_NOT_WRITE);
     return [{ seq: walk.position.head.size + 1, problem }];

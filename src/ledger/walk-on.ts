@@ -1,17 +1,17 @@
 import type { Entry } from './entry.ts';
 import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
 import type { Store, Tile } from './store.ts';
-import type { Finding, Walk } from './walk.ts';
+import type { LedgerFault, LedgerWalk } from './walk.ts';
 
 /**
  * Walks from where it stands to the newest checkpoint, and checks every entry and checkpoint in between, the newest
  * one's signature included. What comes after the newest checkpoint is not read: its own commit is still to come.
  */
-export async function walkOn(
+export async function walkToNewestCheckpoint(
   store: Store,
-  walk: Walk,
+  walk: LedgerWalk,
   onBatch: (entries: readonly Entry[], tiles: readonly Tile[]) => void | Promise<void>,
-): Promise<Finding | undefined> {
+): Promise<LedgerFault | undefined> {
   const newest = (await store.findCheckpoint())?.size ?? 0;
   if (newest <= walk.position.head.size) return undefined;
   for await (const batch of store.entries({ from: walk.position.head.size + 1, to: newest })) {
@@ -33,7 +33,7 @@ export async function walkOn(
 }
 
 /** Seen a moment ago, and gone now. */
-function missing(walk: Walk, newest: number): Finding {
+function missing(walk: LedgerWalk, newest: number): LedgerFault {
   const seq = walk.position.head.size + 1;
   const message = `entries ${seq} to ${newest} are missing: a checkpoint has seen them`;
   return { seq, problem: ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE) };

@@ -1,5 +1,5 @@
 import type { Problem } from '../protocol/problem.ts';
-import { checkLink, lookAt, type Look } from './chain.ts';
+import { checkLink, hashEntries, type HashedEntry } from './chain.ts';
 import { parseCheckpoint } from './checkpoint.ts';
 import type { Verifier } from './crypto.ts';
 import type { Entry } from './entry.ts';
@@ -10,13 +10,13 @@ import type { Head, StoredCheckpoint, StoredEntry, Tile } from './store.ts';
 import type { Keyring } from './trust.ts';
 
 /** What is wrong, and where: `seq` is the first entry that cannot be relied on, null where no entry is concerned. */
-export interface Finding {
+export interface LedgerFault {
   readonly seq: number | null;
   readonly problem: Problem;
 }
 
 /** How far a walk has come: everything up to here is known to be right. */
-export interface Position {
+export interface WalkPosition {
   readonly head: Head;
   readonly frontier: Frontier;
 }
@@ -25,7 +25,7 @@ export interface Position {
  * Goes along a ledger, entry by entry, and believes nothing: each entry must follow the one before, each checkpoint
  * must state the tree that the entries make. Opening, catching up, verifying and reading an export are all this walk.
  */
-export class Walk {
+export class LedgerWalk {
   readonly #verifier: Verifier;
   readonly #project: string;
   readonly #keyring: Keyring;
@@ -33,7 +33,7 @@ export class Walk {
   #head: Head;
   #checkpointed: number;
 
-  constructor(verifier: Verifier, project: string, keyring: Keyring, start: Position) {
+  constructor(verifier: Verifier, project: string, keyring: Keyring, start: WalkPosition) {
     this.#verifier = verifier;
     this.#project = project;
     this.#keyring = keyring;
@@ -42,7 +42,7 @@ export class Walk {
     this.#checkpointed = start.head.size;
   }
 
-  get position(): Position {
+  get position(): WalkPosition {
     return { head: this.#head, frontier: this.#frontier };
   }
 
@@ -52,15 +52,15 @@ export class Walk {
   }
 
   /** Goes on, entry by entry: each with its text and the tiles that it completes, or why not, and that is the last. */
-  *steps(batch: readonly StoredEntry[]): Generator<Step> {
-    for (const look of lookAt(this.#verifier.sha256, batch)) {
+  *steps(batch: readonly StoredEntry[]): Generator<WalkStep> {
+    for (const look of hashEntries(this.#verifier.sha256, batch)) {
       const step = this.#step(look);
       yield step;
       if (!step.ok) return;
     }
   }
 
-  #step(look: Look): Step {
+  #step(look: HashedEntry): WalkStep {
     const { stored } = look;
     const link = checkLink(this.#project, this.#head, look);
     if (!link.ok) return { ok: false, finding: { seq: this.#head.size + 1, problem: link.problems[0] } };
@@ -75,7 +75,7 @@ export class Walk {
     stored: StoredCheckpoint,
     signature: 'check' | 'trust',
     row: 'linked' | 'unlinked' = 'linked',
-  ): Promise<Finding | undefined> {
+  ): Promise<LedgerFault | undefined> {
     const checkpoint = parseCheckpoint(stored.note);
     if (!checkpoint.ok) return this.#fault(stored, checkpoint.problems[0]);
     const { size, root, previous } = checkpoint.value;
@@ -96,16 +96,16 @@ export class Walk {
     );
   }
 
-  #wrong(stored: StoredCheckpoint, code: string, message: string): Finding {
+  #wrong(stored: StoredCheckpoint, code: string, message: string): LedgerFault {
     return this.#fault(stored, ledgerProblem(code, message, DO_NOT_WRITE));
   }
 
-  #fault(stored: StoredCheckpoint, problem: Problem): Finding {
+  #fault(stored: StoredCheckpoint, problem: Problem): LedgerFault {
     return { seq: stored.size, problem };
   }
 }
 
-export type Step = Stepped | { readonly ok: false; readonly finding: Finding };
+export type WalkStep = Stepped | { readonly ok: false; readonly finding: LedgerFault };
 
 interface Stepped {
   readonly ok: true;

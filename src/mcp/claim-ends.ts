@@ -1,7 +1,7 @@
 import type { Answer } from '../api/answer.ts';
 
 /** Whether a call, where it succeeds, ends the claim that it is made under. */
-export function mayEnd(operation: string, input: unknown): boolean {
+export function mayEndClaim(operation: string, input: unknown): boolean {
   const fields: { status?: unknown; kind?: unknown } = typeof input === 'object' && input !== null ? input : {};
   switch (operation) {
     case 'task_release':
@@ -20,15 +20,15 @@ export function mayEnd(operation: string, input: unknown): boolean {
 }
 
 /** Whether an answer says that the claim has ended already. */
-export function isOver(answer: Answer): boolean {
-  return !answer.ok && OVER.has(answer.error.code);
+export function isClaimOver(answer: Answer): boolean {
+  return !answer.ok && CLAIM_OVER_CODES.has(answer.error.code);
 }
 
-const OVER: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
+const CLAIM_OVER_CODES: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
 
 /** What to do when a claim has ended, for a model that has only its tools. */
-export function afterTheEnd(answer: Answer, speaksFor: string | undefined): Answer {
-  if (answer.ok || !isOver(answer)) return answer;
+export function addClaimEndHint(answer: Answer, speaksFor: string | undefined): Answer {
+  if (answer.ok || !isClaimOver(answer)) return answer;
   const now =
     speaksFor === undefined
       ? 'Find other work with task_next_actions, and claim it with task_claim.'
@@ -37,4 +37,4 @@ export function afterTheEnd(answer: Answer, speaksFor: string | undefined): Answ
 }
 
 /** The reason of a release, where the caller gave up before the answer reached it. */
-export const CALLED_OFF = 'whoever asked for the claim went away before hearing of it';
+export const CANCELLED_REASON = 'whoever asked for the claim went away before hearing of it';

@@ -2,7 +2,7 @@ import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/cl
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect, say } from '../../test/mcp/connect.ts';
 import { openTestProject, type OpenedProject } from '../../test/mcp/open-project.ts';
-import { Connection } from './connection.ts';
+import { McpConnection } from './connection.ts';
 import { createMcpServer } from './server.ts';
 
 let backend: OpenedProject;
@@ -134,7 +134,7 @@ describe('while the daemon is away', () => {
 /** Requests with ids of our own choosing, which the SDK's client does not allow. */
 async function rawConnection(): Promise<(message: JSONRPCMessage) => Promise<JSONRPCMessage>> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const server = createMcpServer(backend, { connection: new Connection('worker'), version: '0.0.0' });
+  const server = createMcpServer(backend, { connection: new McpConnection('worker'), version: '0.0.0' });
   await server.connect(theirs);
   const onmessage = vi.fn<(message: JSONRPCMessage) => void>();
   ours.onmessage = onmessage; // oxlint-disable-line unicorn/prefer-add-event-listener

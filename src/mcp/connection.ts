@@ -1,19 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operation.ts';
-import { isOver, mayEnd } from './claim-ends.ts';
+import { isClaimOver, mayEndClaim } from './claim-ends.ts';
 
 /**
  * What a connection may do: the token it came with, and one for each task that it has claimed. Models never handle these
  * tokens: a call speaks for the task that it names, and one that names none for the newest claim that lives.
  */
-export class Connection {
+export class McpConnection {
   readonly id = randomUUID();
   readonly #token: string | undefined;
   /** By task, the newest last. Ended ones stay: the daemon says best how they ended. */
-  readonly #claims = new Map<string, Held>();
+  readonly #claims = new Map<string, HeldClaim>();
   /** Claims under which nothing was said yet, by the request that made them. */
-  readonly #fresh = new Map<string | number, Granted>();
+  readonly #fresh = new Map<string | number, GrantedClaim>();
 
   /** Without a token of its own it is whatever worker its backend is. */
   constructor(token?: string) {
@@ -34,7 +34,7 @@ export class Connection {
   }
 
   /** From now on this connection speaks for the task. */
-  claimed(requestId: string | number, answer: unknown): void {
+  noteClaim(requestId: string | number, answer: unknown): void {
     const taskId = textOf(answer, 'task_id');
     const token = textOf(answer, 'token');
     if (taskId === undefined || token === undefined) return;
@@ -44,15 +44,15 @@ export class Connection {
   }
 
   /** What became of a call under a claim: it may have been the claim's last. Says for which task the connection speaks now. */
-  heard({ requestId, operation, input, token, answer }: Heard): string | undefined {
+  noteAnswer({ requestId, operation, input, token, answer }: AnsweredCall): string | undefined {
     const held = [...this.#claims.values()].find((each) => each.token === token);
-    const isLast = answer.ok ? mayEnd(operation.name, input) : isOver(answer);
+    const isLast = answer.ok ? mayEndClaim(operation.name, input) : isClaimOver(answer);
     if (held !== undefined && isLast) held.endedBy ??= this.keyFor(requestId, operation.name, input);
     return this.#newestLive()?.taskId;
   }
 
   /** A claim whose request was called off, unless something was said under it since. It is forgotten here. */
-  takeFresh(requestId: string | number): Granted | undefined {
+  takeFreshClaim(requestId: string | number): GrantedClaim | undefined {
     const fresh = this.#fresh.get(requestId);
     this.#fresh.delete(requestId);
     if (fresh !== undefined && this.#claims.get(fresh.taskId)?.token === fresh.token) this.#claims.delete(fresh.taskId);
@@ -68,7 +68,7 @@ export class Connection {
     return `mcp:${this.id}:${createHash('sha256').update(request).digest('base64url')}`;
   }
 
-  #claimFor(requestId: string | number, { name, access }: Operation, input: unknown): Held | undefined {
+  #claimFor(requestId: string | number, { name, access }: Operation, input: unknown): HeldClaim | undefined {
     const taskId = textOf(input, 'task_id');
     // About a task that is not ours: what needs no claim is asked without one, the rest is said under the claim we have.
     if (taskId !== undefined)
@@ -81,12 +81,12 @@ export class Connection {
     return ended ?? this.#newestLive() ?? last;
   }
 
-  #newestLive(): Held | undefined {
+  #newestLive(): HeldClaim | undefined {
     return [...this.#claims.values()].findLast(({ endedBy }) => endedBy === undefined);
   }
 }
 
-export interface Heard {
+export interface AnsweredCall {
   readonly requestId: string | number;
   readonly operation: Operation;
   readonly input: unknown;
@@ -94,12 +94,12 @@ export interface Heard {
   readonly answer: Answer;
 }
 
-export interface Granted {
+export interface GrantedClaim {
   readonly taskId: string;
   readonly token: string;
 }
 
-interface Held extends Granted {
+interface HeldClaim extends GrantedClaim {
   /** The key of the request that ended it, or that found it ended. */
   endedBy?: string;
 }

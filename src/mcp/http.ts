@@ -7,11 +7,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { McpServer } from '@modelcontextprotocol/server';
-import { Connection } from './connection.ts';
+import { McpConnection } from './connection.ts';
 import { HttpSessions } from './http-sessions.ts';
 
 /** Makes the server for a connection; the same for both kinds of clients. */
-export type ServeConnection = (connection: Connection, projectPath: string | undefined) => McpServer;
+export type ServeConnection = (connection: McpConnection, projectPath: string | undefined) => McpServer;
 
 /** A request that has passed the guards of the daemon: its token is known, Host and Origin are right. */
 export interface GuardedRequest {
@@ -36,7 +36,7 @@ export interface McpHttp {
 export function createMcpHttp(serve: ServeConnection, options: { readonly maxSessions: number }): McpHttp {
   const sessions = new HttpSessions(options.maxSessions);
   const modern = createMcpHandler(
-    ({ authInfo }) => serve(new Connection(authInfo?.token), textOf(authInfo?.extra?.['projectPath'])),
+    ({ authInfo }) => serve(new McpConnection(authInfo?.token), textOf(authInfo?.extra?.['projectPath'])),
     // Streams, since clients give up on a long wait in which not even a header comes.
     { legacy: 'reject', responseMode: 'sse' },
   );
@@ -48,8 +48,8 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
     });
     // Transports are no event targets: a property is all they have.
     transport.onclose = () => sessions.remove(transport.sessionId); // oxlint-disable-line unicorn/prefer-add-event-listener
-    await serve(new Connection(guarded.token), guarded.projectPath).connect(transport);
-    return converse(transport, guarded);
+    await serve(new McpConnection(guarded.token), guarded.projectPath).connect(transport);
+    return serveSession(transport, guarded);
   };
 
   return {
@@ -61,10 +61,10 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
       }
       const id = request.headers.get('mcp-session-id');
       if (id === null && isInitializeRequest(body)) return openSession(guarded);
-      if (id === null) return refuse(400, 'Bad Request: Mcp-Session-Id header is required');
+      if (id === null) return errorResponse(400, 'Bad Request: Mcp-Session-Id header is required');
       const session = sessions.find(id, token);
-      if (session === undefined) return refuse(404, 'Session not found');
-      return converse(session.transport, guarded);
+      if (session === undefined) return errorResponse(404, 'Session not found');
+      return serveSession(session.transport, guarded);
     },
     close: async () => {
       await Promise.all([modern.close(), sessions.close()]);
@@ -76,7 +76,7 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
  * Answers on a stream that cannot be taken up again: when it breaks, the answer has nowhere to go, and whatever still waits
  * is called off. What was written stays written; the same request, sent again, gets its answer.
  */
-async function converse(
+async function serveSession(
   transport: WebStandardStreamableHTTPServerTransport,
   { request, body }: GuardedRequest,
 ): Promise<Response> {
@@ -100,6 +100,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function refuse(status: number, message: string): Response {
+function errorResponse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
 }

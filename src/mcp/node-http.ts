@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /** A request of `node:http` whose body has been read already, as the web's standard wants it. */
-export function webRequest(incoming: IncomingMessage, body: string | undefined, gone: AbortSignal): Request {
+export function toWebRequest(incoming: IncomingMessage, body: string | undefined, gone: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, values] of Object.entries(incoming.headersDistinct)) {
     for (const value of values ?? []) headers.append(name, value);
@@ -26,7 +26,7 @@ export async function sendResponse(response: Response, outgoing: ServerResponse,
 }
 
 /** Aborted when the client closes the connection before it has been answered. */
-export function goneSignal(outgoing: ServerResponse): AbortSignal {
+export function closeSignal(outgoing: ServerResponse): AbortSignal {
   const gone = new AbortController();
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) gone.abort();

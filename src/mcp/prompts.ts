@@ -16,7 +16,7 @@ export function registerPrompts(server: McpServer): void {
         }),
       ),
     },
-    ({ as, role }) => prompt(takeNextTask(as, role)),
+    ({ as, role }) => promptResult(renderNextTaskPrompt(as, role)),
   );
 
   server.registerPrompt(
@@ -28,11 +28,11 @@ export function registerPrompts(server: McpServer): void {
         argumentsSchema({ task_id: 'The task that you claimed; yours where left out.' }),
       ),
     },
-    ({ task_id }) => prompt(handOver(task_id)),
+    ({ task_id }) => promptResult(renderHandOverPrompt(task_id)),
   );
 }
 
-function takeNextTask(as: string | undefined, role: string | undefined): string {
+function renderNextTaskPrompt(as: string | undefined, role: string | undefined): string {
   const name = as === undefined ? 'a name that people recognise' : quote(as);
   const roles = role === undefined ? '' : ` and role ${quote(role)}`;
   return [
@@ -44,7 +44,7 @@ function takeNextTask(as: string | undefined, role: string | undefined): string 
   ].join('\n');
 }
 
-function handOver(taskId: string | undefined): string {
+function renderHandOverPrompt(taskId: string | undefined): string {
   const task = taskId === undefined ? 'your task' : quote(taskId);
   return [
     `Hand over ${task}, so that the next agent can go on without asking you.`,
@@ -56,7 +56,7 @@ function handOver(taskId: string | undefined): string {
   ].join('\n');
 }
 
-function prompt(words: string): GetPromptResult {
+function promptResult(words: string): GetPromptResult {
   return { messages: [{ role: 'user', content: { type: 'text', text: words } }] };
 }
 

@@ -6,10 +6,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
 import { OPERATIONS } from '../api/operations.ts';
-import type { Calling } from './call-tool.ts';
+import type { ToolContext } from './call-tool.ts';
 
 /** What people and clients attach to a conversation without a tool call. All of it is read-only. */
-export function registerResources(server: McpServer, calling: Calling): void {
+export function registerResources(server: McpServer, calling: ToolContext): void {
   const read = readerOf(calling);
 
   server.registerResource(
@@ -34,7 +34,7 @@ export function registerResources(server: McpServer, calling: Calling): void {
     async ({ href }) => read(href, 'ledger_head', {}),
   );
 
-  const complete = { id: async (start: string) => taskIds(calling, start) };
+  const complete = { id: async (start: string) => listTaskIds(calling, start) };
   server.registerResource(
     'task-brief',
     new ResourceTemplate('baton://task/{id}/brief', { list: undefined, complete }),
@@ -49,11 +49,11 @@ export function registerResources(server: McpServer, calling: Calling): void {
 
 const JSON_TYPE = 'application/json';
 
-type Read = (uri: string, operation: string, input: unknown) => Promise<ReadResourceResult>;
+type ReadOperation = (uri: string, operation: string, input: unknown) => Promise<ReadResourceResult>;
 
-function readerOf(calling: Calling): Read {
+function readerOf(calling: ToolContext): ReadOperation {
   return async (uri, operation, input) => {
-    const answer = await ask(calling, operation, input);
+    const answer = await callOperation(calling, operation, input);
     if (!answer.ok) {
       const { code, message } = answer.error;
       throw code === 'no-such-task'
@@ -68,15 +68,15 @@ function readerOf(calling: Calling): Read {
 }
 
 /** Ids that begin like this, those that can be worked on first. */
-async function taskIds(calling: Calling, start: string): Promise<string[]> {
-  const answer = await ask(calling, 'task_next_actions', { limit: 100 });
+async function listTaskIds(calling: ToolContext, start: string): Promise<string[]> {
+  const answer = await callOperation(calling, 'task_next_actions', { limit: 100 });
   const result: unknown = answer.ok ? answer.result : undefined;
   if (typeof result !== 'object' || result === null || !('tasks' in result) || !Array.isArray(result.tasks)) return [];
   const ids = result.tasks.map((task: { id?: unknown }) => task.id);
   return ids.filter((id) => typeof id === 'string').filter((id) => id.startsWith(start));
 }
 
-async function ask({ backend, connection }: Calling, name: string, input: unknown) {
+async function callOperation({ backend, connection }: ToolContext, name: string, input: unknown) {
   const operation = OPERATIONS.get(name);
   if (operation === undefined) throw new ProtocolError(ProtocolErrorCode.InternalError, `no operation ${name}`);
   return backend.call(name, input, connection.tokenFor(operation, input));

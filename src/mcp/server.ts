@@ -1,14 +1,14 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { Backend } from './backend.ts';
-import type { Connection } from './connection.ts';
-import { releaseWhenCalledOff } from './late-cancel.ts';
+import type { McpConnection } from './connection.ts';
+import { releaseOnLateCancel } from './late-cancel.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { registerTools } from './tools.ts';
 
 export interface McpOptions {
   /** Whose authority the connection has until it claims: a worker's or a session's token, never an operator's. */
-  readonly connection: Connection;
+  readonly connection: McpConnection;
   readonly version: string;
   /** Tools take the token of a claim as an argument too; for transports on which a connection does not last. */
   readonly takesToken?: boolean;
@@ -23,7 +23,7 @@ export function createMcpServer(backend: Backend, options: McpOptions): McpServe
   registerTools(server, calling);
   registerResources(server, calling);
   registerPrompts(server);
-  releaseWhenCalledOff(server, calling);
+  releaseOnLateCancel(server, calling);
   return server;
 }
 

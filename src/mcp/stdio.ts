@@ -7,7 +7,7 @@ import { findStateDir } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
 import { ensureWorkerToken } from '../api/worker-token.ts';
 import type { Backend } from './backend.ts';
-import { Connection } from './connection.ts';
+import { McpConnection } from './connection.ts';
 import { createMcpServer } from './server.ts';
 
 export interface StdioIo {
@@ -47,8 +47,8 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   const client = createClient({ env, as: 'worker', ...who, projectPath: cwd, autostart });
   // What was kept earlier goes first. The handshake does not wait for it: clients give up on servers that start slowly.
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
-  const calls = new Underway({ call: async (...asked) => client.call(...asked) });
-  const connection = new Connection();
+  const calls = new TrackedBackend({ call: async (...asked) => client.call(...asked) });
+  const connection = new McpConnection();
   const renewing = renewOwnClaims(client, findStateDir(env), env);
   const ended = new Promise((resolve) => {
     stdin.once('end', resolve).once('close', resolve);
@@ -60,13 +60,13 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   await ended;
   renewing.stop();
   await server.close();
-  await Promise.all([delivered, calls.settled()]);
+  await Promise.all([delivered, calls.whenIdle()]);
   client.close();
   return 0;
 }
 
 /** A backend whose calls can be waited for: one that was called off may still have something to put in order. */
-class Underway implements Backend {
+class TrackedBackend implements Backend {
   readonly #backend: Backend;
   readonly #calls = new Set<Promise<unknown>>();
 
@@ -84,7 +84,7 @@ class Underway implements Backend {
     }
   };
 
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#calls.size > 0) {
       await Promise.allSettled(this.#calls);
       // A call that has ended may be followed by another one.

@@ -1,9 +1,9 @@
 import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
 import { OPERATIONS } from '../api/operations.ts';
 import type { Operation } from '../api/operation.ts';
-import { callTool, type Calling } from './call-tool.ts';
+import { callTool, type ToolContext } from './call-tool.ts';
 import { withTokenArgument } from './token-argument.ts';
-import { toolResult } from './tool-result.ts';
+import { renderToolResult } from './tool-result.ts';
 import { uncheckedSchema } from './unchecked-schema.ts';
 
 /** Operations that change nothing more when they are done a second time. */
@@ -13,13 +13,13 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['task_update', 'merkle_finalize
 const DESTRUCTIVE: ReadonlySet<string> = new Set(['merge_request']);
 
 /** One tool for each operation that models may have, under its own name. */
-export function registerTools(server: McpServer, calling: Calling): void {
+export function registerTools(server: McpServer, calling: ToolContext): void {
   for (const operation of toolOperations()) {
     const { name, about, schema } = operation;
     const inputSchema = uncheckedSchema<unknown>(calling.takesToken ? withTokenArgument(schema) : schema);
     const config = { title: titleOf(name), description: about, inputSchema, annotations: annotationsOf(operation) };
     server.registerTool(name, config, async (args, context) =>
-      toolResult(await callTool(calling, operation, args, context)),
+      renderToolResult(await callTool(calling, operation, args, context)),
     );
   }
 }

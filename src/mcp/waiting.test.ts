@@ -99,14 +99,14 @@ async function callOff(name: string, args: Record<string, unknown>): Promise<unk
 
 async function begun(operation: string): Promise<void> {
   await vi.waitFor(() => expect(backend.calls.at(-1)?.operation).toBe(operation));
-  await backend.project.keeper.idle();
+  await backend.project.commandLoop.whenIdle();
 }
 
 /** After a claim was called off, it is asked for once more, to see whether it was granted. */
 async function settledAgain(): Promise<void> {
   const asked = (): number => backend.calls.filter(({ operation }) => operation === 'task_claim').length;
   await vi.waitFor(() => expect(asked()).toBe(2));
-  await backend.project.keeper.idle();
+  await backend.project.commandLoop.whenIdle();
 }
 
 async function claimOf(taskId: string): Promise<unknown> {

@@ -1,7 +1,7 @@
 /** A way to reach a person. A failure is a value: nobody may fail because a chat is down. */
-export interface Channel {
+export interface NotificationChannel {
   readonly name: 'desktop' | 'terminal' | 'webhook';
-  readonly send: (notification: Notification) => Promise<Sent>;
+  readonly send: (notification: Notification) => Promise<SendResult>;
 }
 
 export interface Notification {
@@ -14,4 +14,4 @@ export interface Notification {
   readonly url?: string;
 }
 
-export type Sent = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+export type SendResult = { readonly ok: true } | { readonly ok: false; readonly reason: string };

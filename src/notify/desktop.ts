@@ -1,6 +1,6 @@
-import type { Channel, Notification, Sent } from './channel.ts';
+import type { NotificationChannel, Notification, SendResult } from './channel.ts';
 import { allowedEnvironment } from '../protocol/environment.ts';
-import { escapeMarkup, NOTICE_LIMITS, plainLine, plainText } from './plain-text.ts';
+import { escapeMarkup, NOTIFICATION_LIMITS, plainLine, plainText } from './plain-text.ts';
 import { findProgram, runProgram } from './run-program.ts';
 
 export interface DesktopOptions {
@@ -13,16 +13,23 @@ export interface DesktopOptions {
  * The notifications of the desktop, through whichever program there is. Where one fails the next is tried, unless it may have shown
  * the notification already.
  */
-export function desktopChannel({ env, platform = process.platform, timeoutMs = 5000 }: DesktopOptions): Channel {
+export function desktopChannel({
+  env,
+  platform = process.platform,
+  timeoutMs = 5000,
+}: DesktopOptions): NotificationChannel {
   return {
     name: 'desktop',
-    send: async (notification): Promise<Sent> => {
+    send: async (notification): Promise<SendResult> => {
       const text = textsOf(notification);
       const reasons: string[] = [];
       for (const { program, args } of platform === 'darwin' ? MACOS : FREEDESKTOP) {
         const path = findProgram(program, env);
         if (path === undefined) continue;
-        const ran = await runProgram(path, args(text), { env: allowedEnvironment(env, OF_DESKTOP).passed, timeoutMs });
+        const ran = await runProgram(path, args(text), {
+          env: allowedEnvironment(env, DESKTOP_VARIABLES).passed,
+          timeoutMs,
+        });
         if (ran.ok) return { ok: true };
         reasons.push(`${program}: ${ran.reason}`);
         if (ran.timedOut === true) break;
@@ -34,7 +41,7 @@ export function desktopChannel({ env, platform = process.platform, timeoutMs = 5
 }
 
 /** Where the desktop of the user is. */
-const OF_DESKTOP = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'];
+const DESKTOP_VARIABLES = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'];
 
 interface Texts {
   readonly kind: Notification['kind'];
@@ -42,12 +49,12 @@ interface Texts {
   readonly message: string;
 }
 
-interface Way {
+interface DesktopProgram {
   readonly program: string;
   readonly args: (text: Texts) => readonly string[];
 }
 
-const FREEDESKTOP: readonly Way[] = [
+const FREEDESKTOP: readonly DesktopProgram[] = [
   {
     program: 'gdbus',
     args: ({ kind, title, message }) => [
@@ -78,7 +85,7 @@ const FREEDESKTOP: readonly Way[] = [
   },
 ];
 
-const MACOS: readonly Way[] = [
+const MACOS: readonly DesktopProgram[] = [
   {
     program: 'osascript',
     // The texts are arguments of the script and never part of it.
@@ -112,7 +119,7 @@ function variantText(text: string): string {
 function textsOf({ kind, title, message, url }: Notification): Texts {
   return {
     kind,
-    title: plainLine(title, NOTICE_LIMITS.titleCharacters),
-    message: plainText(url === undefined ? message : `${message}\n${url}`, NOTICE_LIMITS.messageCharacters),
+    title: plainLine(title, NOTIFICATION_LIMITS.titleCharacters),
+    message: plainText(url === undefined ? message : `${message}\n${url}`, NOTIFICATION_LIMITS.messageCharacters),
   };
 }

@@ -1,4 +1,4 @@
-import type { Channel } from './channel.ts';
+import type { NotificationChannel } from './channel.ts';
 import { desktopChannel } from './desktop.ts';
 import { terminalChannel } from './terminal.ts';
 import { webhookChannel } from './webhook.ts';
@@ -11,7 +11,7 @@ export interface NotifySettings {
   readonly webhook?: string | undefined;
 }
 
-export interface NotifyWorld {
+export interface NotifyContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform?: NodeJS.Platform;
   /** The terminal of a daemon that runs in one (`up --foreground`). */
@@ -19,7 +19,7 @@ export interface NotifyWorld {
 }
 
 /** The channels that the settings ask for. Without settings: terminal and desktop; a webhook must be named. */
-export function openChannels(settings: NotifySettings, world: NotifyWorld): readonly Channel[] {
+export function openChannels(settings: NotifySettings, world: NotifyContext): readonly NotificationChannel[] {
   const { desktop = true, terminal = true, webhook } = settings;
   return [
     ...(terminal ? [terminalChannel(world)] : []),

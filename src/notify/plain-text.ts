@@ -22,4 +22,4 @@ export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-export const NOTICE_LIMITS = { titleCharacters: 200, messageCharacters: 2000 } as const;
+export const NOTIFICATION_LIMITS = { titleCharacters: 200, messageCharacters: 2000 } as const;

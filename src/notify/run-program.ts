@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { Sent } from './channel.ts';
+import type { SendResult } from './channel.ts';
 import { plainLine } from './plain-text.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,14 +22,14 @@ function isProgram(path: string): boolean {
   }
 }
 
-export type Ran = Sent & { readonly timedOut?: boolean };
+export type ProgramResult = SendResult & { readonly timedOut?: boolean };
 
 /** Runs a program with arguments, no shell between, and waits for its end. */
 export async function runProgram(
   program: string,
   args: readonly string[],
   { env, timeoutMs }: { readonly env: Environment; readonly timeoutMs: number },
-): Promise<Ran> {
+): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
@@ -38,7 +38,7 @@ export async function runProgram(
       timedOut = true;
       child.kill('SIGKILL');
     }, timeoutMs);
-    const settle = (ran: Ran): void => {
+    const settle = (ran: ProgramResult): void => {
       clearTimeout(timer);
       child.stderr.destroy();
       resolve(ran);
@@ -49,15 +49,15 @@ export async function runProgram(
       else settle({ ok: false, reason: plainLine(said, MAX_REASON) || `exit code ${code}` });
     };
     child.stderr.on('data', (chunk: Buffer) => {
-      if (said.length < MAX_SAID) said += chunk.toString('utf8');
+      if (said.length < MAX_OUTPUT) said += chunk.toString('utf8');
     });
     child.once('error', (error) => settle({ ok: false, reason: error.message }));
     child.once('close', settleWith);
     // Whatever the program has started may hold the pipe open; its last words are waited for, but not for long.
-    child.once('exit', (code) => setTimeout(() => settleWith(code), LAST_WORDS_MS).unref());
+    child.once('exit', (code) => setTimeout(() => settleWith(code), OUTPUT_GRACE_MS).unref());
   });
 }
 
-const LAST_WORDS_MS = 500;
-const MAX_SAID = 4096;
+const OUTPUT_GRACE_MS = 500;
+const MAX_OUTPUT = 4096;
 const MAX_REASON = 300;

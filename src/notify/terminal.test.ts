@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bell, noticeLine, terminalChannel } from './terminal.ts';
+import { renderBell, renderNotificationLine, terminalChannel } from './terminal.ts';
 
 const hostile = {
   id: '1',
@@ -20,7 +20,7 @@ it('is content without one: whoever watches sees it in the record', async () => 
 });
 
 it('rings with OSC 9 and a bell, and nothing of the text can end the sequence early', () => {
-  const text = bell(hostile);
+  const text = renderBell(hostile);
   expect(text.startsWith('\u001B]9;Baton: Agent needs attention')).toBe(true);
   expect(text.endsWith('\u0007\u0007')).toBe(true);
   // oxlint-disable-next-line no-control-regex
@@ -28,5 +28,7 @@ it('rings with OSC 9 and a bell, and nothing of the text can end the sequence ea
 });
 
 it('names where to look', () => {
-  expect(noticeLine({ title: 'Done', message: '', url: 'http://localhost/1' })).toBe('Done: http://localhost/1');
+  expect(renderNotificationLine({ title: 'Done', message: '', url: 'http://localhost/1' })).toBe(
+    'Done: http://localhost/1',
+  );
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Notification } from './channel.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { parseRetryAfter } from './retry-after.ts';
 import { webhookChannel } from './webhook.ts';
 
 const SECRET = 'T000/B000/XXXX-secret';
@@ -159,5 +159,5 @@ it.each([
   ['Thu, 01 Jan 1970 00:00:01 GMT', 0],
   ['soon', undefined],
 ])('Retry-After: %s is %s ms', (header, ms) => {
-  expect(retryAfterMs(header, 10_000)).toBe(ms);
+  expect(parseRetryAfter(header, 10_000)).toBe(ms);
 });

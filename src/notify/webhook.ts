@@ -1,7 +1,7 @@
 import querystring from 'node:querystring';
-import type { Channel, Notification, Sent } from './channel.ts';
-import { escapeMarkup, NOTICE_LIMITS, plainLine, plainText } from './plain-text.ts';
-import { retryAfterMs } from './retry-after.ts';
+import type { NotificationChannel, Notification, SendResult } from './channel.ts';
+import { escapeMarkup, NOTIFICATION_LIMITS, plainLine, plainText } from './plain-text.ts';
+import { parseRetryAfter } from './retry-after.ts';
 
 export interface WebhookTimes {
   /** For one answer. */
@@ -19,11 +19,12 @@ const TIMES: WebhookTimes = { timeoutMs: 10_000, backoffMs: 1000, giveUpMs: 120_
  * `Baton-Notification-Id` tells it a repeat from a new one. Redirects are not followed: the address is a secret between us and that
  * host, and no reason names more of it than the host.
  */
-export function webhookChannel(address: string, times: WebhookTimes = TIMES): Channel {
+export function webhookChannel(address: string, times: WebhookTimes = TIMES): NotificationChannel {
   const target = parseTarget(address);
   return {
     name: 'webhook',
-    send: async (notification) => (target === undefined ? BAD_ADDRESS : sendUntil(target, notification, times)),
+    send: async (notification) =>
+      target === undefined ? BAD_ADDRESS : sendBeforeDeadline(target, notification, times),
   };
 }
 
@@ -33,7 +34,7 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const BAD_ADDRESS: Sent = { ok: false, reason: 'the address of the webhook is not an http or https address' };
+const BAD_ADDRESS: SendResult = { ok: false, reason: 'the address of the webhook is not an http or https address' };
 
 function parseTarget(address: string): Target | undefined {
   const url = URL.parse(address);
@@ -50,7 +51,11 @@ function basicLogin(username: string, password: string): string {
   return `Basic ${Buffer.from(plain).toString('base64')}`;
 }
 
-async function sendUntil(target: Target, notification: Notification, times: WebhookTimes): Promise<Sent> {
+async function sendBeforeDeadline(
+  target: Target,
+  notification: Notification,
+  times: WebhookTimes,
+): Promise<SendResult> {
   const until = performance.now() + times.giveUpMs;
   for (let backoffMs = times.backoffMs; ; backoffMs *= 2) {
     const tried = await post(target, notification, times.timeoutMs);
@@ -86,15 +91,15 @@ async function post({ url, host, headers }: Target, notification: Notification, 
     const { status } = response;
     const isRedirect = status >= 300 && status < 400;
     const reason = `${host} answered ${status}${isRedirect ? ' (redirects are not followed)' : ''}`;
-    const waitMs = retryAfterMs(response.headers.get('retry-after'), Date.now());
+    const waitMs = parseRetryAfter(response.headers.get('retry-after'), Date.now());
     return { ok: false, reason, isPassing: status >= 500 || status === 429, waitMs };
   } catch (error) {
-    return { ok: false, reason: `${host}: ${whyNot(error, timeoutMs)}`, isPassing: true };
+    return { ok: false, reason: `${host}: ${describeFailure(error, timeoutMs)}`, isPassing: true };
   }
 }
 
 /** The message of an error may hold the address; its code does not. */
-function whyNot(error: unknown, timeoutMs: number): string {
+function describeFailure(error: unknown, timeoutMs: number): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'not reached';
@@ -102,8 +107,8 @@ function whyNot(error: unknown, timeoutMs: number): string {
 
 function slackText({ title, message, url }: Notification): string {
   const lines = [
-    `*${escapeMarkup(plainLine(title, NOTICE_LIMITS.titleCharacters))}*`,
-    escapeMarkup(plainText(message, NOTICE_LIMITS.messageCharacters)),
+    `*${escapeMarkup(plainLine(title, NOTIFICATION_LIMITS.titleCharacters))}*`,
+    escapeMarkup(plainText(message, NOTIFICATION_LIMITS.messageCharacters)),
     url === undefined ? '' : escapeMarkup(url),
   ];
   return lines.filter((line) => line !== '').join('\n');

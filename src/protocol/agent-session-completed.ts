@@ -23,18 +23,18 @@ export interface AgentSessionCompleted {
 }
 
 /** What the event needs besides the signal. Time and ids come from outside, so that the same call gives the same event. */
-export interface SessionFacts {
+export interface CompletionFacts {
   readonly eventId: string;
   readonly at: string;
   readonly taskId?: string;
   readonly epoch?: number;
 }
 
-export function agentSessionCompleted(
+export function createAgentSessionCompleted(
   sessionId: string,
   actorId: string,
   signal: ExitSignal,
-  facts: SessionFacts,
+  facts: CompletionFacts,
 ): AgentSessionCompleted {
   const { pr_url, evidence_bundle_ref, notes, phase_completed, exit_reason } = signal;
   return {

@@ -1,6 +1,6 @@
-import { message } from './message.ts';
+import { defineMessage } from './message.ts';
 import { renderJson } from './render-json.ts';
-import { readJsonOnly } from './read-json-only.ts';
+import { parseJsonDocument } from './read-json-only.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 
 /** What an agent says about its own run: done, in need of a person, or still at work. */
@@ -19,7 +19,7 @@ export const agentSignalShape = {
 
 export type AgentSignal = ValueOf<typeof agentSignalShape>;
 
-const dialect = message({ title: 'Agent signal', shape: agentSignalShape, read: readJsonOnly });
+const dialect = defineMessage({ title: 'Agent signal', shape: agentSignalShape, read: parseJsonDocument });
 
 export const parseAgentSignal = dialect.parse;
 export const validateAgentSignal = dialect.validate;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeAt } from './place.ts';
+import { textPositionAt } from './place.ts';
 import { firstCharacters, quote } from './quote.ts';
 import { didYouMean } from './suggest.ts';
 import { decodeUtf8, utf8Length } from './utf8.ts';
@@ -53,7 +53,7 @@ describe('placeAt', () => {
     ['', 0, 1, 1],
     ['ab', 99, 1, 3],
   ])('%j at %i is line %i column %i', (text, offset, line, column) => {
-    expect(placeAt(text, offset)).toEqual({ line, column });
+    expect(textPositionAt(text, offset)).toEqual({ line, column });
   });
 });
 

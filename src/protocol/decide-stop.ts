@@ -1,4 +1,4 @@
-import type { Attempts, StopAction } from './run-plan.ts';
+import type { AttemptLimit, StopAction } from './run-plan.ts';
 import type { StopHookOutput } from './stop-hook.ts';
 
 /** What is known about an agent in the moment in which it tries to end its turn. */
@@ -6,7 +6,7 @@ export interface StopAttempt {
   readonly agentId: string;
   readonly onStop: StopAction;
   /** Undefined where the runbook gives none. */
-  readonly attempts: Attempts | undefined;
+  readonly attempts: AttemptLimit | undefined;
   /** The agent continues because of an earlier block: the client's flag, or the supervisor's own count if that flag cannot be trusted. */
   readonly isHookActive: boolean;
   /** Blocks in a row, since the agent last made progress. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_PRICES, priceOf, PRICES_AS_OF } from './default-prices.ts';
+import { DEFAULT_PRICES, findPriceOrDefault, PRICES_AS_OF } from './default-prices.ts';
 
 describe('the prices that Baton ships', () => {
   it('have a date', () => {
@@ -16,19 +16,19 @@ describe('the prices that Baton ships', () => {
     ['gemini-2.5-pro', 125_000, 1_000_000, 12_500],
     ['gemini-2.5-flash-lite', 10_000, 40_000, 1000],
   ])('know %s', (model, input, output, cached) => {
-    expect(priceOf([], model)).toMatchObject({ input, output, cached });
+    expect(findPriceOrDefault([], model)).toMatchObject({ input, output, cached });
   });
 
   it('do not guess', () => {
     const unknown = ['somebody-elses-model', 'gpt-5.9-sol', 'gpt-7', 'claude-opus-6', 'claude-haiku-9', 'gemini-4-pro'];
-    for (const model of unknown) expect(priceOf([], model)).toBeUndefined();
-    expect(priceOf([], null)).toBeUndefined();
+    for (const model of unknown) expect(findPriceOrDefault([], model)).toBeUndefined();
+    expect(findPriceOrDefault([], null)).toBeUndefined();
   });
 
   it('give way to any price of the runbook that fits, however short its pattern is', () => {
     const own = { model: 'gpt-*', input: 1, output: 2, cached: 3 };
-    expect(priceOf([own], 'gpt-5.5-codex')).toBe(own);
-    expect(priceOf([own], 'gemini-2.5-pro')).toMatchObject({ input: 125_000 });
+    expect(findPriceOrDefault([own], 'gpt-5.5-codex')).toBe(own);
+    expect(findPriceOrDefault([own], 'gemini-2.5-pro')).toMatchObject({ input: 125_000 });
   });
 
   it('are whole numbers, one a pattern, and cached input costs no more than other input', () => {

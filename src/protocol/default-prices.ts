@@ -70,6 +70,6 @@ export const DEFAULT_PRICES: readonly Price[] = ROWS.map(([model, input, output,
 }));
 
 /** The price of a model. Any price of the runbook that fits goes before the shipped list, however short its pattern is. */
-export function priceOf(own: readonly Price[], model: string | null): Price | undefined {
+export function findPriceOrDefault(own: readonly Price[], model: string | null): Price | undefined {
   return findPrice(own, model) ?? findPrice(DEFAULT_PRICES, model);
 }

@@ -3,7 +3,7 @@ import type { EitherShape, Shape } from './shape.ts';
 import { findNearest } from './suggest.ts';
 
 /** The shape that somebody who sent this value had in mind, or, where none fits, what they may have misspelt. */
-export function optionFor({ options }: EitherShape, node: Node): Shape | { readonly hint: string | undefined } {
+export function chooseOption({ options }: EitherShape, node: Node): Shape | { readonly hint: string | undefined } {
   const ofKind = options.filter(({ kind }) => KINDS[kind].includes(node.kind));
   const [only, another] = ofKind;
   if (only !== undefined && another === undefined) return only;

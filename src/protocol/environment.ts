@@ -12,13 +12,13 @@ export interface AllowedEnvironment {
  * a prefix with `*` behind it). The daemon's own variables never pass: Baton sets those of a session itself.
  */
 export function allowedEnvironment(env: Environment, pass: readonly string[] = []): AllowedEnvironment {
-  const isPassed = matcher([...ALWAYS_PASSED, ...pass]);
+  const isPassed = createNameMatcher([...ALWAYS_PASSED, ...pass]);
   const passed: Record<string, string> = {};
   const dropped: string[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
     if (isPassed(name) && !isBatonVariable(name)) passed[name] = value;
-    else if (!OF_SHELL.has(name)) dropped.push(name);
+    else if (!SHELL_VARIABLES.has(name)) dropped.push(name);
   }
   return { passed, dropped: dropped.sort() };
 }
@@ -29,14 +29,14 @@ export function isBatonVariable(name: string): boolean {
 }
 
 /** Whether a name is meant by one of these patterns. */
-export function matcher(patterns: readonly string[]): (name: string) => boolean {
+export function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {
   const names = new Set(patterns.filter((each) => !each.endsWith('*')));
   const prefixes = patterns.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1));
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
 /** A shell sets these for itself. Nothing is missing without them. */
-const OF_SHELL: ReadonlySet<string> = new Set(['_', 'PWD', 'OLDPWD', 'SHLVL']);
+const SHELL_VARIABLES: ReadonlySet<string> = new Set(['_', 'PWD', 'OLDPWD', 'SHLVL']);
 
 /** What every program may have: who and where the user is, how to reach the network, where toolchains are, and who commits. */
 export const ALWAYS_PASSED: readonly string[] = `

@@ -1,6 +1,6 @@
-import { message } from './message.ts';
+import { defineMessage } from './message.ts';
 import { renderYaml } from './render-yaml.ts';
-import { readDocument } from './read-document.ts';
+import { parseJsonOrYaml } from './read-document.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 import { fileActions, filePath, phase, taskId } from './shared-fields.ts';
 
@@ -48,7 +48,7 @@ export const evidenceShape = {
 
 export type EvidenceBundle = ValueOf<typeof evidenceShape>;
 
-const dialect = message({ title: 'Evidence bundle', shape: evidenceShape, read: readDocument });
+const dialect = defineMessage({ title: 'Evidence bundle', shape: evidenceShape, read: parseJsonOrYaml });
 
 export const parseEvidenceBundle = dialect.parse;
 export const validateEvidenceBundle = dialect.validate;

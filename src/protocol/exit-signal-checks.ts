@@ -1,8 +1,8 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 import type { Node } from './node.ts';
-import { placeAt } from './place.ts';
+import { textPositionAt } from './place.ts';
 import type { Parsed, Problem } from './problem.ts';
 import { accepted, refused } from './problem.ts';
 import { firstCharacters } from './quote.ts';
@@ -26,14 +26,14 @@ interface Failure {
 
 function findFailure(signal: ExitSignal): Failure | undefined {
   return (
-    tooLong(signal, 'protocol', LIMITS.exitSignalHeaderBytes) ??
-    tooLong(signal, 'version', LIMITS.exitSignalHeaderBytes) ??
+    tooLong(signal, 'protocol', PROTOCOL_LIMITS.exitSignalHeaderBytes) ??
+    tooLong(signal, 'version', PROTOCOL_LIMITS.exitSignalHeaderBytes) ??
     unknownProtocol(signal.protocol) ??
     unsupportedVersion(signal.version) ??
-    tooLong(signal, 'pr_url', LIMITS.prUrlBytes) ??
+    tooLong(signal, 'pr_url', PROTOCOL_LIMITS.prUrlBytes) ??
     unsafeUrl(signal.pr_url) ??
-    tooLong(signal, 'notes', LIMITS.notesBytes) ??
-    tooLong(signal, 'evidence_bundle_ref', LIMITS.evidenceRefBytes) ??
+    tooLong(signal, 'notes', PROTOCOL_LIMITS.notesBytes) ??
+    tooLong(signal, 'evidence_bundle_ref', PROTOCOL_LIMITS.evidenceRefBytes) ??
     pathTraversal(signal.evidence_bundle_ref)
   );
 }
@@ -59,7 +59,7 @@ function unsupportedVersion(version: string): Failure | undefined {
 
 /** Whether an exit signal with this `pr_url` passes check 6. */
 export function isPrUrl(url: unknown): url is string {
-  return typeof url === 'string' && utf8Length(url) <= LIMITS.prUrlBytes && unsafeUrl(url) === undefined;
+  return typeof url === 'string' && utf8Length(url) <= PROTOCOL_LIMITS.prUrlBytes && unsafeUrl(url) === undefined;
 }
 
 function unsafeUrl(url: string | undefined): Failure | undefined {
@@ -107,6 +107,6 @@ function stripControls(notes: string): string {
 
 function locate({ code, field, message, hint }: Failure, text: string, node: Node): Problem {
   const value = node.kind === 'object' ? node.fields.get(field)?.value : undefined;
-  const { line, column } = placeAt(text, value?.at ?? 0);
+  const { line, column } = textPositionAt(text, value?.at ?? 0);
   return { code, message, path: field, line, column, hint };
 }

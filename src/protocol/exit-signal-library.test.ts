@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentSessionCompleted } from './agent-session-completed.ts';
+import { createAgentSessionCompleted } from './agent-session-completed.ts';
 import { createExitSignal } from './create-exit-signal.ts';
 import { exitProtocolEnabled, parseExitSignalIfEnabled } from './exit-flag.ts';
 import { parseExitSignal, renderExitSignal, validateExitSignal } from './exit-signal.ts';
@@ -132,7 +132,7 @@ describe('agentSessionCompleted', () => {
 
   it('says who ended what, and where it goes', () => {
     const signal = createExitSignal('IMPLEMENTATION', 'completed');
-    expect(agentSessionCompleted('session-123', 'actor-456', signal, facts)).toEqual({
+    expect(createAgentSessionCompleted('session-123', 'actor-456', signal, facts)).toEqual({
       event_id: 'e-1',
       event_type: 'AgentSessionCompleted',
       timestamp: '2026-01-26T12:00:00.000Z',
@@ -147,7 +147,7 @@ describe('agentSessionCompleted', () => {
 
   it('carries task, epoch and the optional fields', () => {
     const signal = createExitSignal('REVIEW', 'error').withPrUrl('https://h/1').withEvidence('e').withNotes('n');
-    expect(agentSessionCompleted('s', 'a', signal, { ...facts, taskId: 'T1', epoch: 0 })).toMatchObject({
+    expect(createAgentSessionCompleted('s', 'a', signal, { ...facts, taskId: 'T1', epoch: 0 })).toMatchObject({
       task_id: 'T1',
       epoch: 0,
       next_phase: 'BLOCKED',
@@ -158,7 +158,7 @@ describe('agentSessionCompleted', () => {
   });
 
   it.each<Phase>(['COMPLETED', 'BLOCKED'])('has no next phase after %s', (phase) => {
-    const event = agentSessionCompleted('s', 'a', createExitSignal(phase, 'completed'), facts);
+    const event = createAgentSessionCompleted('s', 'a', createExitSignal(phase, 'completed'), facts);
     expect(event.next_phase).toBeNull();
   });
 });

@@ -1,16 +1,16 @@
 import { checkExitSignal } from './exit-signal-checks.ts';
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { exitSignalShape } from './exit-signal-shape.ts';
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 import type { Node, ObjectNode } from './node.ts';
-import { placeAt } from './place.ts';
+import { textPositionAt } from './place.ts';
 import type { Parsed, Problem } from './problem.ts';
 import { accepted, refused, tooLarge } from './problem.ts';
 import { quote } from './quote.ts';
-import { readJson } from './read-json.ts';
+import { parseJsonTree } from './read-json.ts';
 import type { Shape } from './shape.ts';
 import { didYouMean } from './suggest.ts';
-import { decodeUtf8, isTextOrBytes, sizeOf } from './utf8.ts';
+import { decodeUtf8, isTextOrBytes, byteLengthOf } from './utf8.ts';
 
 /**
  * Makes the checks 1 to 8 of the specification, in that order, and stops at the first that fails. A value that is not text
@@ -20,7 +20,7 @@ export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
   const received = receive(input);
   if (!received.ok) return received;
   const text = received.value;
-  const read = readJson(text);
+  const read = parseJsonTree(text);
   if (!read.ok) return refused(invalidJson(text, read.unreadable.what, '', read.unreadable.at, read.unreadable.hint));
   const signal = readFields(text, read.node);
   return signal.ok ? checkExitSignal(signal.value, text, read.node) : signal;
@@ -40,8 +40,8 @@ function receive(input: unknown): Parsed<string> {
   const received = isTextOrBytes(input) ? input : toJson(input);
   if (received === undefined)
     return refused(invalidJson('', 'value cannot be written as JSON', '', 0, 'Pass plain data.'));
-  const bytes = sizeOf(received);
-  if (bytes > LIMITS.exitSignalBytes) return refused(tooLarge(bytes, LIMITS.exitSignalBytes));
+  const bytes = byteLengthOf(received);
+  if (bytes > PROTOCOL_LIMITS.exitSignalBytes) return refused(tooLarge(bytes, PROTOCOL_LIMITS.exitSignalBytes));
   const text = decodeUtf8(received);
   return text === undefined ? refused(invalidJson('', 'not valid UTF-8', '', 0, 'Send UTF-8.')) : accepted(text);
 }
@@ -51,7 +51,7 @@ function toJson(value: unknown): string | undefined {
   let values = 0;
   const count = (_: string, part: unknown): unknown => {
     values += 1;
-    if (values > LIMITS.exitSignalBytes) throw new RangeError('too many values');
+    if (values > PROTOCOL_LIMITS.exitSignalBytes) throw new RangeError('too many values');
     return part;
   };
   try {
@@ -128,7 +128,7 @@ function signalOf(node: ObjectNode): ExitSignal {
 }
 
 function invalidJson(text: string, what: string, path: string, at: number, hint: string): Problem {
-  const { line, column } = placeAt(text, at);
+  const { line, column } = textPositionAt(text, at);
   const message = `invalid JSON: ${what} at line ${line} column ${column}`;
   return { code: 'invalid-json', message, path, line, column, hint };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExitSignal } from './create-exit-signal.ts';
 import { createSignalFinder, findSignal } from './find-signals.ts';
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 
 const signal = {
   ...JSON.parse(JSON.stringify(createExitSignal('IMPLEMENTATION', 'completed').withNotes('größer 🎉 { "a" }'))),
@@ -62,8 +62,8 @@ describe('an exit signal is found', () => {
   it('up to 64 KiB, and not one byte past it', () => {
     const filler = (bytes: number) => `{${' '.repeat(bytes - line.length)}${line.slice(1)}`;
     const size = new TextEncoder().encode(line).length - line.length;
-    expect(findSignal(filler(LIMITS.exitSignalBytes - size))).toEqual(found);
-    expect(findSignal(filler(LIMITS.exitSignalBytes + 1))).toEqual({ kind: 'none' });
+    expect(findSignal(filler(PROTOCOL_LIMITS.exitSignalBytes - size))).toEqual(found);
+    expect(findSignal(filler(PROTOCOL_LIMITS.exitSignalBytes + 1))).toEqual({ kind: 'none' });
   });
 });
 

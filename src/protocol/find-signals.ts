@@ -1,15 +1,15 @@
 import { parseExitSignal } from './exit-signal.ts';
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 import type { Node } from './node.ts';
 import type { Problem } from './problem.ts';
-import { readJson } from './read-json.ts';
+import { parseJsonTree } from './read-json.ts';
 import { createObjectScanner } from './scan-objects.ts';
 import { utf8Length } from './utf8.ts';
 
 /** What an agent's words came to, as far as exit signals go. */
-export type Found =
+export type FoundSignal =
   | { readonly kind: 'none' }
   | { readonly kind: 'signal'; readonly signal: ExitSignal }
   /** The last thing that called itself an exit signal is not a valid one: its sender should hear why. */
@@ -19,7 +19,7 @@ export interface SignalFinder {
   /** Takes the next piece of what the agent says, cut anywhere, as text or as bytes. */
   push(chunk: string | Uint8Array): void;
   /** The turn or the process has ended: only now does the last complete signal count. The next turn begins anew. */
-  end(): Found;
+  end(): FoundSignal;
 }
 
 /**
@@ -27,9 +27,9 @@ export interface SignalFinder {
  * objects that stand by themselves count; one inside another object is part of a document, not a signal.
  */
 export function createSignalFinder(): SignalFinder {
-  let last: Found = { kind: 'none' };
+  let last: FoundSignal = { kind: 'none' };
   const scanner = createObjectScanner((text) => {
-    last = judgeObject(text) ?? last;
+    last = parseSignalObject(text) ?? last;
   });
   const decoder = new TextDecoder();
   return {
@@ -47,16 +47,16 @@ export function createSignalFinder(): SignalFinder {
 }
 
 /** For text that is there as a whole. */
-export function findSignal(text: string): Found {
+export function findSignal(text: string): FoundSignal {
   const finder = createSignalFinder();
   finder.push(text);
   return finder.end();
 }
 
 /** Undefined for most objects in prose: only an object that names the protocol itself, not in some inner part, is a signal. */
-export function judgeObject(text: string): Found | undefined {
-  if (utf8Length(text) > LIMITS.exitSignalBytes) return undefined;
-  const read = readJson(text);
+export function parseSignalObject(text: string): FoundSignal | undefined {
+  if (utf8Length(text) > PROTOCOL_LIMITS.exitSignalBytes) return undefined;
+  const read = parseJsonTree(text);
   const isSignal = read.ok ? namesProtocol(read.node) : mentionsProtocol(text);
   if (!isSignal) return undefined;
   const parsed = parseExitSignal(text);

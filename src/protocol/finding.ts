@@ -12,7 +12,7 @@ export interface Finding {
 }
 
 /** Where a value stands: its own name, and the list item it belongs to, if any. */
-export interface Spot {
+export interface FieldLocation {
   readonly path: string;
   readonly field: string;
   readonly item: string;
@@ -21,7 +21,7 @@ export interface Spot {
   readonly about: string | undefined;
 }
 
-export const ROOT: Spot = { path: '', field: '', item: '', at: 0, about: undefined };
+export const ROOT_LOCATION: FieldLocation = { path: '', field: '', item: '', at: 0, about: undefined };
 
 const HINTS = {
   object: 'Send an object with the fields that `baton schema` lists.',
@@ -32,18 +32,18 @@ const HINTS = {
   value: 'Use one of the values that `baton schema` gives for this field.',
 };
 
-export function inside(spot: Spot, field: string, at: number, about?: string): Spot {
+export function locateField(spot: FieldLocation, field: string, at: number, about?: string): FieldLocation {
   const path = spot.path === '' ? field : `${spot.path}.${field}`;
   return { path, field, item: spot.path === spot.item ? spot.item : '', at, about };
 }
 
-export function itemOf(list: Spot, index: number, at: number): Spot {
+export function locateItem(list: FieldLocation, index: number, at: number): FieldLocation {
   const path = `${list.path}[${index}]`;
   return { path, field: path, item: path, at, about: list.about };
 }
 
 /** A field of a list's item is named after the item; an item that is itself a text has only its path. */
-export function isFieldOfItem(spot: Spot): boolean {
+export function isFieldOfItem(spot: FieldLocation): boolean {
   return spot.item !== '' && spot.item !== spot.path;
 }
 
@@ -51,13 +51,13 @@ export function notAnObject(title: string, at: number): Finding {
   return { code: 'wrong-type', message: `${title} must be an object`, path: '', at, hint: HINTS.object };
 }
 
-export function notAChoice(shape: ChoiceShape, text: string, spot: Spot): Finding {
+export function notAChoice(shape: ChoiceShape, text: string, spot: FieldLocation): Finding {
   const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected: ${shape.values.join(', ')})`;
   const hint = didYouMean(text, shape.values) ?? spot.about ?? HINTS.value;
   return finding('invalid-value', shape.says ?? says, spot, text, hint);
 }
 
-export function misfit(shape: TextShape, text: string, spot: Spot): Finding {
+export function wrongFormat(shape: TextShape, text: string, spot: FieldLocation): Finding {
   const expected = shape.expected ?? 'another form';
   const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected ${expected})`;
   return finding('invalid-value', shape.says ?? says, spot, text, spot.about ?? HINTS.value);
@@ -65,44 +65,44 @@ export function misfit(shape: TextShape, text: string, spot: Spot): Finding {
 
 const ITEM_MISFIT = "{item}: invalid {field} '{value}'";
 
-export function tooFew(shape: ListShape, spot: Spot): Finding {
+export function tooFewItems(shape: ListShape, spot: FieldLocation): Finding {
   const says = shape.says ?? `Field {path} must contain at least ${shape.min}`;
   return finding('too-few', says, spot, '', spot.about ?? HINTS.type);
 }
 
-export function tooMany(max: number | undefined, spot: Spot): Finding {
+export function tooManyItems(max: number | undefined, spot: FieldLocation): Finding {
   return finding('too-many', `Field {path} must contain at most ${max}`, spot, '', HINTS.many);
 }
 
-export function missing(spot: Spot): Finding {
+export function missingField(spot: FieldLocation): Finding {
   const says = isFieldOfItem(spot) ? '{item}: missing {field}' : 'Missing required field: {path}';
   return finding('missing-field', says, spot, '', howToAdd(spot));
 }
 
-export function empty(spot: Spot): Finding {
+export function emptyField(spot: FieldLocation): Finding {
   return finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot));
 }
 
-function howToAdd({ about }: Spot): string {
+function howToAdd({ about }: FieldLocation): string {
   return about === undefined ? HINTS.missing : `Add it. ${about}`;
 }
 
-export function unknown(spot: Spot, known: readonly string[]): Finding {
+export function unknownField(spot: FieldLocation, known: readonly string[]): Finding {
   const fields = known.length === 0 ? 'there are no fields here' : `the fields here are: ${known.join(', ')}`;
   const hint = didYouMean(spot.field, known) ?? `Remove it; ${fields}.`;
   return finding('unknown-field', 'Unknown field: {path}', spot, '', hint);
 }
 
-export function wrongType(spot: Spot, type: string, hint?: string): Finding {
+export function wrongFieldType(spot: FieldLocation, type: string, hint?: string): Finding {
   return finding('wrong-type', `Field {path} must be ${type}`, spot, '', hint ?? spot.about ?? HINTS.type);
 }
 
-export function wrongName({ names }: MapShape, spot: Spot): Finding {
+export function wrongMapKey({ names }: MapShape, spot: FieldLocation): Finding {
   const expected = names.expected ?? 'another form';
   return finding('invalid-value', `Invalid name: {value} (expected ${expected})`, spot, spot.field, HINTS.name);
 }
 
-function finding(code: string, says: string, spot: Spot, value: string, hint: string): Finding {
+function finding(code: string, says: string, spot: FieldLocation, value: string, hint: string): Finding {
   const parts: Record<string, string> = {
     value: quote(value),
     path: quote(spot.path),

@@ -1,6 +1,6 @@
 /** `baton/protocol`: every message that agents, people and Baton exchange. Pure, and safe in a browser. */
-export type { AgentSessionCompleted, SessionFacts } from './agent-session-completed.ts';
-export { agentSessionCompleted } from './agent-session-completed.ts';
+export type { AgentSessionCompleted, CompletionFacts } from './agent-session-completed.ts';
+export { createAgentSessionCompleted } from './agent-session-completed.ts';
 export type { AgentSignal } from './agent-signal.ts';
 export { agentSignalSchema, parseAgentSignal, renderAgentSignal, validateAgentSignal } from './agent-signal.ts';
 export type { ExitSignalBuilder } from './create-exit-signal.ts';
@@ -11,13 +11,13 @@ export { exitProtocolEnabled, parseExitSignalIfEnabled } from './exit-flag.ts';
 export type { ExitSignal } from './exit-signal-shape.ts';
 export { exitSignalSchema } from './exit-signal-shape.ts';
 export { parseExitSignal, renderExitSignal, validateExitSignal } from './exit-signal.ts';
-export type { Found, SignalFinder } from './find-signals.ts';
+export type { FoundSignal, SignalFinder } from './find-signals.ts';
 export { createSignalFinder, findSignal } from './find-signals.ts';
-export type { Closing } from './closing-signal.ts';
+export type { ClosingSignal } from './closing-signal.ts';
 export { findClosingSignal } from './closing-signal.ts';
 export * from './handoff/index.ts';
 export type { JsonSchema } from './json-schema.ts';
-export { LIMITS } from './limits.ts';
+export { PROTOCOL_LIMITS } from './limits.ts';
 export type { Mission } from './mission.ts';
 export { missionSchema, parseMission, renderMission, validateMission } from './mission.ts';
 export type { ExitReason, Phase } from './phase.ts';

@@ -1,5 +1,5 @@
 /** Every limit on what agents send. All sizes are UTF-8 bytes, all limits inclusive. */
-export const LIMITS = {
+export const PROTOCOL_LIMITS = {
   exitSignalBytes: 65_536,
   exitSignalHeaderBytes: 64,
   prUrlBytes: 2_048,

@@ -2,14 +2,14 @@ import { checkShape } from './check-shape.ts';
 import type { Finding } from './finding.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { jsonSchemaOf } from './json-schema.ts';
-import { LIMITS } from './limits.ts';
-import type { Document, Node, Unreadable } from './node.ts';
-import { placeAt } from './place.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+import type { SyntaxDocument, Node, Unreadable } from './node.ts';
+import { textPositionAt } from './place.ts';
 import type { Parsed, Problem } from './problem.ts';
 import { accepted, problem, refused, tooLarge } from './problem.ts';
-import { readValue } from './read-value.ts';
+import { treeOfValue } from './read-value.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
-import { decodeUtf8, isTextOrBytes, sizeOf } from './utf8.ts';
+import { decodeUtf8, isTextOrBytes, byteLengthOf } from './utf8.ts';
 
 /** What every dialect that is declared as a shape can do. */
 export interface Message<T> {
@@ -24,14 +24,14 @@ export interface MessageOptions<S extends ObjectShape> {
   readonly title: string;
   readonly shape: S;
   /** How its text is read: `readDocument` for YAML or JSON, `readJsonOnly` for JSON. */
-  readonly read: (text: string) => Document;
+  readonly read: (text: string) => SyntaxDocument;
   /** For the few that may be larger than a message is. */
   readonly maxBytes?: number;
   /** What a shape cannot say: rules between fields. */
   readonly rules?: (value: ValueOf<S>) => readonly Finding[];
 }
 
-export function message<const S extends ObjectShape>(options: MessageOptions<S>): Message<ValueOf<S>> {
+export function defineMessage<const S extends ObjectShape>(options: MessageOptions<S>): Message<ValueOf<S>> {
   return {
     parse: (input) => (isTextOrBytes(input) ? parseText(options, input) : parseValue(options, input)),
     validate: (value) => {
@@ -43,8 +43,8 @@ export function message<const S extends ObjectShape>(options: MessageOptions<S>)
 }
 
 function parseText<S extends ObjectShape>(options: MessageOptions<S>, input: string | Uint8Array): Parsed<ValueOf<S>> {
-  const bytes = sizeOf(input);
-  const { maxBytes = LIMITS.messageBytes } = options;
+  const bytes = byteLengthOf(input);
+  const { maxBytes = PROTOCOL_LIMITS.messageBytes } = options;
   if (bytes > maxBytes) return refused(tooLarge(bytes, maxBytes));
   const text = decodeUtf8(input);
   if (text === undefined) return refused(NOT_UTF8);
@@ -54,7 +54,7 @@ function parseText<S extends ObjectShape>(options: MessageOptions<S>, input: str
 }
 
 function parseValue<S extends ObjectShape>(options: MessageOptions<S>, value: unknown): Parsed<ValueOf<S>> {
-  const read = readValue(value);
+  const read = treeOfValue(value);
   if (!read.ok) return refused(unreadable(read.unreadable, `${options.title} cannot be read`, undefined));
   return checked(options, read.node, undefined);
 }
@@ -73,13 +73,13 @@ function checked<S extends ObjectShape>(
 }
 
 function problemAt({ code, message, path, at, hint }: Finding, text: string | undefined): Problem {
-  const { line, column } = text === undefined ? { line: null, column: null } : placeAt(text, at);
+  const { line, column } = text === undefined ? { line: null, column: null } : textPositionAt(text, at);
   return { code, message, path, line, column, hint };
 }
 
 function unreadable({ code, what, at, hint }: Unreadable, kind: string, text: string | undefined): Problem {
   if (text === undefined) return problem(code, `${kind}: ${what}`, hint);
-  const { line, column } = placeAt(text, at);
+  const { line, column } = textPositionAt(text, at);
   return { code, message: `${kind}: ${what} at line ${line} column ${column}`, path: '', line, column, hint };
 }
 

@@ -1,6 +1,6 @@
-import { message } from './message.ts';
+import { defineMessage } from './message.ts';
 import { renderYaml } from './render-yaml.ts';
-import { readDocument } from './read-document.ts';
+import { parseJsonOrYaml } from './read-document.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 import { epicId, missionTaskId, prdId, protocolVersion } from './shared-fields.ts';
 
@@ -54,7 +54,7 @@ export const missionShape = {
 
 export type Mission = ValueOf<typeof missionShape>;
 
-const dialect = message({ title: 'Mission', shape: missionShape, read: readDocument });
+const dialect = defineMessage({ title: 'Mission', shape: missionShape, read: parseJsonOrYaml });
 
 /** Reads a mission from YAML or JSON text, or from a value. */
 export const parseMission = dialect.parse;

@@ -9,10 +9,10 @@ export interface ObjectNode {
   readonly at: number;
   /** The place of whatever is missing from it: its closing brace in JSON, its first field in YAML, which has no end. */
   readonly end: number;
-  readonly fields: ReadonlyMap<string, Field>;
+  readonly fields: ReadonlyMap<string, ObjectField>;
 }
 
-export interface Field {
+export interface ObjectField {
   readonly at: number;
   readonly value: Node;
 }
@@ -47,9 +47,11 @@ export interface Unreadable {
 }
 
 /** A whole text, read in the syntax it turned out to have. */
-export interface Document {
+export interface SyntaxDocument {
   readonly syntax: 'JSON' | 'YAML';
-  readonly read: Read<Node>;
+  readonly read: ReadResult<Node>;
 }
 
-export type Read<T> = { readonly ok: true; readonly node: T } | { readonly ok: false; readonly unreadable: Unreadable };
+export type ReadResult<T> =
+  | { readonly ok: true; readonly node: T }
+  | { readonly ok: false; readonly unreadable: Unreadable };

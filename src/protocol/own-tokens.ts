@@ -16,13 +16,13 @@ const CUT_OFF = `[ow]${DOT}(?=[a-z0-9_-]{0,42}[A-Z])(?=[A-Z0-9_-]{0,42}[a-z])(?=
 /** Before the letter: no part of a longer word, unless that is an escape (`\n`, `\u003d`, `%3D`) or a colour of a terminal. */
 const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\[[\d;]{0,16}m))`;
 
-export const OWN_TOKEN = new RegExp(`${SIGNED}|${START}(?:${OTHER_PAYLOAD}|${PLAIN}|${CUT_OFF})`, 'g');
+export const BATON_TOKEN = new RegExp(`${SIGNED}|${START}(?:${OTHER_PAYLOAD}|${PLAIN}|${CUT_OFF})`, 'g');
 
 export const REDACTED_TOKEN = '[redacted:baton-token]';
 
 /** Takes Baton's tokens out; then what is left of `known` secrets (`secretForms`), wherever it stands. */
 export function redactTokens(text: string, known: readonly string[] = []): string {
-  let clean = mayHold(text) ? text.replace(OWN_TOKEN, REDACTED_TOKEN) : text;
+  let clean = mayHold(text) ? text.replace(BATON_TOKEN, REDACTED_TOKEN) : text;
   for (const form of known) if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED_TOKEN);
   return clean;
 }

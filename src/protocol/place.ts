@@ -1,4 +1,4 @@
-export interface Place {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -7,7 +7,7 @@ export interface Place {
  * Readers keep plain offsets, since most documents are fine and nobody asks; the place is counted out only for a problem.
  * Lines end at \n, \r\n or \r. Columns count characters, not UTF-16 units, so that they agree with what an editor shows.
  */
-export function placeAt(text: string, offset: number): Place {
+export function textPositionAt(text: string, offset: number): TextPosition {
   let line = 1;
   let lineStart = 0;
   for (let i = 0; i < offset && i < text.length; i++) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { costOf, findPrice, renderDollars } from './price.ts';
-import { renderTime } from './render-time.ts';
+import { renderElapsedTime } from './render-time.ts';
 
 const price = (model: string, input = 300_000) => ({ model, input, output: 1_500_000, cached: 30_000 });
 
@@ -41,5 +41,5 @@ it.each([
   [90_061_000, '1d 1h'],
   [3_600_000, '1h'],
 ])('shows %d ms as %s', (ms, shown) => {
-  expect(renderTime(ms)).toBe(shown);
+  expect(renderElapsedTime(ms)).toBe(shown);
 });

@@ -6,7 +6,7 @@ export interface Price {
   readonly cached: number;
 }
 
-export interface Tokens {
+export interface TokenCounts {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
@@ -22,7 +22,7 @@ export function findPrice(prices: readonly Price[], model: string | null): Price
 }
 
 /** In thousandths of a cent; a part of one counts as a whole, so that nothing is for nothing. */
-export function costOf({ input, output, cached }: Tokens, price: Price): number {
+export function costOf({ input, output, cached }: TokenCounts, price: Price): number {
   return Math.ceil((input * price.input + output * price.output + cached * price.cached) / 1_000_000);
 }
 

@@ -1,8 +1,8 @@
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 
 /** A foreign value inside a message: whole where it is short, cut (never through a character) where it would drown it. */
 export function quote(value: string): string {
-  const start = firstCharacters(value, LIMITS.quotedCharacters);
+  const start = firstCharacters(value, PROTOCOL_LIMITS.quotedCharacters);
   return start.length === value.length ? value : `${start}…`;
 }
 

@@ -1,8 +1,10 @@
-import type { Document } from './node.ts';
-import { readJson } from './read-json.ts';
-import { readYaml } from './read-yaml.ts';
+import type { SyntaxDocument } from './node.ts';
+import { parseJsonTree } from './read-json.ts';
+import { parseYamlTree } from './read-yaml.ts';
 
 /** A message that may be written in either: what starts with a brace or a bracket is JSON, everything else is YAML. */
-export function readDocument(text: string): Document {
-  return /^\s*[[{]/.test(text) ? { syntax: 'JSON', read: readJson(text) } : { syntax: 'YAML', read: readYaml(text) };
+export function parseJsonOrYaml(text: string): SyntaxDocument {
+  return /^\s*[[{]/.test(text)
+    ? { syntax: 'JSON', read: parseJsonTree(text) }
+    : { syntax: 'YAML', read: parseYamlTree(text) };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Node } from './node.ts';
-import { readJson } from './read-json.ts';
+import { parseJsonTree } from './read-json.ts';
 
 const PIECES = [
   ['{', '}', '[', ']', ',', ':', '"a"', '"b"', '"', '\\', '\\n', '\\u0041', '\\ud83d\\ude00', '\\x', 'é', '😀'],
@@ -58,11 +58,11 @@ describe('readJson refuses, where JSON.parse does not', () => {
     ['['.repeat(33) + ']'.repeat(33), 'nesting deeper than 32 levels', 32],
   ])('%j', (text, what, at) => {
     expect(JSON.parse(text)).toBeDefined();
-    expect(readJson(text)).toMatchObject({ ok: false, unreadable: { code: 'invalid-json', what, at } });
+    expect(parseJsonTree(text)).toMatchObject({ ok: false, unreadable: { code: 'invalid-json', what, at } });
   });
 
   it('but not what is just within', () => {
-    expect(readJson('['.repeat(32) + ']'.repeat(32))).toMatchObject({ ok: true });
+    expect(parseJsonTree('['.repeat(32) + ']'.repeat(32))).toMatchObject({ ok: true });
     expect(valueOf('1.7976931348623157e308')).toEqual({ value: Number.MAX_VALUE });
     expect(valueOf('{"a":{"a":1},"A":2}')).toEqual({ value: { a: { a: 1 }, A: 2 } });
   });
@@ -103,14 +103,14 @@ describe('readJson says where it stopped', () => {
     ['"\\😀"', 'invalid escape `\\😀`', 1],
     ['"\\\ud83d"', 'invalid escape `\\\ufffd`', 1],
   ])('%j: %s at %i', (text, what, at) => {
-    expect(readJson(text)).toMatchObject({ ok: false, unreadable: { what, at } });
+    expect(parseJsonTree(text)).toMatchObject({ ok: false, unreadable: { what, at } });
   });
 
   it.each(Array.from({ length: 0x20 }, (_, unit) => unit))(
     'at the control character %i, which needs an escape',
     (unit) => {
       const character = String.fromCharCode(unit);
-      expect(readJson(`"${character}"`)).toMatchObject({
+      expect(parseJsonTree(`"${character}"`)).toMatchObject({
         unreadable: { what: 'control character in a string', at: 1 },
       });
       expect(valueOf(JSON.stringify(character))).toEqual({ value: character });
@@ -118,7 +118,7 @@ describe('readJson says where it stopped', () => {
   );
 
   it('and where everything else stands', () => {
-    expect(readJson(' {"a": [1, "b"]}')).toEqual({
+    expect(parseJsonTree(' {"a": [1, "b"]}')).toEqual({
       ok: true,
       node: {
         kind: 'object',
@@ -168,7 +168,7 @@ function hasDuplicates(text: string): boolean {
 }
 
 function valueOf(text: string): { value: unknown } | undefined {
-  const read = readJson(text);
+  const read = parseJsonTree(text);
   return read.ok ? { value: plain(read.node) } : undefined;
 }
 

@@ -1,13 +1,13 @@
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-unit.ts';
-import { LIMITS } from './limits.ts';
-import type { Field, ListNode, Node, ObjectNode, Read, ScalarNode, TextNode, Unreadable } from './node.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+import type { ObjectField, ListNode, Node, ObjectNode, ReadResult, ScalarNode, TextNode, Unreadable } from './node.ts';
 import { quote } from './quote.ts';
 
 /**
  * A strict RFC 8259 reader. `JSON.parse` would be faster, but it keeps the last of two equal keys, swallows `__proto__`,
  * lets lone surrogates through and forgets where anything stood; here each of these is refused, with its place.
  */
-export function readJson(text: string): Read<Node> {
+export function parseJsonTree(text: string): ReadResult<Node> {
   const cursor: Cursor = { text, at: 0, depth: 0 };
   try {
     skipSpace(cursor);
@@ -56,10 +56,10 @@ function readValue(cursor: Cursor): Node {
 
 function nested(cursor: Cursor, read: (cursor: Cursor) => Node): Node {
   cursor.depth += 1;
-  if (cursor.depth > LIMITS.nesting) {
+  if (cursor.depth > PROTOCOL_LIMITS.nesting) {
     stop(
       cursor.at,
-      `nesting deeper than ${LIMITS.nesting} levels`,
+      `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`,
       'Flatten the message: no message needs such depth.',
     );
   }
@@ -70,7 +70,7 @@ function nested(cursor: Cursor, read: (cursor: Cursor) => Node): Node {
 
 function readObject(cursor: Cursor): ObjectNode {
   const at = cursor.at;
-  const fields = new Map<string, Field>();
+  const fields = new Map<string, ObjectField>();
   cursor.at += 1;
   skipSpace(cursor);
   if (cursor.text.charCodeAt(cursor.at) !== CLOSE_BRACE) {
@@ -82,7 +82,7 @@ function readObject(cursor: Cursor): ObjectNode {
   return { kind: 'object', at, end, fields };
 }
 
-function readField(cursor: Cursor, fields: Map<string, Field>): void {
+function readField(cursor: Cursor, fields: Map<string, ObjectField>): void {
   const at = cursor.at;
   if (cursor.text.charCodeAt(at) !== QUOTE) expected(cursor, '`"`');
   const name = readText(cursor).text;

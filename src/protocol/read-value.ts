@@ -1,12 +1,12 @@
-import { LIMITS } from './limits.ts';
-import type { Field, Node, Read } from './node.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+import type { ObjectField, Node, ReadResult } from './node.ts';
 
 /**
  * Any JavaScript value as a tree, for callers that hold a value instead of text. It never throws: getters may, proxies may,
  * and a value may contain itself.
  */
-export function readValue(value: unknown): Read<Node> {
-  const budget = { units: LIMITS.messageBytes };
+export function treeOfValue(value: unknown): ReadResult<Node> {
+  const budget = { units: PROTOCOL_LIMITS.messageBytes };
   try {
     return { ok: true, node: nodeOf(value, 1, budget) };
   } catch (error) {
@@ -30,7 +30,7 @@ interface Budget {
 }
 
 function nodeOf(value: unknown, depth: number, budget: Budget): Node {
-  if (depth > LIMITS.nesting) throw new Unfit(`nesting deeper than ${LIMITS.nesting} levels`);
+  if (depth > PROTOCOL_LIMITS.nesting) throw new Unfit(`nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`);
   spend(budget, 1);
   if (typeof value === 'string') return textNode(value, budget);
   if (value === null || value === undefined) return scalar('null', null, 'null');
@@ -56,7 +56,7 @@ function listsItsUnits(value: object): boolean {
 }
 
 function objectNode(value: object, depth: number, budget: Budget): Node {
-  const fields = new Map<string, Field>();
+  const fields = new Map<string, ObjectField>();
   for (const [name, field] of Object.entries(value)) {
     textNode(name, budget);
     if (name === '__proto__') throw new Unfit('field name `__proto__` is not allowed');
@@ -77,5 +77,5 @@ function scalar(kind: 'number' | 'boolean' | 'null' | 'other', value: number | b
 
 function spend(budget: Budget, units: number): void {
   budget.units -= units;
-  if (budget.units < 0) throw new Unfit(`larger than ${LIMITS.messageBytes} bytes`);
+  if (budget.units < 0) throw new Unfit(`larger than ${PROTOCOL_LIMITS.messageBytes} bytes`);
 }

@@ -1,20 +1,20 @@
-import { LIMITS } from './limits.ts';
-import { placeAt } from './place.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+import { textPositionAt } from './place.ts';
 import { refused, type Parsed } from './problem.ts';
-import { readXml, refuseSize, type XmlDocument } from './read-xml.ts';
+import { parseXmlTree, refuseSize, type XmlDocument } from './read-xml.ts';
 import { decodeUtf8, utf8Length } from './utf8.ts';
 
 /** XML as it comes from a file or a socket: UTF-8 and nothing else, whatever a declaration inside may claim. */
-export function readXmlBytes(bytes: Uint8Array): Parsed<XmlDocument> {
-  if (bytes.length > LIMITS.handoffBytes) return refuseSize(bytes.length);
+export function parseXmlBytes(bytes: Uint8Array): Parsed<XmlDocument> {
+  if (bytes.length > PROTOCOL_LIMITS.handoffBytes) return refuseSize(bytes.length);
   const text = decodeUtf8(bytes);
-  if (text !== undefined) return readXml(text);
+  if (text !== undefined) return parseXmlTree(text);
   const lenient = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   return refused({
     code: 'xml/not-utf-8',
     message: 'XML is not valid UTF-8',
     path: '',
-    ...placeAt(lenient, findReplaced(lenient, bytes)),
+    ...textPositionAt(lenient, findReplaced(lenient, bytes)),
     hint: 'Save it as UTF-8.',
   });
 }

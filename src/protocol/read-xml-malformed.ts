@@ -14,7 +14,7 @@ const NAMED: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 /** The parser's messages end in an excerpt, which is the sender's text and may be anything: only the first line is kept. */
-export function nameMalformation(message: string): Omit<Unreadable, 'at'> {
+export function describeMalformation(message: string): Omit<Unreadable, 'at'> {
   const sentence = (message.split('\n')[0] ?? '').replace(/ \(line \d+, column \d+\)$/, '');
   const what = quote(sentence);
   for (const [pattern, code, hint] of NAMED) {

@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 import type { Unreadable } from './node.ts';
 import { findBadReference, findIllegalCharacter } from './read-xml-character.ts';
 
@@ -28,7 +28,7 @@ export function findRefusedMarkup(text: string): Unreadable | undefined {
     const badInTag = findBadReference(text, open, close);
     if (badInTag) return badInTag;
     if (text[open + 1] === '/') depth -= 1;
-    else if (depth >= LIMITS.handoffDepth) return tooDeep(open);
+    else if (depth >= PROTOCOL_LIMITS.handoffDepth) return tooDeep(open);
     else if (text[close - 1] !== '/') depth += 1;
     at = close + 1;
   }
@@ -94,6 +94,6 @@ function endOfTag(text: string, open: number): number | undefined {
 }
 
 function tooDeep(at: number): Unreadable {
-  const what = `XML is nested too deep: more than ${LIMITS.handoffDepth} elements inside each other`;
+  const what = `XML is nested too deep: more than ${PROTOCOL_LIMITS.handoffDepth} elements inside each other`;
   return { code: 'xml/too-deep', what, at, hint: 'Make the structure flatter.' };
 }

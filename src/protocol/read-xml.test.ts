@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 import type { Problem } from './problem.ts';
-import { readXml, type ElementNode } from './read-xml.ts';
+import { parseXmlTree, type ElementNode } from './read-xml.ts';
 
 describe('what is read', () => {
   it('reads elements, attributes and text', () => {
@@ -42,12 +42,14 @@ describe('what is read', () => {
   });
 
   it('reads exactly as large and as deep as the limits say', () => {
-    expect(root(sized(LIMITS.handoffBytes)).text).toHaveLength(LIMITS.handoffBytes - 7);
-    expect(problem(sized(LIMITS.handoffBytes + 1)).message).toBe('XML too large: 262145 bytes > 262144 bytes maximum');
-    const wide = `<a>${'é'.repeat(LIMITS.handoffBytes / 2 - 3)}</a>`;
+    expect(root(sized(PROTOCOL_LIMITS.handoffBytes)).text).toHaveLength(PROTOCOL_LIMITS.handoffBytes - 7);
+    expect(problem(sized(PROTOCOL_LIMITS.handoffBytes + 1)).message).toBe(
+      'XML too large: 262145 bytes > 262144 bytes maximum',
+    );
+    const wide = `<a>${'é'.repeat(PROTOCOL_LIMITS.handoffBytes / 2 - 3)}</a>`;
     expect(problem(wide).message).toBe('XML too large: 262145 bytes > 262144 bytes maximum');
-    expect(root(nested(LIMITS.handoffDepth)).name).toBe('a');
-    expect(problem(nested(LIMITS.handoffDepth + 1))).toMatchObject({
+    expect(root(nested(PROTOCOL_LIMITS.handoffDepth)).name).toBe('a');
+    expect(problem(nested(PROTOCOL_LIMITS.handoffDepth + 1))).toMatchObject({
       code: 'xml/too-deep',
       line: 1,
       column: 16 * 3 + 1,
@@ -144,19 +146,19 @@ describe('hostile input is answered at once', () => {
     ['many attributes', `<a ${Array.from({ length: 20_000 }, (_, i) => `a${i}=""`).join(' ')}/>`],
   ])('%s, which is allowed', (_, text) => {
     const start = performance.now();
-    expect(readXml(text).ok).toBe(true);
+    expect(parseXmlTree(text).ok).toBe(true);
     expect(performance.now() - start).toBeLessThan(20_000);
   });
 });
 
 function root(text: string): ElementNode {
-  const parsed = readXml(text);
+  const parsed = parseXmlTree(text);
   if (!parsed.ok) throw new Error(parsed.problems[0].message);
   return parsed.value.root;
 }
 
 function problem(text: string): Problem {
-  const parsed = readXml(text);
+  const parsed = parseXmlTree(text);
   if (parsed.ok) throw new Error('was accepted');
   return parsed.problems[0];
 }

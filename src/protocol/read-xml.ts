@@ -1,9 +1,9 @@
 import { parseXml, XmlElement, XmlError, XmlText } from '@rgrove/parse-xml';
-import { LIMITS } from './limits.ts';
-import { placeAt } from './place.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+import { textPositionAt } from './place.ts';
 import { accepted, refused, type Parsed, type Refused } from './problem.ts';
 import { findRefusedMarkup } from './read-xml-markup.ts';
-import { MALFORMED_HINT, nameMalformation } from './read-xml-malformed.ts';
+import { MALFORMED_HINT, describeMalformation } from './read-xml-malformed.ts';
 import { utf8Length } from './utf8.ts';
 import type { Unreadable } from './node.ts';
 
@@ -27,8 +27,8 @@ export interface XmlDocument {
  * The input is measured and searched for what is refused before the parser sees it, so that its recursion and its work are
  * bounded. White space as written around text is layout and dropped; as a character reference it is data and kept.
  */
-export function readXml(input: string): Parsed<XmlDocument> {
-  if (input.length > LIMITS.handoffBytes || utf8Length(input) > LIMITS.handoffBytes)
+export function parseXmlTree(input: string): Parsed<XmlDocument> {
+  if (input.length > PROTOCOL_LIMITS.handoffBytes || utf8Length(input) > PROTOCOL_LIMITS.handoffBytes)
     return refuseSize(utf8Length(input));
   const text = input.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   const found = findRefusedMarkup(text);
@@ -47,7 +47,7 @@ export function readXml(input: string): Parsed<XmlDocument> {
 export function refuseSize(bytes: number): Refused {
   return refused({
     code: 'xml/too-large',
-    message: `XML too large: ${bytes} bytes > ${LIMITS.handoffBytes} bytes maximum`,
+    message: `XML too large: ${bytes} bytes > ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`,
     path: '',
     line: 1,
     column: 1,
@@ -56,7 +56,7 @@ export function refuseSize(bytes: number): Refused {
 }
 
 function refuseAt(text: string, { code, what, at, hint }: Unreadable): Refused {
-  return refused({ code, message: what, path: '', ...placeAt(text, at), hint });
+  return refused({ code, message: what, path: '', ...textPositionAt(text, at), hint });
 }
 
 function noRoot(text: string): Unreadable {
@@ -110,7 +110,7 @@ function unreadableOf(error: unknown, text: string): Unreadable {
   if (!(error instanceof XmlError)) {
     return { code: 'xml/not-well-formed', what: 'XML could not be read', at: 0, hint: MALFORMED_HINT };
   }
-  return { ...nameMalformation(error.message), at: unitOffset(text, error.pos) };
+  return { ...describeMalformation(error.message), at: unitOffset(text, error.pos) };
 }
 
 /** The parser counts characters where we count UTF-16 units. */

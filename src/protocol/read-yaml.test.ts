@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from './limits.ts';
-import { readYaml } from './read-yaml.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+import { parseYamlTree } from './read-yaml.ts';
 
 describe('readYaml', () => {
   it('keeps what was written, and where', () => {
-    expect(readYaml('a: 1e5\nb:\n  - "1"\n  - no\n')).toEqual({
+    expect(parseYamlTree('a: 1e5\nb:\n  - "1"\n  - no\n')).toEqual({
       ok: true,
       node: {
         kind: 'object',
@@ -41,11 +41,11 @@ describe('readYaml', () => {
     ['flow style', '--- {a: b}\n'],
     ['no line end', 'a: b'],
   ])('reads %s', (_, text) => {
-    expect(readYaml(text)).toMatchObject({ ok: true, node: { fields: new Map([['a', expect.anything()]]) } });
+    expect(parseYamlTree(text)).toMatchObject({ ok: true, node: { fields: new Map([['a', expect.anything()]]) } });
   });
 
   it('puts a value that was left out where its name stands', () => {
-    const read = readYaml('--- {a: b, c}');
+    const read = parseYamlTree('--- {a: b, c}');
     expect(read.ok && read.node.kind === 'object' && read.node.fields.get('c')).toMatchObject({
       at: 11,
       value: { kind: 'null', at: 11 },
@@ -66,7 +66,7 @@ describe('readYaml', () => {
     ['a: é\ud800', 4],
     ['a: b\n---\nc: d', 5],
   ])('says where it stopped: %j', (text, at) => {
-    expect(readYaml(text)).toMatchObject({ ok: false, unreadable: { code: 'invalid-yaml', at } });
+    expect(parseYamlTree(text)).toMatchObject({ ok: false, unreadable: { code: 'invalid-yaml', at } });
   });
 });
 
@@ -81,26 +81,26 @@ describe('nesting in YAML', () => {
   ];
 
   it.each(shapes)('may be 31 levels of %s around a value, and not 33', (_, nested) => {
-    expect(readYaml(nested(LIMITS.nesting - 1))).toMatchObject({ ok: true });
-    expect(readYaml(nested(LIMITS.nesting + 1))).toMatchObject({
+    expect(parseYamlTree(nested(PROTOCOL_LIMITS.nesting - 1))).toMatchObject({ ok: true });
+    expect(parseYamlTree(nested(PROTOCOL_LIMITS.nesting + 1))).toMatchObject({
       ok: false,
       unreadable: { what: 'nesting deeper than 32 levels' },
     });
   });
 
   it.each(shapes)('is stopped before anything recurses: 5,000 levels of %s', (_, nested) => {
-    expect(readYaml(nested(5_000))).toMatchObject({ unreadable: { what: 'nesting deeper than 32 levels' } });
+    expect(parseYamlTree(nested(5_000))).toMatchObject({ unreadable: { what: 'nesting deeper than 32 levels' } });
   });
 });
 
 describe('the number of words and signs in YAML', () => {
   it('may be that of a large message', () => {
     const files = Array.from({ length: 4_000 }, (_, i) => `  - path: src/file-${i}.ts\n    action: modified\n`);
-    expect(readYaml(`files_modified:\n${files.join('')}`)).toMatchObject({ ok: true });
+    expect(parseYamlTree(`files_modified:\n${files.join('')}`)).toMatchObject({ ok: true });
   });
 
   it('may not be more than 100,000', () => {
-    expect(readYaml(`a: [${','.repeat(100_000)}]`)).toMatchObject({
+    expect(parseYamlTree(`a: [${','.repeat(100_000)}]`)).toMatchObject({
       unreadable: { what: 'more than 100000 words and signs' },
     });
   });

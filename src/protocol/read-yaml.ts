@@ -1,14 +1,14 @@
 import type { CST, Document, ParsedNode, Scalar } from 'yaml';
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml';
-import { LIMITS } from './limits.ts';
-import type { Field, Node, Read, Unreadable } from './node.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+import type { ObjectField, Node, ReadResult, Unreadable } from './node.ts';
 import { quote } from './quote.ts';
 
 /**
  * YAML as a plain tree of data. What makes YAML dangerous or surprising is refused rather than interpreted: anchors,
  * aliases, merge keys, tags, directives, several documents, keys that are not text, two equal keys.
  */
-export function readYaml(text: string): Read<Node> {
+export function parseYamlTree(text: string): ReadResult<Node> {
   try {
     return { ok: true, node: nodeOf(contentsOf(compose(text)), 1) };
   } catch (error) {
@@ -60,12 +60,12 @@ function tokenize(text: string): CST.Token[] {
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(allowed(token, tokens));
     lexemes += 1;
-    if (lexemes > LIMITS.yamlLexemes) {
-      const what = `more than ${LIMITS.yamlLexemes} words and signs`;
+    if (lexemes > PROTOCOL_LIMITS.yamlLexemes) {
+      const what = `more than ${PROTOCOL_LIMITS.yamlLexemes} words and signs`;
       stop(parser.offset, what, 'Send a smaller message, or send it as JSON.');
     }
-    if (parser.stack.length > LIMITS.nesting * 2) {
-      stop(parser.offset, `nesting deeper than ${LIMITS.nesting} levels`, DEPTH_HINT);
+    if (parser.stack.length > PROTOCOL_LIMITS.nesting * 2) {
+      stop(parser.offset, `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`, DEPTH_HINT);
     }
   }
   for (const token of parser.end()) tokens.push(allowed(token, tokens));
@@ -98,7 +98,7 @@ function sentence(message: string): string {
 function nodeOf(node: ParsedNode | null | undefined, depth: number): Node {
   if (node === null || node === undefined) return { kind: 'null', at: 0, value: null, source: '', plain: true };
   const at = node.range[0];
-  if (depth > LIMITS.nesting) stop(at, `nesting deeper than ${LIMITS.nesting} levels`, DEPTH_HINT);
+  if (depth > PROTOCOL_LIMITS.nesting) stop(at, `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`, DEPTH_HINT);
   if (isAlias(node)) stop(at, `alias \`*${quote(node.source)}\` is not allowed`, 'Write the value out.');
   if (node.anchor !== undefined)
     stop(at, `anchor \`&${quote(node.anchor)}\` is not allowed`, 'Remove it and write values out.');
@@ -114,8 +114,8 @@ interface Pair {
   readonly value: ParsedNode | null;
 }
 
-function readPairs(pairs: readonly Pair[], depth: number): Map<string, Field> {
-  const fields = new Map<string, Field>();
+function readPairs(pairs: readonly Pair[], depth: number): Map<string, ObjectField> {
+  const fields = new Map<string, ObjectField>();
   for (const { key, value } of pairs) {
     const name = nameOf(key, depth);
     const at = key?.range[0] ?? 0;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_JSON, HOSTILE_YAML } from '../../test/fuzz/hostile-texts.ts';
-import { readJson } from './read-json.ts';
-import { readYaml } from './read-yaml.ts';
+import { parseJsonTree } from './read-json.ts';
+import { parseYamlTree } from './read-yaml.ts';
 
 describe.each([
-  { name: 'JSON', read: readJson, texts: textsOf(HOSTILE_JSON) },
-  { name: 'YAML', read: readYaml, texts: textsOf(HOSTILE_YAML) },
+  { name: 'JSON', read: parseJsonTree, texts: textsOf(HOSTILE_JSON) },
+  { name: 'YAML', read: parseYamlTree, texts: textsOf(HOSTILE_YAML) },
 ])('the time to read $name', ({ read, texts }) => {
   it.each(texts)('does not grow with the square of the length: $name', ({ text }) => {
     const small = timeOf(() => read(text.slice(0, text.length / 16)));

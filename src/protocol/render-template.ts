@@ -1,8 +1,8 @@
 import { accepted, problem, refused, type Parsed, type Problem } from './problem.ts';
 import { isBatonVariable } from './environment.ts';
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 import { quote } from './quote.ts';
-import { shellPlaces, type ShellPlace } from './shell-places.ts';
+import { shellContexts, type ShellContext } from './shell-places.ts';
 import { parseTemplate, type Slot, type TaskField, type Template, type TemplateFault } from './template.ts';
 import { utf8Length } from './utf8.ts';
 
@@ -48,14 +48,14 @@ export function slotsOf({ parts }: Template): Slot[] {
 
 /** Slots at places of a shell command where a value would not be filled in, or would be read as an expression. */
 export function shellFaults(template: Template): TemplateFault[] {
-  const places = shellPlaces(template.parts);
+  const places = shellContexts(template.parts);
   return slotsOf(template).flatMap(({ source, at }, index) => {
     const fault = UNFIT[places[index] ?? 'word'];
     return fault === undefined ? [] : [{ ...fault, source, at }];
   });
 }
 
-const UNFIT: Partial<Record<ShellPlace, Pick<TemplateFault, 'what' | 'hint'>>> = {
+const UNFIT: Partial<Record<ShellContext, Pick<TemplateFault, 'what' | 'hint'>>> = {
   'single-quotes': {
     what: 'template in single quotes',
     hint: 'The shell fills nothing in there: use double quotes, or none.',
@@ -102,7 +102,7 @@ function renderPlain(template: Template, values: ReadonlyMap<Slot, string>): Par
 }
 
 function renderForShell(template: Template, values: ReadonlyMap<Slot, string>): Parsed<string> {
-  const places = shellPlaces(template.parts);
+  const places = shellContexts(template.parts);
   const variables = new Map<string, string>();
   const assignments: string[] = [];
   for (const [{ source }, value] of values) {
@@ -120,7 +120,7 @@ function renderForShell(template: Template, values: ReadonlyMap<Slot, string>): 
   });
   const rendered = assignments.join('') + command.join('');
   const bytes = utf8Length(rendered);
-  if (bytes > LIMITS.shellCommandBytes) return refused(tooLong(bytes));
+  if (bytes > PROTOCOL_LIMITS.shellCommandBytes) return refused(tooLong(bytes));
   return accepted(rendered);
 }
 
@@ -148,6 +148,6 @@ function notForShell(source: string): Problem {
 }
 
 function tooLong(bytes: number): Problem {
-  const message = `command too long: ${bytes} bytes with its values > ${LIMITS.shellCommandBytes} bytes maximum`;
+  const message = `command too long: ${bytes} bytes with its values > ${PROTOCOL_LIMITS.shellCommandBytes} bytes maximum`;
   return problem('too-large', message, 'Pass long texts in files.');
 }

@@ -1,5 +1,5 @@
 /** `1h 30m`, `45s`: the two largest units. */
-export function renderTime(ms: number): string {
+export function renderElapsedTime(ms: number): string {
   if (ms > 0 && ms < 1000) return `${ms}ms`;
   const words: string[] = [];
   let left = ms;

@@ -1,6 +1,6 @@
-import { message } from './message.ts';
+import { defineMessage } from './message.ts';
 import { renderYaml } from './render-yaml.ts';
-import { readDocument } from './read-document.ts';
+import { parseJsonOrYaml } from './read-document.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 import { fileActions, filePath, missionTaskId, protocolVersion, timestamp } from './shared-fields.ts';
 
@@ -53,7 +53,7 @@ export const resultShape = {
 
 export type Result = ValueOf<typeof resultShape>;
 
-const dialect = message({ title: 'Result', shape: resultShape, read: readDocument });
+const dialect = defineMessage({ title: 'Result', shape: resultShape, read: parseJsonOrYaml });
 
 /** Reads a result from YAML or JSON text, or from a value. */
 export const parseResult = dialect.parse;

@@ -57,8 +57,8 @@ export type ErrorAction = (typeof ERROR_ACTIONS)[number];
 export type PromptAction = (typeof PROMPT_ACTIONS)[number];
 export type HandlerAction = StopAction | IdleAction | DeadAction | ErrorAction | PromptAction;
 
-export const HANDLERS = ['on_stop', 'on_idle', 'on_dead', 'on_error', 'on_prompt'] as const;
-export type HandlerName = (typeof HANDLERS)[number];
+export const HANDLER_NAMES = ['on_stop', 'on_idle', 'on_dead', 'on_error', 'on_prompt'] as const;
+export type HandlerName = (typeof HANDLER_NAMES)[number];
 
 export const AGENT_ERRORS = ['unauthorized', 'out_of_credits', 'no_internet', 'rate_limited'] as const;
 export type AgentError = (typeof AGENT_ERRORS)[number];
@@ -69,7 +69,7 @@ export interface HandlerPlan<A extends HandlerAction = HandlerAction> {
   /** What the agent, or the person, is told. */
   readonly message?: string;
   /** Left out: 1; for `on_stop`, where it is left out, the client's own flag guards against loops. */
-  readonly attempts?: Attempts;
+  readonly attempts?: AttemptLimit;
   /** Between two tries. */
   readonly cooldown_ms?: number;
   /** The command of a gate. */
@@ -80,7 +80,7 @@ export interface HandlerPlan<A extends HandlerAction = HandlerAction> {
   readonly append?: boolean;
 }
 
-export type Attempts = number | 'forever';
+export type AttemptLimit = number | 'forever';
 
 /** What may be used before a person is asked. */
 export interface BudgetPlan {

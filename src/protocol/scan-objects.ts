@@ -1,5 +1,5 @@
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-unit.ts';
-import { LIMITS } from './limits.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
 
 export interface ObjectScanner {
   push(chunk: string): void;
@@ -7,7 +7,7 @@ export interface ObjectScanner {
   end(): void;
 }
 
-const KEPT = LIMITS.exitSignalBytes;
+const KEPT = PROTOCOL_LIMITS.exitSignalBytes;
 
 /**
  * Finds whole JSON objects in a stream of prose. Every `{` may begin one; a small automaton follows it until it is complete
@@ -83,7 +83,7 @@ function advance(candidate: Candidate, text: string, from: number): End {
   while (at < text.length) {
     const unit = text.charCodeAt(at);
     if (candidate.state === 'scalar' && !isScalarUnit(unit)) candidate.state = 'after';
-    if (!take(candidate, unit)) return { fate: 'broken', at };
+    if (!stepCandidate(candidate, unit)) return { fate: 'broken', at };
     at += 1;
     if (candidate.open.length === 0) return { fate: 'complete', at };
   }
@@ -91,7 +91,7 @@ function advance(candidate: Candidate, text: string, from: number): End {
 }
 
 /** One step; false where no JSON goes on like this. */
-function take(candidate: Candidate, unit: number): boolean {
+function stepCandidate(candidate: Candidate, unit: number): boolean {
   switch (candidate.state) {
     case 'string':
       if (unit === QUOTE) candidate.state = candidate.readsName ? 'colon' : 'after';
@@ -103,11 +103,11 @@ function take(candidate: Candidate, unit: number): boolean {
     case 'scalar':
       return true;
     default:
-      return isSpace(unit) || takeToken(candidate, unit);
+      return isSpace(unit) || stepToken(candidate, unit);
   }
 }
 
-function takeToken(candidate: Candidate, unit: number): boolean {
+function stepToken(candidate: Candidate, unit: number): boolean {
   const { state, open } = candidate;
   switch (state) {
     case 'first-item':
@@ -141,7 +141,7 @@ function beginValue(candidate: Candidate, unit: number): boolean {
 function beginNested(candidate: Candidate, owed: number, state: State): boolean {
   candidate.open.push(owed);
   candidate.state = state;
-  return candidate.open.length <= LIMITS.nesting;
+  return candidate.open.length <= PROTOCOL_LIMITS.nesting;
 }
 
 function beginString(candidate: Candidate, unit: number, readsName: boolean): boolean {

@@ -1,7 +1,7 @@
 import type { TemplatePart } from './template.ts';
 
 /** Where in a shell command a slot stands, as far as quoting goes. */
-export type ShellPlace =
+export type ShellContext =
   | 'word'
   | 'double-quotes'
   | 'here-document'
@@ -16,9 +16,9 @@ export type ShellPlace =
  * The place of each slot, in order. The scanner knows quotes, substitutions, comments and here-documents. It need not be perfect:
  * values reach the shell as variables, so that a wrong guess may cost a quote, but never makes a command of a value.
  */
-export function shellPlaces(parts: readonly TemplatePart[]): ShellPlace[] {
+export function shellContexts(parts: readonly TemplatePart[]): ShellContext[] {
   const scanner: Scanner = { frames: [], isComment: false, previous: '\n', awaited: [], hereDocument: null, line: '' };
-  const places: ShellPlace[] = [];
+  const places: ShellContext[] = [];
   let before = '';
   for (const part of parts) {
     if (part.kind === 'text') {
@@ -54,7 +54,7 @@ interface Scanner {
   line: string;
 }
 
-function placeOf({ frames, isComment, hereDocument }: Scanner): ShellPlace {
+function placeOf({ frames, isComment, hereDocument }: Scanner): ShellContext {
   if (hereDocument !== null) return hereDocument.isQuoted ? 'quoted-here-document' : 'here-document';
   if (isComment) return 'comment';
   if (frames.includes('arithmetic')) return 'arithmetic';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { isDiskFault, isShortage, saysDiskFault, saysShortage } from './shortage.ts';
+import { isDiskFault, isShortage, isDiskFaultText, isShortageText } from './shortage.ts';
 
 const failure = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
 
 it.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])('%s is a shortage, and proves nothing', (code) => {
-  expect([isShortage(failure(code)), isDiskFault(failure(code)), saysShortage(`spawn git ${code}`)]).toEqual([
+  expect([isShortage(failure(code)), isDiskFault(failure(code)), isShortageText(`spawn git ${code}`)]).toEqual([
     true,
     false,
     true,
@@ -20,7 +20,7 @@ it.each([
   'error: unable to create file big.bin: Disk quota exceeded',
   'cannot open .git/index.lock: Read-only file system',
   'unable to write file a: Input/output error',
-])('git says so: %s', (text) => expect(saysDiskFault(text)).toBe(true));
+])('git says so: %s', (text) => expect(isDiskFaultText(text)).toBe(true));
 
 it.each([failure('ENOENT'), failure('EACCES'), new Error('x'), undefined, 'EMFILE', { code: 'EMFILE' }])(
   'is neither: %s',

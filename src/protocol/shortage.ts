@@ -12,13 +12,13 @@ export function isDiskFault(error: unknown): boolean {
 }
 
 /** The same for the words of a program or of Node: `spawn git EMFILE`, `No space left on device`. */
-export function saysShortage(text: string): boolean {
+export function isShortageText(text: string): boolean {
   return /\b(?:EMFILE|ENFILE|EAGAIN|ENOMEM)\b|too many open files|cannot fork|resource temporarily unavailable/i.test(
     text,
   );
 }
 
-export function saysDiskFault(text: string): boolean {
+export function isDiskFaultText(text: string): boolean {
   return /\b(?:ENOSPC|EDQUOT|EROFS|EIO)\b|no space left on device|quota exceeded|read-only file system|input\/output error|file too large/i.test(
     text,
   );

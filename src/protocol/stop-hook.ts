@@ -1,11 +1,11 @@
 import { jsonSchemaOf } from './json-schema.ts';
-import { LIMITS } from './limits.ts';
-import { message } from './message.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+import { defineMessage } from './message.ts';
 import { accepted, problem, refused, tooLarge } from './problem.ts';
 import type { Parsed } from './problem.ts';
-import { readJsonOnly } from './read-json-only.ts';
+import { parseJsonDocument } from './read-json-only.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
-import { decodeUtf8, sizeOf } from './utf8.ts';
+import { decodeUtf8, byteLengthOf } from './utf8.ts';
 
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 
@@ -38,8 +38,8 @@ export const stopHookInputSchema = jsonSchemaOf('Stop hook input', stopHookInput
  * handed on: whatever else a client or its user put there (`__proto__`, a tower of brackets) stays outside.
  */
 export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookInput> {
-  const bytes = sizeOf(input);
-  if (bytes > LIMITS.stopHookBytes) return refused(tooLarge(bytes, LIMITS.stopHookBytes));
+  const bytes = byteLengthOf(input);
+  if (bytes > PROTOCOL_LIMITS.stopHookBytes) return refused(tooLarge(bytes, PROTOCOL_LIMITS.stopHookBytes));
   const value = jsonOrUndefined(decodeUtf8(input));
   if (!isObject(value)) return refused(problem('invalid-json', 'Stop hook input must be a JSON object', HINT));
   const read: Record<string, unknown> = {};
@@ -93,7 +93,7 @@ export type StopHookBlock = ValueOf<typeof stopHookBlockShape>;
 /** Allow says nothing at all: clients take an empty answer with exit code 0 for a yes. */
 export type StopHookOutput = { readonly decision: 'allow' } | StopHookBlock;
 
-const block = message({ title: 'Stop hook output', shape: stopHookBlockShape, read: readJsonOnly });
+const block = defineMessage({ title: 'Stop hook output', shape: stopHookBlockShape, read: parseJsonDocument });
 
 export const stopHookOutputSchema = block.schema;
 

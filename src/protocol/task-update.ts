@@ -1,7 +1,7 @@
 import type { Finding } from './finding.ts';
-import { message } from './message.ts';
+import { defineMessage } from './message.ts';
 import { renderJson } from './render-json.ts';
-import { readJsonOnly } from './read-json-only.ts';
+import { parseJsonDocument } from './read-json-only.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 import { TASK_STATUSES, taskId } from './shared-fields.ts';
 
@@ -23,10 +23,10 @@ export const taskUpdateShape = {
 
 export type TaskUpdate = ValueOf<typeof taskUpdateShape>;
 
-const dialect = message({
+const dialect = defineMessage({
   title: 'Task update',
   shape: taskUpdateShape,
-  read: readJsonOnly,
+  read: parseJsonDocument,
   rules: blockedNeedsNotes,
 });
 

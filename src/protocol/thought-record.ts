@@ -1,6 +1,6 @@
-import { message } from './message.ts';
+import { defineMessage } from './message.ts';
 import { renderJson } from './render-json.ts';
-import { readDocument } from './read-document.ts';
+import { parseJsonOrYaml } from './read-document.ts';
 import type { ObjectShape, ValueOf } from './shape.ts';
 import { TASK_STATUSES, taskId } from './shared-fields.ts';
 
@@ -45,7 +45,7 @@ export const thoughtRecordShape = {
 
 export type ThoughtRecord = ValueOf<typeof thoughtRecordShape>;
 
-const dialect = message({ title: 'Thought record', shape: thoughtRecordShape, read: readDocument });
+const dialect = defineMessage({ title: 'Thought record', shape: thoughtRecordShape, read: parseJsonOrYaml });
 
 export const parseThoughtRecord = dialect.parse;
 export const validateThoughtRecord = dialect.validate;

@@ -26,7 +26,7 @@ export function isTextOrBytes(input: unknown): input is string | Uint8Array {
   }
 }
 
-export function sizeOf(input: string | Uint8Array): number {
+export function byteLengthOf(input: string | Uint8Array): number {
   return typeof input === 'string' ? utf8Length(input) : input.length;
 }
 

@@ -8,6 +8,6 @@ export interface Violation {
 }
 
 /** Each kind once, as it is recorded beside the texts. */
-export function kindsOf(violations: readonly Violation[]): ViolationKind[] {
+export function violationKinds(violations: readonly Violation[]): ViolationKind[] {
   return [...new Set(violations.map(({ kind }) => kind))];
 }

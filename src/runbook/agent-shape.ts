@@ -1,7 +1,14 @@
 import { REQUIREMENTS } from '../protocol/run-plan.ts';
 import type { ObjectShape } from '../protocol/shape.ts';
 import { budgetShape } from './budget-shape.ts';
-import { command, count, duration, environment, environmentPass, reference } from './fields.ts';
+import {
+  commandField,
+  countField,
+  durationField,
+  environmentField,
+  environmentPassField,
+  referenceField,
+} from './fields.ts';
 import { HANDLER_SHAPES } from './handler-shape.ts';
 
 export const agentShape = {
@@ -9,7 +16,7 @@ export const agentShape = {
   about: 'A program that works: which one, with which prompt, and what happens when it stops.',
   fields: {
     run: {
-      ...command,
+      ...commandField,
       optional: true,
       about: '`claude`, `codex`, `gemini`, `scripted FILE`, `builtin:ROLE`, or a command for the shell.',
     },
@@ -20,9 +27,9 @@ export const agentShape = {
       optional: true,
       about: 'A file with the prompt, relative to the project; templates in it are filled in.',
     },
-    role: { ...reference, optional: true, about: 'The role it works in, as in `implementer`.' },
-    env: environment,
-    env_pass: environmentPass,
+    role: { ...referenceField, optional: true, about: 'The role it works in, as in `implementer`.' },
+    env: environmentField,
+    env_pass: environmentPassField,
     cwd: {
       kind: 'text',
       notEmpty: true,
@@ -31,9 +38,9 @@ export const agentShape = {
     },
     model: { kind: 'text', notEmpty: true, optional: true, about: 'The model, by the name the client knows.' },
     ...HANDLER_SHAPES,
-    max_concurrency: { ...count, optional: true, about: 'How many of this agent may run at once.' },
+    max_concurrency: { ...countField, optional: true, about: 'How many of this agent may run at once.' },
     budget: { ...budgetShape, optional: true, about: 'What a run of it may use before a person is asked.' },
-    timeout: { ...duration, optional: true, about: 'How long a run may take, as in "2h".' },
+    timeout: { ...durationField, optional: true, about: 'How long a run may take, as in "2h".' },
     requires: {
       kind: 'list',
       optional: true,

@@ -1,4 +1,4 @@
-import { HANDLERS, type AgentPlan, type HandlerPlan } from '../protocol/run-plan.ts';
+import { HANDLER_NAMES, type AgentPlan, type HandlerPlan } from '../protocol/run-plan.ts';
 import { slotsOf } from '../protocol/render-template.ts';
 import { parseTemplate } from '../protocol/template.ts';
 import type { Path } from './subject.ts';
@@ -21,21 +21,23 @@ export function isShellAgent({ run }: Pick<AgentPlan, 'run'>): boolean {
 }
 
 /** Every text of an agent that may hold templates, with the way to it inside the agent. */
-export function textsOfAgent(agent: AgentPlan): TemplateText[] {
+export function templateTextsOf(agent: AgentPlan): TemplateText[] {
   const { run, prompt, prompt_file, cwd, model, env = {} } = agent;
-  const plain = Object.entries({ prompt, prompt_file, cwd, model }).map(([field, text]) => textAt(text, [field]));
+  const plain = Object.entries({ prompt, prompt_file, cwd, model }).map(([field, text]) =>
+    templateTextAt(text, [field]),
+  );
   return [
-    textAt(run, ['run'], { isShell: isShellAgent(agent) }),
+    templateTextAt(run, ['run'], { isShell: isShellAgent(agent) }),
     ...plain,
-    ...Object.entries(env).map(([name, text]) => textAt(text, ['env', name])),
+    ...Object.entries(env).map(([name, text]) => templateTextAt(text, ['env', name])),
     ...handlersOfPlan(agent).flatMap(({ handler, path }) => [
-      textAt(handler.message, [...path, 'message'], { isRecorded: true }),
-      textAt(handler.run, [...path, 'run'], { isShell: true }),
+      templateTextAt(handler.message, [...path, 'message'], { isRecorded: true }),
+      templateTextAt(handler.run, [...path, 'run'], { isShell: true }),
     ]),
   ].filter((text) => text !== undefined);
 }
 
-export function textAt(
+export function templateTextAt(
   text: string | undefined,
   path: Path,
   { isShell = false, isRecorded = false }: { isShell?: boolean; isRecorded?: boolean } = {},
@@ -49,14 +51,14 @@ interface PlacedHandler {
 }
 
 function handlersOfPlan(agent: AgentPlan): PlacedHandler[] {
-  return HANDLERS.flatMap((name): PlacedHandler[] => {
+  return HANDLER_NAMES.flatMap((name): PlacedHandler[] => {
     if (name !== 'on_error') return agent[name] === undefined ? [] : [{ handler: agent[name], path: [name] }];
     return Object.entries(agent.on_error ?? {}).map(([kind, handler]) => ({ handler, path: [name, kind] }));
   });
 }
 
 /** The variables without which the agent cannot be started. */
-export function variablesOfAgent(agent: AgentPlan): string[] {
-  const slots = textsOfAgent(agent).flatMap(({ text }) => slotsOf(parseTemplate(text)));
+export function requiredVariables(agent: AgentPlan): string[] {
+  const slots = templateTextsOf(agent).flatMap(({ text }) => slotsOf(parseTemplate(text)));
   return slots.flatMap(({ name, fallback }) => (name.of === 'var' && fallback === null ? [name.name] : []));
 }

@@ -1,8 +1,8 @@
 import type { Price } from '../protocol/price.ts';
 import type { BudgetPlan } from '../protocol/run-plan.ts';
 import type { MapShape, ObjectShape, TextShape, ValueOf } from '../protocol/shape.ts';
-import { durationMs, millicents } from './duration.ts';
-import { duration } from './fields.ts';
+import { parseDuration, parseMillicents } from './duration.ts';
+import { durationField } from './fields.ts';
 
 const dollars = {
   kind: 'text',
@@ -30,7 +30,11 @@ export const budgetShape = {
       about: 'Tokens: in, out and cached, all together.',
     },
     cost: { ...someDollars, optional: true, about: 'Money, as in "$2.50".' },
-    time: { ...duration, optional: true, about: 'Time at work, as in "2h"; what is spent waiting does not count.' },
+    time: {
+      ...durationField,
+      optional: true,
+      about: 'Time at work, as in "2h"; what is spent waiting does not count.',
+    },
   },
 } as const satisfies ObjectShape;
 
@@ -39,8 +43,8 @@ export type BudgetValue = ValueOf<typeof budgetShape>;
 export function buildBudget({ tokens, cost, time }: BudgetValue): BudgetPlan {
   return {
     ...(tokens === undefined ? {} : { tokens }),
-    ...(cost === undefined ? {} : { cost_millicents: millicents(cost) }),
-    ...(time === undefined ? {} : { time_ms: durationMs(time) }),
+    ...(cost === undefined ? {} : { cost_millicents: parseMillicents(cost) }),
+    ...(time === undefined ? {} : { time_ms: parseDuration(time) }),
   };
 }
 
@@ -70,8 +74,8 @@ export type PricesValue = ValueOf<typeof pricesShape>;
 export function buildPrices(value: PricesValue): Price[] {
   return Object.entries(value).map(([model, { input, output, cached = input }]) => ({
     model,
-    input: millicents(input),
-    output: millicents(output),
-    cached: millicents(cached),
+    input: parseMillicents(input),
+    output: parseMillicents(output),
+    cached: parseMillicents(cached),
   }));
 }

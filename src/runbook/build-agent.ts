@@ -1,12 +1,12 @@
 import type { AgentPlan, ErrorAction, HandlerAction, HandlerPlan } from '../protocol/run-plan.ts';
 import { buildBudget } from './budget-shape.ts';
-import { inheritedBy } from './built-in-agents.ts';
-import { durationMs } from './duration.ts';
+import { inheritedFields } from './built-in-agents.ts';
+import { parseDuration } from './duration.ts';
 import type { AgentValue } from './runbook-shape.ts';
 
 export function buildAgent(name: string, value: AgentValue): AgentPlan {
   const { run, on_stop, on_idle, on_dead, on_error, on_prompt, budget, timeout, ...rest } = value;
-  const inherited = inheritedBy(name, value);
+  const inherited = inheritedFields(name, value);
   return {
     ...inherited,
     name,
@@ -18,7 +18,7 @@ export function buildAgent(name: string, value: AgentValue): AgentPlan {
     ...(on_error === undefined ? {} : { on_error: buildErrorHandlers(on_error) }),
     ...(on_prompt === undefined ? {} : { on_prompt: buildHandler(on_prompt) }),
     ...(budget === undefined ? {} : { budget: buildBudget(budget) }),
-    ...(timeout === undefined ? {} : { timeout_ms: durationMs(timeout) }),
+    ...(timeout === undefined ? {} : { timeout_ms: parseDuration(timeout) }),
   };
 }
 
@@ -41,8 +41,8 @@ function buildHandler<A extends HandlerAction>(value: HandlerValue<A>): HandlerP
   const { cooldown, timeout, ...rest } = value;
   return {
     ...rest,
-    ...(cooldown === undefined ? {} : { cooldown_ms: durationMs(cooldown) }),
-    ...(timeout === undefined ? {} : { timeout_ms: durationMs(timeout) }),
+    ...(cooldown === undefined ? {} : { cooldown_ms: parseDuration(cooldown) }),
+    ...(timeout === undefined ? {} : { timeout_ms: parseDuration(timeout) }),
   };
 }
 

@@ -2,7 +2,7 @@ import { MAX_BLOCKS } from '../protocol/decide-stop.ts';
 import { PHASES } from '../protocol/phase.ts';
 import type { ValueOf } from '../protocol/shape.ts';
 import { buildBudget } from './budget-shape.ts';
-import { durationMs } from './duration.ts';
+import { parseDuration } from './duration.ts';
 import type { limitsShape } from './limits-shape.ts';
 import type { RunLimits } from './runbook.ts';
 
@@ -32,11 +32,11 @@ export const DEFAULT_LIMITS: RunLimits = {
 
 export function buildLimits(value: LimitsValue): RunLimits {
   const ms = (text: string | undefined, otherwise: number): number =>
-    text === undefined ? otherwise : durationMs(text);
+    text === undefined ? otherwise : parseDuration(text);
   return {
     claimExpiryMs: ms(value.claim_expiry, DEFAULT_LIMITS.claimExpiryMs),
     renewalMs: ms(value.renewal, DEFAULT_LIMITS.renewalMs),
-    idleMs: value.idle === undefined ? undefined : durationMs(value.idle),
+    idleMs: value.idle === undefined ? undefined : parseDuration(value.idle),
     silenceMs: ms(value.silence, DEFAULT_LIMITS.silenceMs),
     toolMs: ms(value.tool, DEFAULT_LIMITS.toolMs),
     leaveMs: ms(value.leave, DEFAULT_LIMITS.leaveMs),
@@ -60,5 +60,7 @@ function stallOf(stall: LimitsValue['stall']): RunLimits['stallMs'] {
   const given = PHASES.map((phase) => [phase, typeof stall === 'string' ? stall : stall?.[phase]] as const);
   const active =
     typeof stall === 'string' ? given.filter(([phase]) => phase !== 'COMPLETED' && phase !== 'BLOCKED') : given;
-  return Object.fromEntries(active.flatMap(([phase, text]) => (text === undefined ? [] : [[phase, durationMs(text)]])));
+  return Object.fromEntries(
+    active.flatMap(([phase, text]) => (text === undefined ? [] : [[phase, parseDuration(text)]])),
+  );
 }

@@ -1,6 +1,6 @@
 import type { FailPlan, PipelinePlan, StepPlan } from '../protocol/run-plan.ts';
 import { buildBudget } from './budget-shape.ts';
-import { durationMs } from './duration.ts';
+import { parseDuration } from './duration.ts';
 import type { Runnable } from './runbook.ts';
 import type { PipelineValue, RunnableValue } from './runbook-shape.ts';
 
@@ -40,12 +40,12 @@ function buildStep({ run, on_fail, timeout, ...rest }: StepValue): StepPlan {
     ...rest,
     run: buildRunnable(run),
     ...(on_fail === undefined ? {} : { on_fail: buildFail(on_fail) }),
-    ...(timeout === undefined ? {} : { timeout_ms: durationMs(timeout) }),
+    ...(timeout === undefined ? {} : { timeout_ms: parseDuration(timeout) }),
   };
 }
 
 function buildFail(value: NonNullable<StepValue['on_fail']>): FailPlan {
   if (typeof value === 'string') return { step: value };
   const { cooldown, ...rest } = value;
-  return { ...rest, ...(cooldown === undefined ? {} : { cooldown_ms: durationMs(cooldown) }) };
+  return { ...rest, ...(cooldown === undefined ? {} : { cooldown_ms: parseDuration(cooldown) }) };
 }

@@ -7,10 +7,10 @@ import { buildGithub } from './github-shape.ts';
 import { buildLimits } from './build-limits.ts';
 import { buildPipeline, buildRunnable } from './build-pipeline.ts';
 import { buildWorkspace } from './build-workspace.ts';
-import { readCommandArgs, type CommandArgs } from './command-args.ts';
-import { durationMs } from './duration.ts';
+import { parseArgsDefinition, type CommandArgs } from './command-args.ts';
+import { parseDuration } from './duration.ts';
 import {
-  NOTIFICATIONS,
+  NOTIFICATION_KINDS,
   type CiCheck,
   type CommandDefinition,
   type Runbook,
@@ -45,7 +45,7 @@ export function buildRunbook(value: RunbookValue): Runbook {
       desktop: value.notify?.desktop ?? true,
       terminal: value.notify?.terminal ?? true,
       webhook: value.notify?.webhook,
-      on: value.notify?.on ?? NOTIFICATIONS,
+      on: value.notify?.on ?? NOTIFICATION_KINDS,
     },
     workspace: buildWorkspace(value.workspace ?? {}),
     limits: buildLimits(value.limits ?? {}),
@@ -67,7 +67,7 @@ function buildCommand(name: string, { args = '', run }: Definition<'commands'>):
 }
 
 function requireArgs(text: string): CommandArgs {
-  const args = readCommandArgs(text);
+  const args = parseArgsDefinition(text);
   if ('what' in args) throw new Error(`a checked runbook has arguments that cannot be read: ${args.what}`);
   return args;
 }
@@ -82,7 +82,7 @@ function buildCheck({ name, run, timeout, env_pass }: CheckValue): CiCheck {
   return {
     name,
     ...(run === undefined ? {} : { run }),
-    ...(timeout === undefined ? {} : { timeoutMs: durationMs(timeout) }),
+    ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout) }),
     ...(env_pass === undefined ? {} : { envPass: env_pass }),
   };
 }
@@ -96,13 +96,13 @@ function buildCommands(workflow: NonNullable<RunbookValue['workflow']>): Workflo
 const BUILT_IN: Workflow = { roles: ROLES, edges: EDGES };
 
 /** The built-in workflow with what the runbook declares. */
-export function declaredWorkflow({ roles }: Pick<RunbookValue, 'roles'>): Parsed<Workflow> {
+export function parseDeclaredWorkflow({ roles }: Pick<RunbookValue, 'roles'>): Parsed<Workflow> {
   const { add, edges, without } = roles ?? {};
   return extendWorkflow(BUILT_IN, { roles: add, edges, without });
 }
 
 function workflowIn(value: RunbookValue): Workflow {
-  const extended = declaredWorkflow(value);
+  const extended = parseDeclaredWorkflow(value);
   if (!extended.ok) throw new Error(`a checked runbook has roles that do not fit: ${extended.problems[0].message}`);
   return extended.value;
 }

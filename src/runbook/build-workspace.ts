@@ -1,5 +1,5 @@
 import { DEFAULT_BRANCH } from '../protocol/branch-name.ts';
-import { durationMs } from './duration.ts';
+import { parseDuration } from './duration.ts';
 import type { WorkspaceSettings } from './runbook.ts';
 import type { RunbookValue } from './runbook-shape.ts';
 
@@ -15,6 +15,6 @@ export function buildWorkspace({
     copy,
     link,
     setup,
-    setupTimeoutMs: setup_timeout === undefined ? 10 * 60_000 : durationMs(setup_timeout),
+    setupTimeoutMs: setup_timeout === undefined ? 10 * 60_000 : parseDuration(setup_timeout),
   };
 }

@@ -33,7 +33,7 @@ function program(role: string): AgentPlan {
 }
 
 /** What an agent of this name inherits. It has one prompt: its own, in either form, replaces the inherited one. */
-export function inheritedBy(
+export function inheritedFields(
   name: string,
   own: { readonly prompt?: string; readonly prompt_file?: string },
 ): Partial<AgentPlan> {

@@ -1,18 +1,18 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { placeAt } from '../protocol/place.ts';
+import { textPositionAt } from '../protocol/place.ts';
 import { problem } from '../protocol/problem.ts';
 import { quote } from '../protocol/quote.ts';
 import { decodeUtf8 } from '../protocol/utf8.ts';
-import { inheritedBy } from './built-in-agents.ts';
-import { placeIn } from './join-files.ts';
-import { promptPath } from './library.ts';
+import { inheritedFields } from './built-in-agents.ts';
+import { positionIn } from './join-files.ts';
+import { resolvePromptPath } from './library.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
 import type { ReadRunbook } from './read-runbook.ts';
 import { isModelClient } from './rules/agents.ts';
-import { promptFaults } from './rules/templates.ts';
+import { findPromptFaults } from './rules/templates.ts';
 import type { RunbookFile, RunbookProblem } from './runbook.ts';
-import { renderPath, type Subject } from './subject.ts';
+import { renderPath, type RunbookSubject } from './subject.ts';
 
 export interface CheckedPrompts {
   readonly problems: readonly RunbookProblem[];
@@ -31,16 +31,16 @@ export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbo
     problems.push(...missingScript(projectDir, name, run ?? '', subject));
     // Where a template is filled in, the path is only known when it is.
     if (path === undefined || path.includes('${')) continue;
-    const text = readPrompt(promptPath(projectDir, path));
+    const text = readPrompt(resolvePromptPath(projectDir, path));
     if (typeof text === 'object') {
       problems.push(missingFile(name, path, text.wrong, subject));
       continue;
     }
     files.push({ path, text });
-    if (text.trim() === '' && isModelClient(run ?? inheritedBy(name, {}).run))
+    if (text.trim() === '' && isModelClient(run ?? inheritedFields(name, {}).run))
       problems.push(emptyFile(name, path, subject));
-    for (const { code, source, message, hint } of promptFaults(name, text, subject)) {
-      const place = placeAt(text, text.indexOf(source));
+    for (const { code, source, message, hint } of findPromptFaults(name, text, subject)) {
+      const place = textPositionAt(text, text.indexOf(source));
       problems.push({ code, message, path: renderPath(['agents', name, 'prompt_file']), ...place, hint, file: path });
     }
   }
@@ -50,30 +50,35 @@ export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbo
 /** `scripted FILE`, with or without an option before the file. */
 const SCRIPTED = /^scripted\s+(?:--command-hook\s+)?(?!--)(\S.*?)\s*$/s;
 
-function missingScript(projectDir: string, agent: string, run: string, subject: Subject): readonly RunbookProblem[] {
+function missingScript(
+  projectDir: string,
+  agent: string,
+  run: string,
+  subject: RunbookSubject,
+): readonly RunbookProblem[] {
   const file = SCRIPTED.exec(run)?.[1];
   if (file === undefined || file.includes('${')) return [];
   if (statSync(resolve(projectDir, file), { throwIfNoEntry: false })?.isFile() === true) return [];
   const path = ['agents', agent, 'run'];
   const message = `agent ${agent} cannot play ${quote(file)}: there is no such file`;
   const hint = 'Write the script, or correct the path: it is relative to the project.';
-  const place = placeIn(subject.files, subject.placeOf(path));
+  const place = positionIn(subject.files, subject.placeOf(path));
   return [{ ...problem('runbook/missing-script', message, hint), path: renderPath(path), ...place }];
 }
 
-function missingFile(agent: string, file: string, wrong: string, subject: Subject): RunbookProblem {
+function missingFile(agent: string, file: string, wrong: string, subject: RunbookSubject): RunbookProblem {
   const path = ['agents', agent, 'prompt_file'];
   const hint = 'Make the file, or correct the path: it is relative to the project.';
   const message = `agent ${agent} cannot be told what ${quote(file)} says: ${wrong}`;
-  const place = placeIn(subject.files, subject.placeOf(path));
+  const place = positionIn(subject.files, subject.placeOf(path));
   return { ...problem('runbook/missing-prompt-file', message, hint), path: renderPath(path), ...place };
 }
 
 /** A client that gets no first message waits for one. */
-function emptyFile(agent: string, file: string, subject: Subject): RunbookProblem {
+function emptyFile(agent: string, file: string, subject: RunbookSubject): RunbookProblem {
   const path = ['agents', agent, 'prompt_file'];
   const message = `agent ${agent} has no prompt: ${quote(file)} is empty`;
-  const place = placeIn(subject.files, subject.placeOf(path));
+  const place = positionIn(subject.files, subject.placeOf(path));
   return {
     ...problem('runbook/no-prompt', message, 'Write the prompt into the file.'),
     path: renderPath(path),

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { arbitraryOf } from '../../test/fuzz/arbitrary-of.ts';
 import { schemaAccepts } from '../../test/fuzz/schema-accepts.ts';
 import { checkShape } from '../protocol/check-shape.ts';
-import { readValue } from '../protocol/read-value.ts';
+import { treeOfValue } from '../protocol/read-value.ts';
 import { validRunbook } from './arbitrary.cases.ts';
 import { checkRunbook } from './check-runbook.ts';
-import { planOf, workerPlans } from './plan.ts';
+import { planRun, workerPlans } from './plan.ts';
 import { checkTree, WRITTEN } from './render.cases.ts';
 import { runbookSchema, runbookShape } from './runbook-shape.ts';
 
@@ -74,7 +74,7 @@ describe('one tree in three syntaxes', () => {
       fc.property(validRunbook, (tree) => {
         const checked = checkTree(tree, JSON_);
         if (!checked.ok) return;
-        expect(planOf(checked.value, 'outer', ['--title', 'x']).ok).toBe(true);
+        expect(planRun(checked.value, 'outer', ['--title', 'x']).ok).toBe(true);
         expect(workerPlans(checked.value).length).toBe(checked.value.workers.size);
       }),
       { numRuns: 30 },
@@ -84,7 +84,7 @@ describe('one tree in three syntaxes', () => {
 
 describe('the JSON Schema and the checker', () => {
   const isOfShape = (tree: object): boolean => {
-    const read = readValue(tree);
+    const read = treeOfValue(tree);
     return read.ok && checkShape(runbookShape, read.node, 'Runbook').findings.length === 0;
   };
 

@@ -1,19 +1,19 @@
 import { checkShape } from '../protocol/check-shape.ts';
 import type { Finding } from '../protocol/finding.ts';
-import { LIMITS } from '../protocol/limits.ts';
+import { PROTOCOL_LIMITS } from '../protocol/limits.ts';
 import type { ObjectNode, Unreadable } from '../protocol/node.ts';
 import { problem, tooLarge } from '../protocol/problem.ts';
 import { utf8Length } from '../protocol/utf8.ts';
 import { buildRunbook } from './build-runbook.ts';
-import { basesOf, joinFiles, problemOf, type ReadFile } from './join-files.ts';
+import { fileOffsets, joinFiles, problemOf, type ParsedFile } from './join-files.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
-import { readTree, syntaxOf } from './read-tree.ts';
+import { parseTree, syntaxOf } from './read-tree.ts';
 import { checkPlans } from './rules/plans.ts';
 import { RULES } from './rules/rules.ts';
 import type { CheckedRunbook, RunbookFile, RunbookProblem } from './runbook.ts';
 import { runbookShape, type RunbookValue } from './runbook-shape.ts';
-import { soundPart } from './sound-part.ts';
-import { Subject } from './subject.ts';
+import { withoutFaultyDefinitions } from './sound-part.ts';
+import { RunbookSubject } from './subject.ts';
 
 /**
  * One or more files to one runbook, or to everything that is wrong with them: first what cannot be read, then what has the wrong form, then
@@ -23,26 +23,26 @@ export function checkRunbook(files: readonly RunbookFile[]): CheckedRunbook {
   return examineRunbook(files).checked;
 }
 
-export interface Examined {
+export interface ExaminedRunbook {
   readonly checked: CheckedRunbook;
   /** What could be made out all the same, with its places. */
-  readonly subject: Subject;
+  readonly subject: RunbookSubject;
   /** Every file could be read, whatever is wrong with what it says. */
   readonly isReadable: boolean;
 }
 
-export function examineRunbook(files: readonly RunbookFile[]): Examined {
+export function examineRunbook(files: readonly RunbookFile[]): ExaminedRunbook {
   const oversized = sizeProblems(files);
   if (oversized.length > 0) {
-    return { checked: refusedWith(oversized), subject: new Subject({}, NOTHING, files), isReadable: false };
+    return { checked: refusedWith(oversized), subject: new RunbookSubject({}, NOTHING, files), isReadable: false };
   }
-  const bases = basesOf(files);
-  const read: ReadFile[] = [];
+  const bases = fileOffsets(files);
+  const read: ParsedFile[] = [];
   const unreadable: RunbookProblem[] = [];
   for (const [index, file] of files.entries()) {
     const base = bases[index] ?? 0;
     const syntax = syntaxOf(file.path, file.text);
-    const tree = readTree(syntax, file.text);
+    const tree = parseTree(syntax, file.text);
     if (!tree.ok) unreadable.push(unreadableProblem(tree.unreadable, syntax, base, files));
     else if (tree.node.kind === 'object') read.push({ file, base, node: tree.node });
     else unreadable.push(problemOf(notATable(base + tree.node.at), files));
@@ -51,9 +51,9 @@ export function examineRunbook(files: readonly RunbookFile[]): Examined {
   const { value, findings } = checkShape(runbookShape, node, 'Runbook');
   // The shape has vouched for the value, field by field; this is the one place where that becomes a type.
   const typed = value as RunbookValue; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const subject = new Subject(soundPart(typed, findings), node, files);
+  const subject = new RunbookSubject(withoutFaultyDefinitions(typed, findings), node, files);
   // What an unreadable file defines is missing everywhere else: nothing can be said about names.
-  if (unreadable.length === 0 && findings.length < LIMITS.problems) for (const rule of RULES) rule(subject);
+  if (unreadable.length === 0 && findings.length < PROTOCOL_LIMITS.problems) for (const rule of RULES) rule(subject);
   const found = inOrder([...twice, ...findings, ...subject.findings]);
   const problems = [...unreadable, ...found.map((finding) => problemOf(finding, files))];
   const checked = problems.length > 0 ? refusedWith(problems) : finished(subject);
@@ -61,7 +61,7 @@ export function examineRunbook(files: readonly RunbookFile[]): Examined {
 }
 
 /** Whether the plans fit an entry is known when there are plans. */
-function finished(subject: Subject): CheckedRunbook {
+function finished(subject: RunbookSubject): CheckedRunbook {
   const runbook = buildRunbook(subject.value);
   checkPlans(runbook, subject);
   const problems = inOrder(subject.findings).map((finding) => problemOf(finding, subject.files));
@@ -69,7 +69,7 @@ function finished(subject: Subject): CheckedRunbook {
 }
 
 function inOrder(findings: readonly Finding[]): Finding[] {
-  return [...findings].sort((a, b) => a.at - b.at).slice(0, LIMITS.problems);
+  return [...findings].sort((a, b) => a.at - b.at).slice(0, PROTOCOL_LIMITS.problems);
 }
 
 function refusedWith([first, ...rest]: readonly RunbookProblem[]): CheckedRunbook {

@@ -1,5 +1,5 @@
 import { problem } from '../protocol/problem.ts';
-import { placeIn } from './join-files.ts';
+import { positionIn } from './join-files.ts';
 import type { ReadRunbook } from './read-runbook.ts';
 import type { RunbookProblem } from './runbook.ts';
 
@@ -13,6 +13,6 @@ export const STORE_NOT_OFFERED = {
 export function checkStore({ subject, checked }: Pick<ReadRunbook, 'subject' | 'checked'>): readonly RunbookProblem[] {
   if (!checked.ok || checked.value.store === undefined) return [];
   const { message, hint } = STORE_NOT_OFFERED;
-  const place = placeIn(subject.files, subject.placeOf(['store']));
+  const place = positionIn(subject.files, subject.placeOf(['store']));
   return [{ ...problem('runbook/store-not-offered', message, hint), path: 'store', ...place }];
 }

@@ -1,6 +1,6 @@
 import { promptKey, promptPattern, type Prompts } from './gate-fields.ts';
 import type { Runbook } from './runbook.ts';
-import { reachOfWorkers } from './worker-agents.ts';
+import { findWorkerReach } from './worker-agents.ts';
 
 /** Where prompt files are read from: the working files of a project, or one of its commits. */
 export interface PromptSource {
@@ -12,7 +12,7 @@ export interface PromptSource {
 
 /** The prompt files that workers can give to agents. A path with templates stands for every file that it can become. */
 export async function collectPrompts(runbook: Runbook, source: PromptSource): Promise<Prompts> {
-  const named = [...reachOfWorkers(runbook).agents.values()].flatMap(({ prompt_file: file }) => file ?? []);
+  const named = [...findWorkerReach(runbook).agents.values()].flatMap(({ prompt_file: file }) => file ?? []);
   const paths = new Set<string>();
   for (const file of new Set(named)) {
     if (file.startsWith('baton:')) continue;

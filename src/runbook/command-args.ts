@@ -35,7 +35,7 @@ const ITEM = /\[[^\]]*\]?|--[^\s[\]<>]+ +<[^>\s]*>?|\S+/g;
 const FORMS = 'Arguments are `<name>`, `[name]`, `--flag`, `--option <value>` and `[--option <value>]`.';
 
 /** The definition as data, or the first thing that is wrong with it. */
-export function readCommandArgs(text: string): CommandArgs | ArgsFault {
+export function parseArgsDefinition(text: string): CommandArgs | ArgsFault {
   const positionals: { name: string; required: boolean }[] = [];
   const options: CommandOption[] = [];
   const taken = new Set<string>();
@@ -72,6 +72,6 @@ function optionOf(item: string): CommandOption | undefined {
 }
 
 /** The variables that a run of the command has. */
-export function namesOf({ positionals, options }: CommandArgs): string[] {
+export function argumentNames({ positionals, options }: CommandArgs): string[] {
   return [...positionals, ...options].map(({ name }) => name);
 }

@@ -22,7 +22,7 @@ export function compareRules(before: GateFields, after: GateFields): readonly Ru
   });
 }
 
-export function loosens(differences: readonly RuleDifference[]): boolean {
+export function hasLoosening(differences: readonly RuleDifference[]): boolean {
   return differences.some(({ effect }) => effect === 'loosens');
 }
 

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkPromptFiles } from './check-prompt-files.ts';
-import { planOf } from './plan.ts';
+import { planRun } from './plan.ts';
 import { readRunbookFiles } from './read-runbook.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -24,7 +24,7 @@ describe('the example runbooks', () => {
   it('can be run by their names', () => {
     const { checked } = readRunbookFiles(root, ['examples/runbooks/commands.yaml']);
     const vars = (name: string, ...argv: string[]): unknown => {
-      const planned = checked.ok ? planOf(checked.value, name, argv) : undefined;
+      const planned = checked.ok ? planRun(checked.value, name, argv) : undefined;
       return planned?.ok === true ? planned.value.vars : planned;
     };
     expect(vars('release', '1.2.3')).toEqual({ version: '1.2.3' });

@@ -10,45 +10,45 @@ import type {
 import { RUNBOOK_LIMITS } from './limits.ts';
 
 /** Fields that several sections of a runbook share. */
-export const NAMES = {
+export const NAME_RULE = {
   pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
   expected: 'a letter, then letters, digits, _ and -, at most 64',
 } as const;
 
-export const reference = { kind: 'text', notEmpty: true } as const satisfies TextShape;
+export const referenceField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 
 /** A time that passes: nothing waits for no time at all. */
-export const duration = {
+export const durationField = {
   kind: 'text',
   pattern: '^[1-9][0-9]{0,5}(ms|s|m|h|d)$',
   expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
 } as const satisfies TextShape;
 
-export const pause = {
+export const pauseField = {
   kind: 'text',
   pattern: '^(0|[1-9][0-9]{0,5})(ms|s|m|h|d)$',
   expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
 } as const satisfies TextShape;
 
-export const command = { kind: 'text', notEmpty: true } as const satisfies TextShape;
+export const commandField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 
-export const count = { kind: 'number', whole: true, min: 1, max: 1_000_000 } as const satisfies NumberShape;
+export const countField = { kind: 'number', whole: true, min: 1, max: 1_000_000 } as const satisfies NumberShape;
 
 const VARIABLE_NAMES = {
   pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$',
   expected: 'a letter or _, then letters, digits, _ and -, at most 64',
 } as const;
 
-export const variableName = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
+export const variableNameField = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
 
 /** The declared variables of a pipeline. */
-export const variables = {
+export const variablesField = {
   kind: 'either',
   optional: true,
   expected: 'a list of names, or a table of names with their defaults',
   about: 'Variables: a list of those that must be given, or a table of names with their defaults.',
   options: [
-    { kind: 'list', of: variableName },
+    { kind: 'list', of: variableNameField },
     {
       kind: 'map',
       names: VARIABLE_NAMES,
@@ -63,7 +63,7 @@ export const variables = {
 } as const satisfies EitherShape;
 
 /** The values that somebody gives to the variables of a pipeline. */
-export const givenVariables = {
+export const givenVariablesField = {
   kind: 'map',
   optional: true,
   names: VARIABLE_NAMES,
@@ -71,7 +71,7 @@ export const givenVariables = {
   about: 'Values for the variables of the pipeline; templates are filled in.',
 } as const satisfies MapShape;
 
-export const environment = {
+export const environmentField = {
   kind: 'map',
   optional: true,
   names: {
@@ -83,7 +83,7 @@ export const environment = {
 } as const satisfies MapShape;
 
 /** Names of variables that pass from the daemon's environment. A lone `*` would pass everything, so a prefix needs a letter. */
-export const environmentPass = {
+export const environmentPassField = {
   kind: 'list',
   optional: true,
   max: 100,
@@ -96,23 +96,23 @@ export const environmentPass = {
 } as const satisfies ListShape;
 
 /** What a step, a command or a worker runs. */
-export const runnable = {
+export const runnableField = {
   kind: 'either',
   expected: 'a shell command, { agent = "NAME" } or { pipeline = "NAME" }',
   about: 'What to run: a shell command, `{ agent = "NAME" }` or `{ pipeline = "NAME", vars = { … } }`.',
   options: [
-    command,
-    { kind: 'object', mark: 'agent', fields: { agent: { ...reference, about: 'The name of an agent.' } } },
+    commandField,
+    { kind: 'object', mark: 'agent', fields: { agent: { ...referenceField, about: 'The name of an agent.' } } },
     {
       kind: 'object',
       mark: 'pipeline',
-      fields: { pipeline: { ...reference, about: 'The name of a pipeline.' }, vars: givenVariables },
+      fields: { pipeline: { ...referenceField, about: 'The name of a pipeline.' }, vars: givenVariablesField },
     },
   ],
 } as const satisfies EitherShape;
 
 /** A section of definitions, by name. */
-export function definitions<const S extends ObjectShape>(of: S, about: string) {
+export function definitionsField<const S extends ObjectShape>(of: S, about: string) {
   const { definitions: max } = RUNBOOK_LIMITS;
-  return { kind: 'map', optional: true, names: NAMES, max, of, about } as const satisfies Shape;
+  return { kind: 'map', optional: true, names: NAME_RULE, max, of, about } as const satisfies Shape;
 }

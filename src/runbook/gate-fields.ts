@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { AgentPlan, BudgetPlan, PipelinePlan, Requirement } from '../protocol/run-plan.ts';
 import { withLibrary } from './library.ts';
 import type { CiCheck, Runbook, WorkerDefinition } from './runbook.ts';
-import { reachOfWorkers } from './worker-agents.ts';
+import { findWorkerReach } from './worker-agents.ts';
 
 /** A value as it is compared and shown: plain JSON, with the names of objects sorted. */
 export type GateValue =
@@ -28,7 +28,7 @@ export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateField
   const { ci, merge, workflow, sameAgentMayReview, mode, workflowCommands, limits, prices, github } = runbook;
   // Whether the list is set decides nothing about gates: an empty list and none let the same work pass.
   const { required, isSet: _, ...otherCi } = ci;
-  const { agents, pipelines, judging } = reachOfWorkers(runbook);
+  const { agents, pipelines, judging } = findWorkerReach(runbook);
   const { taskBudget, dayBudget, stallMs, ...plainLimits } = limits;
   return new Map<string, GateValue>([
     ...checkFields('ci.required', required),

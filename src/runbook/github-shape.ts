@@ -1,5 +1,5 @@
 import type { Shape, ValueOf } from '../protocol/shape.ts';
-import type { Github } from './runbook.ts';
+import type { PullRequestSettings } from './runbook.ts';
 
 /** Pull requests at GitHub, through `gh`. */
 export const githubShape = {
@@ -36,6 +36,6 @@ export function buildGithub({
   repository,
   remote,
   draft,
-}: NonNullable<ValueOf<typeof githubShape>>): Github {
+}: NonNullable<ValueOf<typeof githubShape>>): PullRequestSettings {
   return { pullRequests: pull_requests, repository, remote, draft: draft ?? false };
 }

@@ -7,7 +7,7 @@ import {
   STOP_ACTIONS,
 } from '../protocol/run-plan.ts';
 import type { ChoiceShape, EitherShape, ObjectShape, Shape } from '../protocol/shape.ts';
-import { command, duration, pause } from './fields.ts';
+import { commandField, durationField, pauseField } from './fields.ts';
 
 const attempts = {
   kind: 'either',
@@ -23,9 +23,9 @@ const attempts = {
 const OPTIONS = {
   message: { kind: 'text', notEmpty: true, optional: true, about: 'What the agent, or the person, is told.' },
   attempts,
-  cooldown: { ...pause, optional: true, about: 'The time between two tries.' },
-  run: { ...command, optional: true, about: 'The command of a gate: exit 0 is done.' },
-  timeout: { ...duration, optional: true, about: 'How long the command of a gate may take.' },
+  cooldown: { ...pauseField, optional: true, about: 'The time between two tries.' },
+  run: { ...commandField, optional: true, about: 'The command of a gate: exit 0 is done.' },
+  timeout: { ...durationField, optional: true, about: 'How long the command of a gate may take.' },
   append: {
     kind: 'flag',
     optional: true,

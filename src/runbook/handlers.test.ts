@@ -3,7 +3,7 @@ import {
   AGENT_ERRORS,
   DEAD_ACTIONS,
   ERROR_ACTIONS,
-  HANDLERS,
+  HANDLER_NAMES,
   IDLE_ACTIONS,
   PROMPT_ACTIONS,
   STOP_ACTIONS,
@@ -58,7 +58,7 @@ describe.each(WRITTEN)('on_stop in $syntax', (syntax) => {
   });
 });
 
-describe.each(HANDLERS)('%s', (handler) => {
+describe.each(HANDLER_NAMES)('%s', (handler) => {
   it.each(ACTIONS[handler])('allows %s, and both forms mean the same', (action) => {
     const expected = handler === 'on_error' ? { any: complete(action) } : complete(action);
     for (const syntax of WRITTEN) {

@@ -1,29 +1,33 @@
-import { readCommandArgs, type CommandArgs } from './command-args.ts';
+import { parseArgsDefinition, type CommandArgs } from './command-args.ts';
 import { withLibrary } from './library.ts';
 import type { Runbook } from './runbook.ts';
 
 /** The built-in workflow, which Baton ships: `baton run issue "TITLE"`, or `--task ID` for a task that is there already. */
-export const ISSUE = 'issue';
+export const ISSUE_WORKFLOW = 'issue';
 
 /** It is that, unless the project has something else of that name. */
 export function isIssue({ agents, commands, pipelines }: Runbook, name: string): boolean {
-  return name === ISSUE && ![agents, commands, pipelines].some((definitions) => definitions.has(ISSUE));
+  return (
+    name === ISSUE_WORKFLOW && ![agents, commands, pipelines].some((definitions) => definitions.has(ISSUE_WORKFLOW))
+  );
 }
 
 export function issueArgs(): CommandArgs {
-  const args = readCommandArgs('[title] [--task <id>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]');
+  const args = parseArgsDefinition(
+    '[title] [--task <id>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]',
+  );
   if ('what' in args) throw new Error(args.what);
   return args;
 }
 
-export interface Player {
+export interface RolePlayer {
   readonly role: string;
   readonly agent: string;
   readonly run: string;
 }
 
 /** Who plays which role, in the order of their turns; several may, and whoever is first does. */
-export function issuePlayers(runbook: Runbook): readonly Player[] {
+export function issueRolePlayers(runbook: Runbook): readonly RolePlayer[] {
   const { agents, workers } = withLibrary(runbook);
   const players = [...workers.values()].flatMap(({ roles = [], run }) => {
     const agent = run.kind === 'agent' ? agents.get(run.agent) : undefined;

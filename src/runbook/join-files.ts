@@ -1,6 +1,6 @@
 import type { Finding } from '../protocol/finding.ts';
-import type { Field, Node, ObjectNode } from '../protocol/node.ts';
-import { placeAt } from '../protocol/place.ts';
+import type { ObjectField, Node, ObjectNode } from '../protocol/node.ts';
+import { textPositionAt } from '../protocol/place.ts';
 import { quote } from '../protocol/quote.ts';
 import type { RunbookFile, RunbookProblem } from './runbook.ts';
 
@@ -8,20 +8,20 @@ import type { RunbookFile, RunbookProblem } from './runbook.ts';
  * Several files as one. Offsets go on from file to file, as if the texts were one long one, so that an offset alone tells file, line and
  * column, and the rest of the checker need not know that there is more than one file.
  */
-export interface Joined {
+export interface JoinedFiles {
   readonly node: ObjectNode;
   /** What was defined twice. */
   readonly findings: readonly Finding[];
 }
 
-export interface ReadFile {
+export interface ParsedFile {
   readonly file: RunbookFile;
   /** The offset of its first character. */
   readonly base: number;
   readonly node: ObjectNode;
 }
 
-export function basesOf(files: readonly RunbookFile[]): number[] {
+export function fileOffsets(files: readonly RunbookFile[]): number[] {
   let next = 0;
   return files.map(({ text }) => {
     const base = next;
@@ -31,9 +31,9 @@ export function basesOf(files: readonly RunbookFile[]): number[] {
   });
 }
 
-export function joinFiles(read: readonly ReadFile[], files: readonly RunbookFile[]): Joined {
+export function joinFiles(read: readonly ParsedFile[], files: readonly RunbookFile[]): JoinedFiles {
   const findings: Finding[] = [];
-  const sections = new Map<string, Field>();
+  const sections = new Map<string, ObjectField>();
   for (const { base, node } of read) {
     for (const [name, field] of node.fields) {
       // Every file may tell editors where the schema is.
@@ -47,9 +47,9 @@ export function joinFiles(read: readonly ReadFile[], files: readonly RunbookFile
 
 /** A section may be spread over files, name by name; anything else is said once. */
 function addSection(
-  sections: Map<string, Field>,
+  sections: Map<string, ObjectField>,
   name: string,
-  field: Field,
+  field: ObjectField,
   files: readonly RunbookFile[],
   findings: Finding[],
 ): void {
@@ -69,8 +69,8 @@ function addSection(
   }
 }
 
-function definedTwice(path: string, first: Field, second: Field, files: readonly RunbookFile[]): Finding {
-  const { file, line, column } = placeIn(files, first.at);
+function definedTwice(path: string, first: ObjectField, second: ObjectField, files: readonly RunbookFile[]): Finding {
+  const { file, line, column } = positionIn(files, first.at);
   return {
     code: 'runbook/defined-twice',
     message: `${quote(path)} is defined twice: first at ${file}:${line}:${column}`,
@@ -80,7 +80,7 @@ function definedTwice(path: string, first: Field, second: Field, files: readonly
   };
 }
 
-function moved(field: Field, by: number): Field {
+function moved(field: ObjectField, by: number): ObjectField {
   return by === 0 ? field : { at: field.at + by, value: movedNode(field.value, by) };
 }
 
@@ -93,19 +93,19 @@ function movedNode(node: Node, by: number): Node {
 }
 
 /** File, line and column of an offset. */
-export function placeIn(
+export function positionIn(
   files: readonly RunbookFile[],
   at: number,
 ): { readonly file: string; readonly line: number; readonly column: number } {
-  const bases = basesOf(files);
+  const bases = fileOffsets(files);
   const index = Math.max(
     0,
     bases.findLastIndex((base) => base <= at),
   );
   const file = files[index];
-  return { file: file?.path ?? '', ...placeAt(file?.text ?? '', at - (bases[index] ?? 0)) };
+  return { file: file?.path ?? '', ...textPositionAt(file?.text ?? '', at - (bases[index] ?? 0)) };
 }
 
 export function problemOf({ code, message, path, at, hint }: Finding, files: readonly RunbookFile[]): RunbookProblem {
-  return { code, message, path, ...placeIn(files, at), hint };
+  return { code, message, path, ...positionIn(files, at), hint };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_AGENTS } from './built-in-agents.ts';
 import { checkRunbook } from './check-runbook.ts';
-import { LIBRARY_FOLDER, promptPath, withLibrary } from './library.ts';
+import { LIBRARY_FOLDER, resolvePromptPath, withLibrary } from './library.ts';
 import { readRunbookFiles } from './read-runbook.ts';
 import { workerPlans } from './plan.ts';
 
@@ -20,7 +20,7 @@ describe('the library', () => {
     const roles = workflow.roles.map(({ name }) => name).filter((name) => name !== 'ci-gate');
     expect(played.toSorted()).toEqual(roles.toSorted());
     const prompts = [...agents.values()].flatMap(({ prompt_file: file }) => file ?? []);
-    expect(prompts.filter((file) => !existsSync(promptPath('/nowhere', file)))).toEqual([]);
+    expect(prompts.filter((file) => !existsSync(resolvePromptPath('/nowhere', file)))).toEqual([]);
     expect(prompts).toHaveLength(4);
   });
 
@@ -71,7 +71,7 @@ describe('the library', () => {
   });
 
   it('finds a prompt of its own, and any other in the project', () => {
-    expect(promptPath('/project', 'prompts/a.md')).toBe('/project/prompts/a.md');
-    expect(promptPath('/project', 'baton:prompts/fixer.md')).toMatch(/runbooks\/prompts\/fixer\.md$/);
+    expect(resolvePromptPath('/project', 'prompts/a.md')).toBe('/project/prompts/a.md');
+    expect(resolvePromptPath('/project', 'baton:prompts/fixer.md')).toMatch(/runbooks\/prompts\/fixer\.md$/);
   });
 });

@@ -26,7 +26,7 @@ function readLibrary(): Runbook {
 }
 
 /** Where a prompt file is: `baton:…` is one of Baton's own, anything else is relative to the project. */
-export function promptPath(projectDir: string, promptFile: string): string {
+export function resolvePromptPath(projectDir: string, promptFile: string): string {
   return promptFile.startsWith(PREFIX)
     ? join(LIBRARY_FOLDER, promptFile.slice(PREFIX.length))
     : join(projectDir, promptFile);

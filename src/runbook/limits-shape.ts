@@ -1,9 +1,9 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { EitherShape, Shape } from '../protocol/shape.ts';
 import { budgetShape } from './budget-shape.ts';
-import { count, duration } from './fields.ts';
+import { countField, durationField } from './fields.ts';
 
-const inPhase = { ...duration, optional: true } as const satisfies Shape;
+const inPhase = { ...durationField, optional: true } as const satisfies Shape;
 
 const perPhase = {
   DRAFT: inPhase,
@@ -21,7 +21,7 @@ const stall = {
   optional: true,
   expected: 'a duration, or a table of durations by phase',
   about: 'How long a task may stay in a phase before somebody is told: one duration, or a table by phase.',
-  options: [duration, { kind: 'object', fields: perPhase }],
+  options: [durationField, { kind: 'object', fields: perPhase }],
 } as const satisfies EitherShape;
 
 export const limitsShape = {
@@ -29,25 +29,33 @@ export const limitsShape = {
   optional: true,
   about: 'Times and sizes of this project.',
   fields: {
-    claim_expiry: { ...duration, optional: true, about: 'A claim that nobody renews ends after this; 15m.' },
-    renewal: { ...duration, optional: true, about: 'How often a session renews its claim; 30s.' },
-    idle: { ...duration, optional: true, about: 'An agent that prints nothing for so long is idle; never.' },
+    claim_expiry: { ...durationField, optional: true, about: 'A claim that nobody renews ends after this; 15m.' },
+    renewal: { ...durationField, optional: true, about: 'How often a session renews its claim; 30s.' },
+    idle: { ...durationField, optional: true, about: 'An agent that prints nothing for so long is idle; never.' },
     silence: {
-      ...duration,
+      ...durationField,
       optional: true,
       about: 'No output, hook, usage or tool event in a turn for so long opens a decision; 10m.',
     },
-    tool: { ...duration, optional: true, about: 'A tool call that is open for so long opens a decision; 60m.' },
-    leave: { ...duration, optional: true, about: 'How long an agent that nobody waits for may take to leave; 60s.' },
-    agents: { ...count, optional: true, about: 'Agents at work at once, all together; 50.' },
+    tool: { ...durationField, optional: true, about: 'A tool call that is open for so long opens a decision; 60m.' },
+    leave: {
+      ...durationField,
+      optional: true,
+      about: 'How long an agent that nobody waits for may take to leave; 60s.',
+    },
+    agents: { ...countField, optional: true, about: 'Agents at work at once, all together; 50.' },
     blocks: {
-      ...count,
+      ...countField,
       optional: true,
       about: 'Blocked stops of one run, over all its processes, before the agent is let go; 25.',
     },
-    resumes: { ...count, optional: true, about: 'Resumes of one run by its handlers before a person is asked; 5.' },
-    review_rounds: { ...count, optional: true, about: 'Rounds of review before a person decides; 3.' },
-    kill_after: { ...duration, optional: true, about: 'Between SIGTERM and SIGKILL; 10s.' },
+    resumes: {
+      ...countField,
+      optional: true,
+      about: 'Resumes of one run by its handlers before a person is asked; 5.',
+    },
+    review_rounds: { ...countField, optional: true, about: 'Rounds of review before a person decides; 3.' },
+    kill_after: { ...durationField, optional: true, about: 'Between SIGTERM and SIGKILL; 10s.' },
     log_bytes: {
       kind: 'number',
       whole: true,

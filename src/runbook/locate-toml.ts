@@ -1,19 +1,19 @@
 /** Where a value of a TOML text stands. */
-export interface TomlPlace {
+export interface TomlLocation {
   /** A table's header, or the first character of a value. */
   readonly at: number;
   /** Where what is missing from a table would stand, and where any other value ends. */
   end: number;
-  readonly fields: Map<string, { readonly keyAt: number; readonly place: TomlPlace }>;
-  readonly items: TomlPlace[];
+  readonly fields: Map<string, { readonly keyAt: number; readonly place: TomlLocation }>;
+  readonly items: TomlLocation[];
 }
 
 /**
  * The places of all keys and values of a text that is known to be TOML: what the library has read is not checked again, so this is only
  * the skeleton of a reader. It never fails; of a text that is not TOML it makes what it can.
  */
-export function locateToml(text: string): TomlPlace {
-  const root = placeAt(0, 0);
+export function locateToml(text: string): TomlLocation {
+  const root = locationAt(0, 0);
   const cursor: Cursor = { text, at: 0 };
   let table = root;
   for (skipBlanks(cursor); cursor.at < text.length; skipBlanks(cursor)) {
@@ -36,12 +36,12 @@ interface Key {
   readonly at: number;
 }
 
-function placeAt(at: number, end: number): TomlPlace {
+function locationAt(at: number, end: number): TomlLocation {
   return { at, end, fields: new Map(), items: [] };
 }
 
 /** `[a.b]` continues or begins a table; `[[a.b]]` begins a new item of a list. */
-function readHeader(cursor: Cursor, root: TomlPlace): TomlPlace {
+function readHeader(cursor: Cursor, root: TomlLocation): TomlLocation {
   const start = cursor.at;
   const isItem = cursor.text[start + 1] === '[';
   cursor.at += isItem ? 2 : 1;
@@ -52,7 +52,7 @@ function readHeader(cursor: Cursor, root: TomlPlace): TomlPlace {
   const parent = descend(root, keys);
   if (isItem) {
     const list = childOf(parent, last, start);
-    const item = placeAt(start, start);
+    const item = locationAt(start, start);
     list.items.push(item);
     return item;
   }
@@ -60,23 +60,23 @@ function readHeader(cursor: Cursor, root: TomlPlace): TomlPlace {
 }
 
 /** The tables on the way there, made where they do not exist; of a list, its newest item. */
-function descend(from: TomlPlace, keys: readonly Key[]): TomlPlace {
+function descend(from: TomlLocation, keys: readonly Key[]): TomlLocation {
   return keys.reduce((table, key) => newest(childOf(table, key, key.at)), from);
 }
 
-function newest(place: TomlPlace): TomlPlace {
+function newest(place: TomlLocation): TomlLocation {
   return place.items.at(-1) ?? place;
 }
 
-function childOf(table: TomlPlace, key: Key, at: number): TomlPlace {
+function childOf(table: TomlLocation, key: Key, at: number): TomlLocation {
   const known = table.fields.get(key.name)?.place;
   if (known !== undefined) return known;
-  const place = placeAt(at, at);
+  const place = locationAt(at, at);
   table.fields.set(key.name, { keyAt: key.at, place });
   return place;
 }
 
-function readPair(cursor: Cursor, table: TomlPlace): void {
+function readPair(cursor: Cursor, table: TomlLocation): void {
   const keys = readKeys(cursor);
   const last = keys.pop();
   if (cursor.text[cursor.at] === '=') cursor.at += 1;
@@ -121,8 +121,8 @@ function unescape(raw: string): string {
   });
 }
 
-function readValue(cursor: Cursor): TomlPlace {
-  const place = placeAt(cursor.at, cursor.at);
+function readValue(cursor: Cursor): TomlLocation {
+  const place = locationAt(cursor.at, cursor.at);
   switch (cursor.text[cursor.at]) {
     case '"':
     case "'":
@@ -142,7 +142,7 @@ function readValue(cursor: Cursor): TomlPlace {
   return place;
 }
 
-function readItems(cursor: Cursor, list: TomlPlace): void {
+function readItems(cursor: Cursor, list: TomlLocation): void {
   cursor.at += 1;
   for (skipBlanks(cursor); cursor.at < cursor.text.length && cursor.text[cursor.at] !== ']'; skipBlanks(cursor)) {
     if (cursor.text[cursor.at] === ',') cursor.at += 1;
@@ -151,7 +151,7 @@ function readItems(cursor: Cursor, list: TomlPlace): void {
   cursor.at += 1;
 }
 
-function readInlineTable(cursor: Cursor, table: TomlPlace): void {
+function readInlineTable(cursor: Cursor, table: TomlLocation): void {
   cursor.at += 1;
   for (skipBlanks(cursor); cursor.at < cursor.text.length && cursor.text[cursor.at] !== '}'; skipBlanks(cursor)) {
     const before = cursor.at;

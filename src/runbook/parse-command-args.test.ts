@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCommandArgs } from './command-args.ts';
+import { parseArgsDefinition } from './command-args.ts';
 import { parseCommandArgs } from './parse-command-args.ts';
 
 const ARGS = '<title> [body] --dry-run [--priority <n>]';
 
 function parse(args: string, ...argv: string[]): unknown {
-  const read = readCommandArgs(args);
+  const read = parseArgsDefinition(args);
   if ('what' in read) return read.what;
   const parsed = parseCommandArgs({ name: 'issue', args: read }, argv);
   return parsed.ok ? parsed.value : `${parsed.problems[0].message} | ${parsed.problems[0].hint}`;
@@ -73,7 +73,7 @@ describe('a definition of arguments', () => {
     ],
     ['[--x]', { positionals: [], options: [{ name: 'x', value: null, required: false }] }],
   ])('%j is read', (text, expected) => {
-    expect(readCommandArgs(text)).toMatchObject(expected);
+    expect(parseArgsDefinition(text)).toMatchObject(expected);
   });
 
   it.each([
@@ -85,19 +85,19 @@ describe('a definition of arguments', () => {
     ['<a> [a]', 'argument twice: a'],
     ['[a] <b>', '<b> comes after an argument that may be left out'],
   ])('%j is not: %s', (text, what) => {
-    expect(readCommandArgs(text)).toMatchObject({ what });
+    expect(parseArgsDefinition(text)).toMatchObject({ what });
   });
 
   it('is never too much', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('<', '>', '[', ']', '-', ' ', 'a', '\n') }),
-        (text) => void readCommandArgs(text),
+        (text) => void parseArgsDefinition(text),
       ),
     );
     for (const unit of ['<', '[', '--a <', '[--a ', '- ', '] ']) {
       const start = performance.now();
-      readCommandArgs(unit.repeat(200_000 / unit.length));
+      parseArgsDefinition(unit.repeat(200_000 / unit.length));
       expect(performance.now() - start).toBeLessThan(2_000);
     }
   });

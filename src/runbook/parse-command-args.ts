@@ -22,7 +22,7 @@ export function parseCommandArgs(
     } else if (!word.startsWith('--')) {
       given.push(word);
     } else {
-      const wrong = takeOption(word, queue, options, values);
+      const wrong = parseOption(word, queue, options, values);
       if (wrong !== undefined) return usage(command, wrong.what, wrong.hint);
     }
   }
@@ -45,7 +45,7 @@ interface Wrong {
   readonly hint?: string | undefined;
 }
 
-function takeOption(
+function parseOption(
   word: string,
   queue: string[],
   options: readonly CommandOption[],
@@ -70,10 +70,10 @@ function takeOption(
 }
 
 function usage(command: Pick<CommandDefinition, 'name' | 'args'>, what: string, hint?: string): Refused {
-  const line = `Usage: ${usageOf(command)}`;
+  const line = `Usage: ${renderCommandUsage(command)}`;
   return refused(problem('runbook/usage', what, hint === undefined ? line : `${hint} ${line}`));
 }
 
-export function usageOf({ name, args }: Pick<CommandDefinition, 'name' | 'args'>): string {
+export function renderCommandUsage({ name, args }: Pick<CommandDefinition, 'name' | 'args'>): string {
   return `baton run ${name}${args.text === '' ? '' : ` ${args.text}`}`;
 }

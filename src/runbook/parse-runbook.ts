@@ -1,11 +1,11 @@
 import { accepted, problem, refused, type Parsed } from '../protocol/problem.ts';
-import { decodeUtf8, sizeOf } from '../protocol/utf8.ts';
+import { decodeUtf8, byteLengthOf } from '../protocol/utf8.ts';
 import { checkRunbook, oversizedFile } from './check-runbook.ts';
 import type { Runbook } from './runbook.ts';
 
 /** One file as a whole runbook, for `baton validate`: what it names must be in it. */
 export function parseRunbook(input: string | Uint8Array, file: string): Parsed<Runbook> {
-  const [tooLarge] = oversizedFile(file, sizeOf(input));
+  const [tooLarge] = oversizedFile(file, byteLengthOf(input));
   if (tooLarge !== undefined) return refused(tooLarge);
   const text = decodeUtf8(input);
   if (text === undefined) return refused(problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.'));

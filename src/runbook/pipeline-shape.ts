@@ -1,25 +1,25 @@
 import type { ObjectShape } from '../protocol/shape.ts';
 import { budgetShape } from './budget-shape.ts';
-import { duration, NAMES, pause, reference, runnable, variables } from './fields.ts';
+import { durationField, NAME_RULE, pauseField, referenceField, runnableField, variablesField } from './fields.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
 
 const step = {
   kind: 'object',
   fields: {
-    name: { kind: 'text', ...NAMES, about: 'The name of the step, once in its pipeline.' },
-    run: runnable,
-    on_done: { ...reference, optional: true, about: 'The next step; left out: the one below, or the end.' },
+    name: { kind: 'text', ...NAME_RULE, about: 'The name of the step, once in its pipeline.' },
+    run: runnableField,
+    on_done: { ...referenceField, optional: true, about: 'The next step; left out: the one below, or the end.' },
     on_fail: {
       kind: 'either',
       optional: true,
       expected: 'the name of a step, or { step = "NAME", retries = 2, cooldown = "5s" }',
       about: 'The step that follows a failure, or tries before it; left out: the pipeline fails.',
       options: [
-        reference,
+        referenceField,
         {
           kind: 'object',
           fields: {
-            step: { ...reference, optional: true, about: 'The step that follows; left out: the pipeline fails.' },
+            step: { ...referenceField, optional: true, about: 'The step that follows; left out: the pipeline fails.' },
             retries: {
               kind: 'number',
               whole: true,
@@ -28,17 +28,17 @@ const step = {
               optional: true,
               about: 'More tries of this step.',
             },
-            cooldown: { ...pause, optional: true, about: 'The time between two tries.' },
+            cooldown: { ...pauseField, optional: true, about: 'The time between two tries.' },
           },
         },
       ],
     },
     on_cancel: {
-      ...reference,
+      ...referenceField,
       optional: true,
       about: 'The step that follows a cancellation; left out: the pipeline ends.',
     },
-    timeout: { ...duration, optional: true, about: 'How long it may take, as in "10m"; then it has failed.' },
+    timeout: { ...durationField, optional: true, about: 'How long it may take, as in "10m"; then it has failed.' },
     workspace: {
       kind: 'object',
       optional: true,
@@ -61,7 +61,7 @@ export const pipelineShape = {
   kind: 'object',
   about: 'Steps, one after the other.',
   fields: {
-    vars: variables,
+    vars: variablesField,
     steps: { kind: 'list', of: step, min: 1, max: RUNBOOK_LIMITS.steps, about: 'The steps, in order; at least one.' },
     budget: {
       ...budgetShape,

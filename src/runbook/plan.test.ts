@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentPlanOf, planOf, workerPlans } from './plan.ts';
+import { planAgentRun, planRun, workerPlans } from './plan.ts';
 import { runbookOf } from './render.cases.ts';
 
 const RUNBOOK = runbookOf({
@@ -33,7 +33,7 @@ const RUNBOOK = runbookOf({
 });
 
 const wrong = (name: string, ...argv: string[]): unknown => {
-  const planned = planOf(RUNBOOK, name, argv);
+  const planned = planRun(RUNBOOK, name, argv);
   return planned.ok
     ? 'planned'
     : `${planned.problems[0].code}: ${planned.problems[0].message} | ${planned.problems[0].hint}`;
@@ -41,7 +41,7 @@ const wrong = (name: string, ...argv: string[]): unknown => {
 
 describe('baton run NAME', () => {
   it('is a pipeline, with its variables as options and everything that can be reached from it', () => {
-    const planned = planOf(RUNBOOK, 'build', ['--title', 'it']);
+    const planned = planRun(RUNBOOK, 'build', ['--title', 'it']);
     expect(planned).toMatchObject({
       ok: true,
       value: { name: 'build', vars: { title: 'it', base: 'main' }, plan: { kind: 'pipeline', pipeline: 'build' } },
@@ -52,33 +52,33 @@ describe('baton run NAME', () => {
   });
 
   it('is a command before it is a pipeline', () => {
-    expect(planOf(RUNBOOK, 'other', ['it'])).toEqual({
+    expect(planRun(RUNBOOK, 'other', ['it'])).toEqual({
       ok: true,
       value: { name: 'other', vars: { title: 'it' }, plan: { kind: 'agent', agent: RUNBOOK.agents.get('builder') } },
     });
   });
 
   it('passes arguments on to variables of the same name, and leaves defaults alone where none was given', () => {
-    expect(planOf(RUNBOOK, 'issue', ['it'])).toMatchObject({
+    expect(planRun(RUNBOOK, 'issue', ['it'])).toMatchObject({
       value: { name: 'build', vars: { title: 'it', base: 'main' } },
     });
-    expect(planOf(RUNBOOK, 'issue', ['it', 'next'])).toMatchObject({ value: { vars: { title: 'it', base: 'next' } } });
+    expect(planRun(RUNBOOK, 'issue', ['it', 'next'])).toMatchObject({ value: { vars: { title: 'it', base: 'next' } } });
   });
 
   it('fills arguments into the variables of a pipeline, once', () => {
-    expect(planOf(RUNBOOK, 'fix', ['7'])).toMatchObject({ value: { vars: { title: 'Fix #7', base: 'main' } } });
-    expect(planOf(RUNBOOK, 'fix', ['${var.base}'])).toMatchObject({ value: { vars: { title: 'Fix #${var.base}' } } });
+    expect(planRun(RUNBOOK, 'fix', ['7'])).toMatchObject({ value: { vars: { title: 'Fix #7', base: 'main' } } });
+    expect(planRun(RUNBOOK, 'fix', ['${var.base}'])).toMatchObject({ value: { vars: { title: 'Fix #${var.base}' } } });
   });
 
   it('keeps the templates of a shell command: values are filled in where it runs', () => {
-    expect(planOf(RUNBOOK, 'say', ["it's"])).toEqual({
+    expect(planRun(RUNBOOK, 'say', ["it's"])).toEqual({
       ok: true,
       value: { name: 'say', vars: { text: "it's" }, plan: { kind: 'shell', command: 'echo ${var.text}' } },
     });
   });
 
   it('is an agent by itself where there is nothing else of that name', () => {
-    expect(planOf(RUNBOOK, 'janitor', [])).toMatchObject({
+    expect(planRun(RUNBOOK, 'janitor', [])).toMatchObject({
       value: { name: 'janitor', vars: {}, plan: { kind: 'agent' } },
     });
     expect(wrong('janitor', 'x')).toBe('runbook/usage: unexpected argument: x | Usage: baton run janitor');
@@ -100,11 +100,11 @@ describe('baton run NAME', () => {
 
 describe('an agent by itself', () => {
   it('is its plan', () => {
-    expect(agentPlanOf(RUNBOOK, 'janitor')).toEqual({ ok: true, value: RUNBOOK.agents.get('janitor') });
+    expect(planAgentRun(RUNBOOK, 'janitor')).toEqual({ ok: true, value: RUNBOOK.agents.get('janitor') });
   });
 
   it('needs no variables', () => {
-    expect(agentPlanOf(RUNBOOK, 'builder')).toMatchObject({
+    expect(planAgentRun(RUNBOOK, 'builder')).toMatchObject({
       problems: [
         {
           code: 'runbook/missing-variable',
@@ -115,7 +115,7 @@ describe('an agent by itself', () => {
   });
 
   it('is there', () => {
-    expect(agentPlanOf(RUNBOOK, 'janitr')).toMatchObject({
+    expect(planAgentRun(RUNBOOK, 'janitr')).toMatchObject({
       problems: [{ code: 'runbook/unknown-agent', hint: 'Did you mean `janitor`?' }],
     });
   });

@@ -4,15 +4,15 @@ import { renderTemplate } from '../protocol/render-template.ts';
 import type { AgentPlan, PipelinePlan, Plan, WorkerPlan } from '../protocol/run-plan.ts';
 import { didYouMean } from '../protocol/suggest.ts';
 import { utf8Length } from '../protocol/utf8.ts';
-import { variablesOfAgent } from './agent-texts.ts';
-import { namesOf, NO_ARGS } from './command-args.ts';
+import { requiredVariables } from './agent-texts.ts';
+import { argumentNames, NO_ARGS } from './command-args.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
 import { parseCommandArgs } from './parse-command-args.ts';
 import { pipelineArgs } from './pipeline-args.ts';
 import type { CommandDefinition, Runbook, Runnable, WorkerDefinition } from './runbook.ts';
 
 /** What is to be started, and with what. */
-export interface Planned {
+export interface PlannedRun {
   readonly plan: Plan;
   readonly vars: Readonly<Record<string, string>>;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Planned {
  * What `baton run NAME …` starts: a command of the runbook, or else a pipeline, whose variables are then its options, or else an agent by
  * itself.
  */
-export function planOf(runbook: Runbook, name: string, argv: readonly string[]): Parsed<Planned> {
+export function planRun(runbook: Runbook, name: string, argv: readonly string[]): Parsed<PlannedRun> {
   const command = runbook.commands.get(name);
   if (command !== undefined) return planOfCommand(runbook, command, argv);
   const pipeline = runbook.pipelines.get(name);
@@ -30,18 +30,18 @@ export function planOf(runbook: Runbook, name: string, argv: readonly string[]):
     return runbook.agents.has(name) ? planOfAgent(runbook, name, argv) : refused(unknownName(runbook, name));
   const given = parseCommandArgs({ name, args: pipelineArgs(pipeline) }, argv);
   if (!given.ok) return given;
-  return fitting({ plan: pipelinePlan(runbook, name), vars: withDefaults(pipeline, given.value), name });
+  return withinSizeLimit({ plan: pipelinePlan(runbook, name), vars: withDefaults(pipeline, given.value), name });
 }
 
 /** What `baton agent run NAME` starts. */
-export function agentPlanOf(runbook: Runbook, name: string): Parsed<AgentPlan> {
+export function planAgentRun(runbook: Runbook, name: string): Parsed<AgentPlan> {
   const agent = runbook.agents.get(name);
   if (agent === undefined) {
     const known = [...runbook.agents.keys()];
     const hint = didYouMean(name, known) ?? `There are: ${known.join(', ') || 'no agents'}.`;
     return refused(problem('runbook/unknown-agent', `there is no agent ${quote(name)}`, hint));
   }
-  const [variable] = variablesOfAgent(agent);
+  const [variable] = requiredVariables(agent);
   if (variable === undefined) return accepted(agent);
   const message = `agent ${name} needs \${var.${variable}}, which a run on its own does not have`;
   return refused(problem('runbook/missing-variable', message, 'Run it through a pipeline or a command that gives it.'));
@@ -60,18 +60,18 @@ export function workerPlans(runbook: Runbook): WorkerPlan[] {
   }));
 }
 
-function planOfAgent(runbook: Runbook, name: string, argv: readonly string[]): Parsed<Planned> {
+function planOfAgent(runbook: Runbook, name: string, argv: readonly string[]): Parsed<PlannedRun> {
   const given = parseCommandArgs({ name, args: NO_ARGS }, argv);
   if (!given.ok) return given;
-  const agent = agentPlanOf(runbook, name);
-  return agent.ok ? fitting({ plan: { kind: 'agent', agent: agent.value }, vars: {}, name }) : agent;
+  const agent = planAgentRun(runbook, name);
+  return agent.ok ? withinSizeLimit({ plan: { kind: 'agent', agent: agent.value }, vars: {}, name }) : agent;
 }
 
-function planOfCommand(runbook: Runbook, command: CommandDefinition, argv: readonly string[]): Parsed<Planned> {
+function planOfCommand(runbook: Runbook, command: CommandDefinition, argv: readonly string[]): Parsed<PlannedRun> {
   const { name, run } = command;
   const given = parseCommandArgs(command, argv);
   if (!given.ok) return given;
-  if (run.kind !== 'pipeline') return fitting({ plan: plainPlan(runbook, run), vars: given.value, name });
+  if (run.kind !== 'pipeline') return withinSizeLimit({ plan: plainPlan(runbook, run), vars: given.value, name });
   const rendered: Record<string, string> = {};
   for (const [variable, text] of Object.entries(run.vars)) {
     const value = renderTemplate(text, { vars: given.value }, { quote: 'none' });
@@ -80,7 +80,7 @@ function planOfCommand(runbook: Runbook, command: CommandDefinition, argv: reado
   }
   const pipeline = runbook.pipelines.get(run.pipeline);
   const vars = withDefaults(pipeline, { ...passedOn(pipeline, command, given.value), ...rendered });
-  return fitting({ plan: pipelinePlan(runbook, run.pipeline), vars, name: run.pipeline });
+  return withinSizeLimit({ plan: pipelinePlan(runbook, run.pipeline), vars, name: run.pipeline });
 }
 
 /** Arguments whose name is that of a variable of the pipeline need not be passed on by hand. */
@@ -89,7 +89,7 @@ function passedOn(
   { args }: CommandDefinition,
   given: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const shared = namesOf(args).filter((name) => Object.hasOwn(pipeline?.vars ?? {}, name));
+  const shared = argumentNames(args).filter((name) => Object.hasOwn(pipeline?.vars ?? {}, name));
   // What was left out on the command line does not hide the pipeline's default.
   return Object.fromEntries(
     shared
@@ -155,7 +155,7 @@ function known<T>(definitions: ReadonlyMap<string, T>, name: string): T {
   return found;
 }
 
-function fitting(planned: Planned): Parsed<Planned> {
+function withinSizeLimit(planned: PlannedRun): Parsed<PlannedRun> {
   const tooLarge = sizeProblem(planned.plan, planned.vars, planned.name);
   return tooLarge === undefined ? accepted(planned) : refused(tooLarge);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placeAt } from '../protocol/place.ts';
+import { textPositionAt } from '../protocol/place.ts';
 import { checkRunbook } from './check-runbook.ts';
 import { WRITTEN } from './render.cases.ts';
 
@@ -508,7 +508,9 @@ describe.each(WRITTEN)('in $syntax', ({ file, render }) => {
     const start = /["']/.test(text[at - 1] ?? '') && !text.startsWith('${', at) ? at - 1 : at;
     const checked = checkRunbook([{ path: file, text }]);
     const found = checked.ok ? [] : checked.problems.map((each) => ({ ...each, path: '' }));
-    expect(found).toEqual([{ code, message, path: '', ...placeAt(text, placeOfItem(text, start, code)), hint, file }]);
+    expect(found).toEqual([
+      { code, message, path: '', ...textPositionAt(text, placeOfItem(text, start, code)), hint, file },
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findProtectedPaths, matchesGlob, type ChangedFile, type Protection } from './protected-paths.ts';
+import { findProtectedPaths, matchesGlob, type ChangedFileTexts, type Protection } from './protected-paths.ts';
 
 const NONE: Protection = { patterns: [], inUse: [] };
 
@@ -7,7 +7,7 @@ function find(paths: readonly string[], protection: Partial<Protection> = {}): r
   return findProtectedPaths(paths.map((path) => ({ path })), { ...NONE, ...protection }); // prettier-ignore
 }
 
-function isFound(file: ChangedFile, protection: Partial<Protection> = {}): boolean {
+function isFound(file: ChangedFileTexts, protection: Partial<Protection> = {}): boolean {
   return findProtectedPaths([file], { ...NONE, ...protection }).length > 0;
 }
 

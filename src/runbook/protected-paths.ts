@@ -1,7 +1,7 @@
 import { isSamePart } from './same-part.ts';
 
 /** A file as a branch changed it; text is undefined on a side that does not have the file, or whose content is not text. */
-export interface ChangedFile {
+export interface ChangedFileTexts {
   readonly path: string;
   readonly before?: string | undefined;
   readonly after?: string | undefined;
@@ -36,10 +36,10 @@ export interface Protection {
 }
 
 /** The changed paths that are protected, in the order in which they were given. */
-export function findProtectedPaths(files: readonly ChangedFile[], protection: Protection): readonly string[] {
+export function findProtectedPaths(files: readonly ChangedFileTexts[], protection: Protection): readonly string[] {
   const patterns = [...DEFAULT_PROTECTED, ...protection.patterns];
   const always = alwaysOf(protection);
-  const isProtected = (file: ChangedFile): boolean =>
+  const isProtected = (file: ChangedFileTexts): boolean =>
     always.some((pattern) => matchesGlob(pattern, file.path) || isAbove(file.path, pattern)) ||
     isMatched(file, patterns);
   return files.filter(isProtected).map(({ path }) => path);
@@ -54,7 +54,7 @@ export function needsContent(path: string, { patterns }: Protection): boolean {
 }
 
 /** Whether a path is protected, or is a folder above one that is: a link there decides what is found below it. */
-export function isAround(path: string, protection: Protection): boolean {
+export function leadsToProtected(path: string, protection: Protection): boolean {
   const patterns = [...DEFAULT_PROTECTED, ...protection.patterns];
   const all = [...alwaysOf(protection), ...patterns.filter((pattern) => !pattern.startsWith('!'))];
   return (
@@ -72,7 +72,7 @@ function isAbove(path: string, pattern: string): boolean {
   return fold(pattern.replace(/^\//, '')).startsWith(`${fold(escapeGlob(path))}/`);
 }
 
-function isMatched(file: ChangedFile, patterns: readonly string[]): boolean {
+function isMatched(file: ChangedFileTexts, patterns: readonly string[]): boolean {
   let found = false;
   for (const pattern of patterns) {
     const isTakenAway = pattern.startsWith('!');
@@ -84,7 +84,7 @@ function isMatched(file: ChangedFile, patterns: readonly string[]): boolean {
   return found;
 }
 
-function isSame({ before, after, path }: ChangedFile, key: string): boolean {
+function isSame({ before, after, path }: ChangedFileTexts, key: string): boolean {
   return before !== undefined && after !== undefined && isSamePart(before, after, key, path);
 }
 

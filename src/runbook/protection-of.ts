@@ -2,11 +2,11 @@ import { posix } from 'node:path';
 import type { Prompts } from './gate-fields.ts';
 import type { Protection } from './protected-paths.ts';
 import type { Runbook } from './runbook.ts';
-import { reachOfWorkers } from './worker-agents.ts';
+import { findWorkerReach } from './worker-agents.ts';
 
 /** What a runbook protects: its own patterns, and the prompts and scripts of the repository that workers give to agents. */
-export function protectionOf(runbook: Runbook, prompts: Prompts): Protection {
-  const agents = [...reachOfWorkers(runbook).agents.values()];
+export function buildProtection(runbook: Runbook, prompts: Prompts): Protection {
+  const agents = [...findWorkerReach(runbook).agents.values()];
   const named = agents.flatMap(({ prompt_file: file = '', run }) => [file, SCRIPTED.exec(run)?.[1] ?? '']);
   const inUse = [...Object.keys(prompts), ...named]
     .filter((path) => path !== '' && !path.startsWith('baton:') && !path.includes('${'))

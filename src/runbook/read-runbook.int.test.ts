@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkPromptFiles } from './check-prompt-files.ts';
-import { readRunbook, readRunbookFiles, watchRunbook } from './read-runbook.ts';
+import { readRunbook, readRunbookFiles, createRunbookReader } from './read-runbook.ts';
 
 function project(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'baton-runbook-'));
@@ -79,7 +79,7 @@ describe('the runbook of a project', () => {
 describe('a runbook that is watched', () => {
   it('is read once while it stays as it is, and again when it changes', () => {
     const folder = project({ 'baton.toml': 'exit_protocol = true\n' });
-    const current = watchRunbook(folder);
+    const current = createRunbookReader(folder);
     const first = current();
     expect(current()).toBe(first);
     writeFileSync(join(folder, 'baton.toml'), 'exit_protocol = false\n');

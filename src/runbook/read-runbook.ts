@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { problem } from '../protocol/problem.ts';
 import { decodeUtf8 } from '../protocol/utf8.ts';
-import { examineRunbook, oversizedFile, type Examined } from './check-runbook.ts';
-import { ENDINGS } from './read-tree.ts';
+import { examineRunbook, oversizedFile, type ExaminedRunbook } from './check-runbook.ts';
+import { RUNBOOK_ENDINGS } from './read-tree.ts';
 import type { RunbookFile, RunbookProblem } from './runbook.ts';
 
-export interface ReadRunbook extends Examined {
+export interface ReadRunbook extends ExaminedRunbook {
   /** What was read, for whoever shows lines of it. */
   readonly files: readonly RunbookFile[];
 }
@@ -53,7 +53,7 @@ export function readRunbookFiles(projectDir: string, paths: readonly string[]): 
 /**
  * The runbook as it stands whenever it is asked for; read again only when a file has changed, appeared or gone.
  */
-export function watchRunbook(projectDir: string): () => ReadRunbook {
+export function createRunbookReader(projectDir: string): () => ReadRunbook {
   let seen: string | undefined;
   let current: ReadRunbook | undefined;
   return () => {
@@ -89,7 +89,7 @@ function listFolder(folder: string): string[] {
 }
 
 function isRunbookName(name: string): boolean {
-  return !name.startsWith('.') && !name.includes('/') && ENDINGS.some((ending) => name.endsWith(`.${ending}`));
+  return !name.startsWith('.') && !name.includes('/') && RUNBOOK_ENDINGS.some((ending) => name.endsWith(`.${ending}`));
 }
 
 function statOf(path: string): Stats | undefined {

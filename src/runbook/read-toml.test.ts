@@ -3,16 +3,16 @@ import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../../test/fuzz/arbitrary-of.ts';
 import type { Node } from '../protocol/node.ts';
-import { placeAt } from '../protocol/place.ts';
-import { readToml } from './read-toml.ts';
+import { textPositionAt } from '../protocol/place.ts';
+import { parseTomlTree } from './read-toml.ts';
 
 /** Every key and value with the line and column at which it stands. */
 function placesOf(text: string): Record<string, string> {
-  const read = readToml(text);
+  const read = parseTomlTree(text);
   if (!read.ok) throw new Error(read.unreadable.what);
   const found: Record<string, string> = {};
   const place = (at: number): string => {
-    const { line, column } = placeAt(text, at);
+    const { line, column } = textPositionAt(text, at);
     return `${line}:${column}`;
   };
   const visit = (node: Node, path: string): void => {
@@ -129,7 +129,7 @@ describe('places in TOML', () => {
     fc.assert(
       fc.property(fc.dictionary(key, tree, { maxKeys: 5, noNullPrototype: true }), (value) => {
         const text = stringify(value);
-        const read = readToml(text);
+        const read = parseTomlTree(text);
         expect(read.ok && dataOf(read.node)).toEqual(parse(text));
         // Each text and number stands where its place says.
         expect(read.ok ? scalarsOf(read.node).filter((node) => !isAtItsPlace(node, text)) : []).toEqual([]);
@@ -149,8 +149,8 @@ describe('what is not TOML', () => {
     ['a = 9223372036854775807', 1, 5],
     ['a.__proto__.b = 1', 1, 3],
   ])('%j is refused at its place', (text, line, column) => {
-    const read = readToml(text);
-    expect(read.ok ? 'ok' : placeAt(text, read.unreadable.at)).toEqual({ line, column });
+    const read = parseTomlTree(text);
+    expect(read.ok ? 'ok' : textPositionAt(text, read.unreadable.at)).toEqual({ line, column });
     expect(!read.ok && read.unreadable.code).toBe('invalid-toml');
   });
 
@@ -172,7 +172,7 @@ describe('what is not TOML', () => {
     ['equals signs', '='.repeat(200_000)],
   ])('takes linear time on many %s', (_, text) => {
     const start = performance.now();
-    readToml(text);
+    parseTomlTree(text);
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

@@ -1,13 +1,13 @@
 import { parse, TomlError } from 'smol-toml';
-import { LIMITS } from '../protocol/limits.ts';
-import type { Field, Node, Read, Unreadable } from '../protocol/node.ts';
+import { PROTOCOL_LIMITS } from '../protocol/limits.ts';
+import type { ObjectField, Node, ReadResult, Unreadable } from '../protocol/node.ts';
 import { quote } from '../protocol/quote.ts';
-import { locateToml, type TomlPlace } from './locate-toml.ts';
+import { locateToml, type TomlLocation } from './locate-toml.ts';
 
 /** TOML as the same tree that JSON and YAML become. The library reads it, and `locateToml` says where everything stood. */
-export function readToml(text: string): Read<Node> {
+export function parseTomlTree(text: string): ReadResult<Node> {
   try {
-    const value = parse(text, { maxDepth: LIMITS.nesting });
+    const value = parse(text, { maxDepth: PROTOCOL_LIMITS.nesting });
     return { ok: true, node: nodeOf(value, locateToml(text), text, 1) };
   } catch (error) {
     if (error instanceof Stopped) return { ok: false, unreadable: error.unreadable };
@@ -39,10 +39,14 @@ function offsetOf(text: string, line: number, column: number): number {
   return Math.min(start + column - 1, text.length);
 }
 
-function nodeOf(value: unknown, place: TomlPlace, text: string, depth: number): Node {
+function nodeOf(value: unknown, place: TomlLocation, text: string, depth: number): Node {
   const { at } = place;
-  if (depth > LIMITS.nesting) {
-    throw new Stopped(at, `nesting deeper than ${LIMITS.nesting} levels`, 'Flatten it: no runbook needs such depth.');
+  if (depth > PROTOCOL_LIMITS.nesting) {
+    throw new Stopped(
+      at,
+      `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`,
+      'Flatten it: no runbook needs such depth.',
+    );
   }
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw new Stopped(at, 'lone surrogate in a string', 'Use valid Unicode.');
@@ -64,8 +68,8 @@ function isTable(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof Date);
 }
 
-function fieldsOf(table: object, place: TomlPlace, text: string, depth: number): Map<string, Field> {
-  const fields = new Map<string, Field>();
+function fieldsOf(table: object, place: TomlLocation, text: string, depth: number): Map<string, ObjectField> {
+  const fields = new Map<string, ObjectField>();
   for (const [name, value] of Object.entries(table)) {
     const field = place.fields.get(name) ?? { keyAt: place.at, place };
     if (name === '__proto__') {

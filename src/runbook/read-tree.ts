@@ -1,7 +1,7 @@
-import type { Node, Read } from '../protocol/node.ts';
-import { readJson } from '../protocol/read-json.ts';
-import { readYaml } from '../protocol/read-yaml.ts';
-import { readToml } from './read-toml.ts';
+import type { Node, ReadResult } from '../protocol/node.ts';
+import { parseJsonTree } from '../protocol/read-json.ts';
+import { parseYamlTree } from '../protocol/read-yaml.ts';
+import { parseTomlTree } from './read-toml.ts';
 
 export const SYNTAXES = ['TOML', 'YAML', 'JSON'] as const;
 export type Syntax = (typeof SYNTAXES)[number];
@@ -9,15 +9,15 @@ export type Syntax = (typeof SYNTAXES)[number];
 const BY_ENDING: Readonly<Record<string, Syntax>> = { toml: 'TOML', yaml: 'YAML', yml: 'YAML', json: 'JSON' };
 
 /** The endings that a runbook may have. */
-export const ENDINGS: readonly string[] = Object.keys(BY_ENDING);
+export const RUNBOOK_ENDINGS: readonly string[] = Object.keys(BY_ENDING);
 
-const READERS: Readonly<Record<Syntax, (text: string) => Read<Node>>> = {
-  TOML: readToml,
-  YAML: readYaml,
-  JSON: readJson,
+const READERS: Readonly<Record<Syntax, (text: string) => ReadResult<Node>>> = {
+  TOML: parseTomlTree,
+  YAML: parseYamlTree,
+  JSON: parseJsonTree,
 };
 
-export function readTree(syntax: Syntax, text: string): Read<Node> {
+export function parseTree(syntax: Syntax, text: string): ReadResult<Node> {
   const read = READERS[syntax](text);
   // A file that says nothing is an empty runbook, however it is written.
   if (read.ok && read.node.kind === 'null') return { ok: true, node: EMPTY };

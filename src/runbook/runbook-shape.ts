@@ -3,12 +3,20 @@ import { PHASES } from '../protocol/phase.ts';
 import type { ObjectShape, Shape, ValueOf } from '../protocol/shape.ts';
 import { agentShape } from './agent-shape.ts';
 import { pricesShape } from './budget-shape.ts';
-import { command, count, definitions, duration, environmentPass, reference, runnable } from './fields.ts';
+import {
+  commandField,
+  countField,
+  definitionsField,
+  durationField,
+  environmentPassField,
+  referenceField,
+  runnableField,
+} from './fields.ts';
 import { githubShape } from './github-shape.ts';
 import { limitsShape } from './limits-shape.ts';
 import { pipelineShape } from './pipeline-shape.ts';
 import { rolesShape } from './roles-shape.ts';
-import { MERGE_METHODS, NOTIFICATIONS, WORKFLOW_MODES } from './runbook.ts';
+import { MERGE_METHODS, NOTIFICATION_KINDS, WORKFLOW_MODES } from './runbook.ts';
 import { workspaceShape } from './workspace-shape.ts';
 
 const commandShape = {
@@ -20,7 +28,7 @@ const commandShape = {
       optional: true,
       about: 'What it takes, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.',
     },
-    run: runnable,
+    run: runnableField,
   },
 } as const satisfies ObjectShape;
 
@@ -42,14 +50,14 @@ const workerShape = {
       of: { kind: 'choice', values: PHASES },
       about: `The phases it takes tasks in, of: ${PHASES.join(', ')}.`,
     },
-    roles: { kind: 'list', optional: true, min: 1, of: reference, about: 'The roles whose turn it must be.' },
-    run: runnable,
+    roles: { kind: 'list', optional: true, min: 1, of: referenceField, about: 'The roles whose turn it must be.' },
+    run: runnableField,
     workflow: {
       kind: 'flag',
       optional: true,
       about: 'true: only tasks of a workflow, when it is the turn of one of its roles.',
     },
-    concurrency: { ...count, optional: true, about: 'How many tasks at once; 1 where it is left out.' },
+    concurrency: { ...countField, optional: true, about: 'How many tasks at once; 1 where it is left out.' },
   },
 } as const satisfies ObjectShape;
 
@@ -66,9 +74,9 @@ const ciShape = {
         kind: 'object',
         fields: {
           name: { kind: 'text', notEmpty: true, about: 'The name of the check.' },
-          run: { ...command, optional: true, about: 'Its command; left out: a workflow of that name reports it.' },
-          timeout: { ...duration, optional: true, about: 'How long it may take, as in "10m".' },
-          env_pass: environmentPass,
+          run: { ...commandField, optional: true, about: 'Its command; left out: a workflow of that name reports it.' },
+          timeout: { ...durationField, optional: true, about: 'How long it may take, as in "10m".' },
+          env_pass: environmentPassField,
         },
       },
     },
@@ -131,9 +139,9 @@ const workflowShape = {
       optional: true,
       about: 'How much of it people want to see; autonomous where it is left out.',
     },
-    install: { ...command, optional: true, about: 'How `builtin:prep` installs what the project needs.' },
-    build: { ...command, optional: true, about: 'How it builds.' },
-    smoke: { ...command, optional: true, about: 'How it sees that what was built works.' },
+    install: { ...commandField, optional: true, about: 'How `builtin:prep` installs what the project needs.' },
+    build: { ...commandField, optional: true, about: 'How it builds.' },
+    smoke: { ...commandField, optional: true, about: 'How it sees that what was built works.' },
     validate: {
       kind: 'list',
       optional: true,
@@ -142,8 +150,8 @@ const workflowShape = {
         kind: 'object',
         fields: {
           name: { kind: 'text', notEmpty: true, about: 'As in `test`, `coverage`, `lint`, `type_check`, `security`.' },
-          run: { ...command, about: 'Its command.' },
-          timeout: { ...duration, optional: true, about: 'How long it may take, as in "10m".' },
+          run: { ...commandField, about: 'Its command.' },
+          timeout: { ...durationField, optional: true, about: 'How long it may take, as in "10m".' },
         },
       },
     },
@@ -167,8 +175,8 @@ const notifyShape = {
     on: {
       kind: 'list',
       optional: true,
-      of: { kind: 'choice', values: NOTIFICATIONS },
-      about: `What they hear of, of: ${NOTIFICATIONS.join(', ')}; all where it is left out.`,
+      of: { kind: 'choice', values: NOTIFICATION_KINDS },
+      about: `What they hear of, of: ${NOTIFICATION_KINDS.join(', ')}; all where it is left out.`,
     },
   },
 } as const satisfies Shape;
@@ -186,11 +194,11 @@ export const runbookShape = {
       expected: 'postgres://…',
       about: 'Where the ledger is kept, where that is not the state folder: postgres://….',
     },
-    env_pass: environmentPass,
-    agents: definitions(agentShape, 'The agents, by name.'),
-    pipelines: definitions(pipelineShape, 'The pipelines, by name.'),
-    commands: definitions(commandShape, 'What `baton run NAME` starts, by name.'),
-    workers: definitions(workerShape, 'What claims tasks by itself, by name.'),
+    env_pass: environmentPassField,
+    agents: definitionsField(agentShape, 'The agents, by name.'),
+    pipelines: definitionsField(pipelineShape, 'The pipelines, by name.'),
+    commands: definitionsField(commandShape, 'What `baton run NAME` starts, by name.'),
+    workers: definitionsField(workerShape, 'What claims tasks by itself, by name.'),
     ci: ciShape,
     merge: mergeShape,
     git: gitShape,
@@ -210,4 +218,4 @@ export const runbookSchema = jsonSchemaOf('Runbook', runbookShape);
 
 export type AgentValue = ValueOf<typeof agentShape>;
 export type PipelineValue = ValueOf<typeof pipelineShape>;
-export type RunnableValue = ValueOf<typeof runnable>;
+export type RunnableValue = ValueOf<typeof runnableField>;

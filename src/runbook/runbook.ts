@@ -27,12 +27,12 @@ export interface Runbook {
     /** Patterns that add to the built-in list of protected paths, or take something out of it. */
     readonly protected: readonly string[];
   };
-  readonly merge: Merge | undefined;
+  readonly merge: MergeSettings | undefined;
   readonly git: {
     /** The git filters that an operator allowed, by name. */
     readonly filters: readonly string[];
   };
-  readonly github: Github;
+  readonly github: PullRequestSettings;
   /** The built-in roles and edges, and what `roles` adds to them and takes away. */
   readonly workflow: Workflow;
   /** An agent may approve what it worked on, in another session. */
@@ -40,7 +40,7 @@ export interface Runbook {
   readonly mode: (typeof WORKFLOW_MODES)[number];
   /** What the built-in roles run. */
   readonly workflowCommands: WorkflowCommands;
-  readonly notify: Notify;
+  readonly notify: NotificationSettings;
   readonly workspace: WorkspaceSettings;
   readonly limits: RunLimits;
   /** For clients that name no price. */
@@ -86,14 +86,14 @@ export interface WorkflowCommands {
 
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
 
-export interface Merge {
+export interface MergeSettings {
   readonly method: (typeof MERGE_METHODS)[number];
   /** The branch; undefined: the repository's main one. */
   readonly into: string | undefined;
 }
 
 /** Pull requests. */
-export interface Github {
+export interface PullRequestSettings {
   /** Undefined: where there is a remote at GitHub, and `gh`. */
   readonly pullRequests: boolean | undefined;
   readonly repository: string | undefined;
@@ -104,13 +104,13 @@ export interface Github {
 /** A person is asked never, at four places, or at every stage. */
 export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 
-export const NOTIFICATIONS = ['attention', 'warning', 'done', 'failed'] as const;
+export const NOTIFICATION_KINDS = ['attention', 'warning', 'done', 'failed'] as const;
 
-export interface Notify {
+export interface NotificationSettings {
   readonly desktop: boolean;
   readonly terminal: boolean;
   readonly webhook: string | undefined;
-  readonly on: readonly (typeof NOTIFICATIONS)[number][];
+  readonly on: readonly (typeof NOTIFICATION_KINDS)[number][];
 }
 
 /** How a worktree is made, and what it needs besides what git has. */

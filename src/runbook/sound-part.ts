@@ -3,7 +3,7 @@ import { NAMED_SECTIONS } from './subject.ts';
 import type { RunbookValue } from './runbook-shape.ts';
 
 /** The definitions that nothing was found against: the rules can rely on their form. */
-export function soundPart(value: RunbookValue, findings: readonly Finding[]): RunbookValue {
+export function withoutFaultyDefinitions(value: RunbookValue, findings: readonly Finding[]): RunbookValue {
   if (findings.length === 0) return value;
   const paths = findings.map(({ path }) => path);
   const isSound = (path: string): boolean => !paths.some((found) => isWithin(found, path));

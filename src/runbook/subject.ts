@@ -1,5 +1,5 @@
 import type { Finding } from '../protocol/finding.ts';
-import type { Field, Node, ObjectNode } from '../protocol/node.ts';
+import type { ObjectField, Node, ObjectNode } from '../protocol/node.ts';
 import { didYouMean } from '../protocol/suggest.ts';
 import type { RunbookFile } from './runbook.ts';
 import type { RunbookValue } from './runbook-shape.ts';
@@ -11,7 +11,7 @@ export const NAMED_SECTIONS = ['agents', 'pipelines', 'commands', 'workers'] as 
 export type NamedSection = (typeof NAMED_SECTIONS)[number];
 
 /** What the rules look at, and where they say what they found. */
-export class Subject {
+export class RunbookSubject {
   /** Only definitions of the right form. */
   readonly value: RunbookValue;
   readonly findings: Finding[] = [];
@@ -71,8 +71,8 @@ export class Subject {
     return start;
   }
 
-  #find(path: Path): Field {
-    let found: Field = { at: this.#root.at, value: this.#root };
+  #find(path: Path): ObjectField {
+    let found: ObjectField = { at: this.#root.at, value: this.#root };
     for (const part of path) {
       const next = childOf(found.value, part);
       if (next === undefined) return found;
@@ -82,7 +82,7 @@ export class Subject {
   }
 }
 
-function childOf(node: Node, part: string | number): Field | undefined {
+function childOf(node: Node, part: string | number): ObjectField | undefined {
   if (node.kind === 'object') return node.fields.get(String(part));
   if (node.kind !== 'list' || typeof part !== 'number') return undefined;
   const item = node.items[part];

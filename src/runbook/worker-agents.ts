@@ -17,7 +17,7 @@ export function isJudgingRole(role: string): boolean {
   return !WORKING_ROLES.has(role);
 }
 
-export function reachOfWorkers(runbook: Runbook): WorkerReach {
+export function findWorkerReach(runbook: Runbook): WorkerReach {
   const all = withLibrary(runbook);
   const agents = new Map<string, AgentPlan>();
   const pipelines = new Map<string, PipelinePlan>();

@@ -5,7 +5,7 @@ import type { PromptSource } from './collect-prompts.ts';
 import { RUNBOOK_LIMITS } from './limits.ts';
 
 /** The prompt files of a project as they are on disk. */
-export function workingFiles(projectDir: string): PromptSource {
+export function openWorkingFiles(projectDir: string): PromptSource {
   const at = (path: string): string => (isAbsolute(path) ? path : join(projectDir, path));
   return {
     read: (path) => Promise.resolve(readText(at(path))),

@@ -1,5 +1,5 @@
 import type { Shape } from '../protocol/shape.ts';
-import { command, duration } from './fields.ts';
+import { commandField, durationField } from './fields.ts';
 
 const paths = (about: string) =>
   ({
@@ -29,7 +29,7 @@ export const workspaceShape = {
     },
     copy: paths('Files and folders that git ignores, copied from the repository into each new worktree.'),
     link: paths('The same as links: all worktrees share what the repository has.'),
-    setup: { ...command, optional: true, about: 'Run once in each new worktree, before the first session.' },
-    setup_timeout: { ...duration, optional: true, about: 'How long that may take; 10m.' },
+    setup: { ...commandField, optional: true, about: 'Run once in each new worktree, before the first session.' },
+    setup_timeout: { ...durationField, optional: true, about: 'How long that may take; 10m.' },
   },
 } as const satisfies Shape;

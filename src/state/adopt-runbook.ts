@@ -1,8 +1,8 @@
-import { adoptionInForce } from './adoption.ts';
+import { findAdoption } from './adoption.ts';
 import { event, type Event, type EventOf } from './event.ts';
 import { decided, type Outcome } from './outcome.ts';
 import type { Decision } from './runs/decision.ts';
-import { firstOf } from './runs/last-of.ts';
+import { excerptStart } from './runs/last-of.ts';
 import type { State } from './state.ts';
 
 /** The content is kept as a blob before it is adopted. */
@@ -10,12 +10,12 @@ export type AdoptRunbook = Pick<EventOf<'RunbookAdopted'>['data'], 'sha256' | 'c
 
 /** From now on this runbook is in force. What was asked about another one is withdrawn. */
 export function decideAdoptRunbook(state: State, command: AdoptRunbook): Outcome<{ readonly adopted: boolean }> {
-  if (adoptionInForce(state)?.sha256 === command.sha256) return decided([], { adopted: false });
-  return decided([...withdrawOthers(state, null), adoptionOf(state, command)], { adopted: true });
+  if (findAdoption(state)?.sha256 === command.sha256) return decided([], { adopted: false });
+  return decided([...withdrawOthers(state, null), runbookAdoptedEvent(state, command)], { adopted: true });
 }
 
-export function adoptionOf(state: State, { sha256, ...rest }: AdoptRunbook): Event {
-  const previous = adoptionInForce(state)?.sha256 ?? null;
+export function runbookAdoptedEvent(state: State, { sha256, ...rest }: AdoptRunbook): Event {
+  const previous = findAdoption(state)?.sha256 ?? null;
   return event('RunbookAdopted', { sha256, runbook_blob: `sha256:${sha256}`, previous, ...rest });
 }
 
@@ -45,7 +45,7 @@ export function decideAskAdoption(state: State, command: AskAdoption): Outcome<n
         decision_id: decisionId,
         source: 'integrity',
         title: `The runbook of the main branch (${short}) loosens the rules in force`,
-        context: firstOf(
+        context: excerptStart(
           `The rules in force stay as they are until you answer. Open workflows keep the rules they were started with.\n${differences}`,
         ),
         options: [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adoptionInForce } from './adoption.ts';
+import { findAdoption } from './adoption.ts';
 import { decide } from './decide.ts';
 import type { Event } from './event.ts';
 import type { Rules } from './rules.ts';
@@ -79,7 +79,7 @@ describe('a runbook of the main branch that loosens', () => {
   it('is asked about once, and not adopted', () => {
     const { state } = play(adopt(STRICT), askAdoption(LAX), askAdoption(LAX, { decisionId: 'again' }));
     expect(open(state)).toMatchObject([{ source: 'integrity', adopts: { sha256: LAX } }]);
-    expect(adoptionInForce(state)?.sha256).toBe(STRICT);
+    expect(findAdoption(state)?.sha256).toBe(STRICT);
     expect(open(state)[0]?.options.find(({ recommended }) => recommended)?.action).toBe('deny');
   });
 

@@ -1,4 +1,4 @@
-import type { EventOf, Recorded } from './event.ts';
+import type { EventOf, RecordedEvent } from './event.ts';
 
 /** The runbook that a project goes by: everything with a gate or a merge, whatever its working file says meanwhile. */
 export interface Adoption {
@@ -10,18 +10,21 @@ export interface Adoption {
 }
 
 /** The part of the state that says which runbook is in force. */
-export interface Adopting {
+export interface AdoptionState {
   readonly adopted: Map<string, Adoption>;
 }
 
 const IN_FORCE = 'in-force';
 
 /** Undefined before the first adoption. */
-export function adoptionInForce({ adopted }: Adopting): Adoption | undefined {
+export function findAdoption({ adopted }: AdoptionState): Adoption | undefined {
   return adopted.get(IN_FORCE);
 }
 
-export function adopt({ adopted }: Adopting, { data, at }: EventOf<'RunbookAdopted'> & Pick<Recorded, 'at'>): void {
+export function evolveAdoption(
+  { adopted }: AdoptionState,
+  { data, at }: EventOf<'RunbookAdopted'> & Pick<RecordedEvent, 'at'>,
+): void {
   const { sha256, commit, committed, by } = data;
   adopted.set(IN_FORCE, { sha256, commit, committed, by, at });
 }
@@ -30,7 +33,7 @@ export function adopt({ adopted }: Adopting, { data, at }: EventOf<'RunbookAdopt
 export function runbooksInUse({
   adopted,
   tasks,
-}: Adopting & { readonly tasks: ReadonlyMap<string, Pinned> }): ReadonlySet<string> {
+}: AdoptionState & { readonly tasks: ReadonlyMap<string, PinnedRunbook> }): ReadonlySet<string> {
   const found = new Set<string>();
   const inForce = adopted.get(IN_FORCE);
   if (inForce !== undefined) found.add(inForce.sha256);
@@ -39,6 +42,6 @@ export function runbooksInUse({
   return found;
 }
 
-interface Pinned {
+interface PinnedRunbook {
   readonly flow: { readonly runbook: string | null };
 }

@@ -1,5 +1,5 @@
-import { actorOf, requireClaim, type Caller } from './caller.ts';
-import { noSuchTask } from './create-task.ts';
+import { actorOf, checkClaim, type Caller } from './caller.ts';
+import { refuseUnknownTask } from './create-task.ts';
 import { event } from './event.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import type { State } from './state.ts';
@@ -18,10 +18,10 @@ export function decideStartAudit(
   if (state.openAudits.has(auditId))
     return refusal('audit-exists', `audit session ${auditId} is open already`, 'Go on with it, or choose another id.');
   const task = taskId === null ? undefined : state.tasks.get(taskId);
-  if (taskId !== null && task === undefined) return noSuchTask(taskId);
+  if (taskId !== null && task === undefined) return refuseUnknownTask(taskId);
   if (caller.kind === 'session') {
     const own = task ?? state.tasks.get(caller.taskId);
-    const held = own === undefined ? noSuchTask(caller.taskId) : requireClaim(own, caller);
+    const held = own === undefined ? refuseUnknownTask(caller.taskId) : checkClaim(own, caller);
     if (!held.ok) return held;
   }
   return decided([event('AuditSessionStarted', { audit_id: auditId, task_id: taskId })], { auditId });

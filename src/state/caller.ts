@@ -27,10 +27,10 @@ export function actorOf(caller: Caller): string {
   return `${caller.kind === 'system' ? 'system' : 'operator'}:${caller.name}`;
 }
 
-type Held = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly refusal: Refusal };
+type ClaimCheck = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly refusal: Refusal };
 
 /** The live claim that a session writes under, or why it has none. Every write of a session passes here. */
-export function requireClaim(task: Task, caller: Caller & { kind: 'session' }): Held {
+export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): ClaimCheck {
   if (caller.taskId !== task.id) {
     return refusal(
       'wrong-task',
@@ -40,7 +40,7 @@ export function requireClaim(task: Task, caller: Caller & { kind: 'session' }): 
   }
   if (caller.epoch < task.epoch) {
     const hint = 'Somebody else has had the task since. Stop, and keep your work on your branch.';
-    return staleClaim(caller.epoch, task.epoch, hint);
+    return refuseStaleClaim(caller.epoch, task.epoch, hint);
   }
   const { claim } = task;
   if (claim !== null && claim.sessionId === caller.sessionId) return { ok: true, claim };
@@ -52,6 +52,6 @@ export function requireClaim(task: Task, caller: Caller & { kind: 'session' }): 
   return refusal('claim-ended', `the claim on ${task.id} has ended: ${how}`, hint);
 }
 
-export function staleClaim(epoch: number, newest: number, hint: string): ReturnType<typeof refusal> {
+export function refuseStaleClaim(epoch: number, newest: number, hint: string): ReturnType<typeof refusal> {
   return refusal('stale-claim', `stale claim: epoch ${epoch} < ${newest}`, hint);
 }

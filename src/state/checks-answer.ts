@@ -1,12 +1,12 @@
-import { event, type EventOf, type Recorded } from './event.ts';
+import { event, type EventOf, type RecordedEvent } from './event.ts';
 import { decided, type Outcome } from './outcome.ts';
 
 /** What operators answered about the project itself, once each. */
-export interface Answers {
-  readonly answers: Map<string, Answered>;
+export interface ProjectAnswers {
+  readonly answers: Map<string, ProjectAnswer>;
 }
 
-export interface Answered {
+export interface ProjectAnswer {
   readonly by: string;
   readonly at: string;
 }
@@ -14,7 +14,7 @@ export interface Answered {
 const NO_CHECKS = 'no-checks';
 
 /** The answer that nothing is checked before a merge; undefined if it was not given. It counts while the runbook does not set `ci.required`. */
-export function findChecksDeclined({ answers }: Answers): Answered | undefined {
+export function findChecksDeclined({ answers }: ProjectAnswers): ProjectAnswer | undefined {
   return answers.get(NO_CHECKS);
 }
 
@@ -23,13 +23,13 @@ export interface DeclineChecks {
 }
 
 /** Records the answer once. */
-export function decideDeclineChecks(state: Answers, { by }: DeclineChecks): Outcome<null> {
+export function decideDeclineChecks(state: ProjectAnswers, { by }: DeclineChecks): Outcome<null> {
   return decided(findChecksDeclined(state) === undefined ? [event('ChecksDeclined', { by })] : [], null);
 }
 
-export function declineChecks(
-  { answers }: Answers,
-  { data, at }: EventOf<'ChecksDeclined'> & Pick<Recorded, 'at'>,
+export function evolveChecksDeclined(
+  { answers }: ProjectAnswers,
+  { data, at }: EventOf<'ChecksDeclined'> & Pick<RecordedEvent, 'at'>,
 ): void {
   answers.set(NO_CHECKS, { by: data.by, at });
 }

@@ -1,9 +1,9 @@
-import { noSuchTask } from './create-task.ts';
-import { moveTo } from './end-claim.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { phaseMovedEvent } from './end-claim.ts';
 import type { Requirement } from './event.ts';
 import { event } from './event.ts';
-import { JUDGED } from './judged-phase.ts';
-import { requireJudge } from './judging.ts';
+import { JUDGED_PHASES } from './judged-phase.ts';
+import { checkMayJudge } from './judging.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import { agentPrincipal } from './principal.ts';
 import { rulesFor, type Rules } from './rules.ts';
@@ -27,17 +27,17 @@ export interface ClaimTask {
 export function decideClaimTask(state: State, command: ClaimTask, rules: Rules): Outcome<{ readonly epoch: number }> {
   const { sessionId, holder, role = null, requires = [], principal = agentPrincipal(holder) } = command;
   const task = state.tasks.get(command.id);
-  if (task === undefined) return noSuchTask(command.id);
+  if (task === undefined) return refuseUnknownTask(command.id);
   if (state.sessions.has(sessionId))
     return refusal('session-exists', `session ${sessionId} has had its claim`, 'Begin a new session for a new claim.');
   const isClosing = isClosable(task) && role === task.nextRole;
-  const obstacle = isClosing ? undefined : findObstacle(state, task, rules);
+  const obstacle = isClosing ? undefined : findClaimObstacle(state, task, rules);
   if (obstacle !== undefined) return refusal(obstacle.code, obstacle.message, 'Find another: baton task next');
   if (role !== null && task.nextRole !== null && role !== task.nextRole) {
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
     return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
   }
-  const mayJudge = JUDGED.has(task.phase) ? requireJudge(state, task, principal, rules) : decided([], null);
+  const mayJudge = JUDGED_PHASES.has(task.phase) ? checkMayJudge(state, task, principal, rules) : decided([], null);
   if (!mayJudge.ok) return mayJudge;
   const epoch = task.epoch + 1;
   const process = command.process === undefined ? {} : { process: command.process };
@@ -45,7 +45,7 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
   const claimed = event('TaskClaimed', claim);
   const inReview =
     task.phase === 'READY_FOR_REVIEW'
-      ? [moveTo(task, 'REVIEW', { cause: 'review-began', reason: 'claimed for review' })]
+      ? [phaseMovedEvent(task, 'REVIEW', { cause: 'review-began', reason: 'claimed for review' })]
       : [];
   return decided([claimed, ...inReview], { epoch });
 }
@@ -66,7 +66,7 @@ function isFree({ claim, flow }: Task): boolean {
 }
 
 /** Why nobody can claim this task now; undefined where somebody can. */
-export function findObstacle(
+export function findClaimObstacle(
   state: State,
   task: Task,
   rules: Rules,

@@ -13,11 +13,11 @@ import { decideClaimTask, type ClaimTask } from './claim-task.ts';
 import { decideCompleteTask } from './complete-task.ts';
 import { decideAddDependency, decideCreateTask, type AddDependency, type CreateTask } from './create-task.ts';
 import { decideExpireClaim, decideReleaseClaim, type ExpireClaim, type ReleaseClaim } from './end-claim.ts';
-import { requireLiveSession } from './ended-session.ts';
+import { checkSessionIsLive } from './ended-session.ts';
 import { decideExitSession, type ExitSession } from './exit-session.ts';
-import { decideKeptMessage } from './kept-message.ts';
+import { decideOutboxMessage } from './kept-message.ts';
 import { decideMeasureSession, type MeasureSession } from './measure-session.ts';
-import { decideSeeMain, type SeeMain } from './main/see-main.ts';
+import { decideObserveMain, type ObserveMain } from './main/see-main.ts';
 import { decideOperateTask, type OperateTask } from './operate-task.ts';
 import { refusal, type Outcome } from './outcome.ts';
 import { agentPrincipal, principalOf } from './principal.ts';
@@ -108,7 +108,7 @@ export type Command =
   | { readonly kind: 'prepare-merge'; readonly command: PrepareMerge }
   | { readonly kind: 'measure-protected'; readonly command: MeasureProtected }
   | { readonly kind: 'finish-merge'; readonly command: FinishMerge }
-  | { readonly kind: 'see-main'; readonly command: SeeMain }
+  | { readonly kind: 'see-main'; readonly command: ObserveMain }
   | { readonly kind: 'publish-pull'; readonly command: pulls.PublishPull }
   | { readonly kind: 'fail-pull'; readonly command: pulls.FailPull }
   | { readonly kind: 'close-pull'; readonly command: pulls.ClosePull }
@@ -187,9 +187,9 @@ export function decide(state: State, command: Command, caller: Caller, given: Ru
   }
   const rules = rulesInForce(state, given);
   if (caller.kind === 'session') {
-    const kept = decideKeptMessage(state, caller, (then) => decideAllowed(then, command, caller, rules));
+    const kept = decideOutboxMessage(state, caller, (then) => decideAllowed(then, command, caller, rules));
     if (kept !== undefined) return kept;
-    const live = requireLiveSession(state, kind, caller);
+    const live = checkSessionIsLive(state, kind, caller);
     if (!live.ok) return live;
   }
   return decideAllowed(state, command, caller, rules);
@@ -284,7 +284,7 @@ function decideAllowed(state: State, { kind, command }: Command, caller: Caller,
     case 'prepare-merge':
       return decidePrepareMerge(state, command, rules);
     case 'see-main':
-      return decideSeeMain(state, command);
+      return decideObserveMain(state, command);
     case 'publish-pull':
       return pulls.decidePublishPull(state, command, rules);
     case 'fail-pull':

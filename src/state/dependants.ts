@@ -6,11 +6,11 @@ export type Dependants = readonly (readonly string[])[];
 
 const CHUNK = 256;
 
-interface Waiting {
+interface DependencyMap {
   readonly dependants: Map<string, Dependants>;
 }
 
-export function addDependant({ dependants }: Waiting, before: string, taskId: string): void {
+export function addDependant({ dependants }: DependencyMap, before: string, taskId: string): void {
   const chunks = dependants.get(before) ?? [];
   const last = chunks.at(-1) ?? [];
   const more = last.length < CHUNK ? [...chunks.slice(0, -1), [...last, taskId]] : [...chunks, [taskId]];
@@ -18,6 +18,6 @@ export function addDependant({ dependants }: Waiting, before: string, taskId: st
 }
 
 /** The oldest edge first. */
-export function* dependantsOf({ dependants }: Waiting, id: string): Generator<string> {
+export function* dependantsOf({ dependants }: DependencyMap, id: string): Generator<string> {
   for (const chunk of dependants.get(id) ?? []) yield* chunk;
 }

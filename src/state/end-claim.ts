@@ -1,6 +1,6 @@
 import type { Phase } from '../protocol/phase.ts';
-import { requireClaim, staleClaim, type Caller } from './caller.ts';
-import { noSuchTask } from './create-task.ts';
+import { checkClaim, refuseStaleClaim, type Caller } from './caller.ts';
+import { refuseUnknownTask } from './create-task.ts';
 import type { Event, EventOf, HowClaimEnded } from './event.ts';
 import { CLAIM_ENDS, event } from './event.ts';
 import type { MoveCause } from './move-cause.ts';
@@ -25,21 +25,23 @@ export interface ExpireClaim {
 export function decideReleaseClaim(state: State, command: ReleaseClaim, caller: Caller): Outcome<null> {
   const { id, epoch, reason } = command;
   const task = state.tasks.get(id);
-  if (task === undefined) return noSuchTask(id);
+  if (task === undefined) return refuseUnknownTask(id);
   if (caller.kind !== 'session')
-    return endNewest(task, epoch ?? task.epoch, 'revoked', reason ?? 'revoked by an operator');
-  const held = requireClaim(task, caller);
+    return endNewestClaim(task, epoch ?? task.epoch, 'revoked', reason ?? 'revoked by an operator');
+  const held = checkClaim(task, caller);
   return held.ok ? decided(abandonClaim(task, held.claim, 'released', reason ?? null), null) : held;
 }
 
 /** Its time has run out. Whoever finds out names the epoch they saw: a newer claim is none of their business. */
 export function decideExpireClaim(state: State, { id, epoch, reason }: ExpireClaim): Outcome<null> {
   const task = state.tasks.get(id);
-  return task === undefined ? noSuchTask(id) : endNewest(task, epoch, 'expired', reason ?? 'not renewed in time');
+  return task === undefined
+    ? refuseUnknownTask(id)
+    : endNewestClaim(task, epoch, 'expired', reason ?? 'not renewed in time');
 }
 
-function endNewest(task: Task, epoch: number, how: HowClaimEnded, reason: string): Outcome<null> {
-  if (epoch < task.epoch) return staleClaim(epoch, task.epoch, `See it: baton task show ${task.id}`);
+function endNewestClaim(task: Task, epoch: number, how: HowClaimEnded, reason: string): Outcome<null> {
+  if (epoch < task.epoch) return refuseStaleClaim(epoch, task.epoch, `See it: baton task show ${task.id}`);
   const { claim } = task;
   if (claim?.epoch === epoch) return decided(abandonClaim(task, claim, how, reason), null);
   const message =
@@ -60,21 +62,24 @@ export function abandonClaim(task: Task, claim: Claim, how: HowClaimEnded, reaso
   const ended = endClaim(task, claim, how, reason);
   const isOpenReview = task.phase === 'REVIEW' && claim.from === 'READY_FOR_REVIEW';
   return isOpenReview
-    ? [...ended, moveTo(task, 'READY_FOR_REVIEW', { cause: 'review-ended', reason: `the review ended: ${how}` })]
+    ? [
+        ...ended,
+        phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'review-ended', reason: `the review ended: ${how}` }),
+      ]
     : ended;
 }
 
 /** Why a task is moved: the cause for the rules, the reason for people. */
-export interface Why {
+export interface MoveReason {
   readonly cause: Exclude<MoveCause, 'unrecorded'>;
   readonly reason: string;
 }
 
 /** A change of phase. The next role stays as it is unless one is named. */
-export function moveTo(
+export function phaseMovedEvent(
   task: Task,
   to: Phase,
-  { cause, reason }: Why,
+  { cause, reason }: MoveReason,
   nextRole: string | null = task.nextRole,
 ): EventOf<'PhaseMoved'> {
   return event('PhaseMoved', { task_id: task.id, from: task.phase, to, next_role: nextRole, cause, reason });

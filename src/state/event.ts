@@ -130,16 +130,16 @@ export interface EventOf<T extends EventType> {
 }
 
 /** What was recorded, with the part of its envelope that the fold looks at. */
-export type Recorded = Event & {
+export type RecordedEvent = Event & {
   readonly seq: number;
   readonly at: string;
   readonly actor: string;
   /** The command that this entry, and those recorded with it, have settled. */
-  readonly settles?: Settles;
+  readonly settles?: SettledRequest;
 };
 
 /** A client that heard no answer sends its command again, with the same key. */
-export interface Settles {
+export interface SettledRequest {
   readonly key: string;
   readonly answer: unknown;
 }

@@ -1,5 +1,5 @@
 import type { Phase } from '../protocol/phase.ts';
-import type { Event, EventOf, HowClaimEnded, Recorded } from './event.ts';
+import type { Event, EventOf, HowClaimEnded, RecordedEvent } from './event.ts';
 import { CLAIM_ENDS } from './event.ts';
 import type { MoveCause } from './move-cause.ts';
 import { isCancelled, type Claim, type Task } from './task.ts';
@@ -11,7 +11,7 @@ const KEPT_ENDINGS = 20;
 const KEPT_RECORDS = 100;
 
 /** What is only tried out has no actor. */
-type Envelope = Pick<Recorded, 'seq' | 'at'> & Partial<Pick<Recorded, 'actor'>>;
+type Envelope = Pick<RecordedEvent, 'seq' | 'at'> & Partial<Pick<RecordedEvent, 'actor'>>;
 
 export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
   return {
@@ -59,14 +59,14 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
     case 'TaskClaimed':
       return claimed(task, recorded);
     case 'PhaseMoved':
-      return moved(task, recorded);
+      return evolvePhase(task, recorded);
     case 'ClaimCompleted':
     case 'ClaimBlocked':
     case 'ClaimFailed':
     case 'ClaimReleased':
     case 'ClaimExpired':
     case 'ClaimRevoked':
-      return ended(task, recorded);
+      return evolveClaimEnd(task, recorded);
     case 'TaskProgressed': {
       const { progress, notes } = recorded.data;
       return { ...task, progress: progress ?? task.progress, notes: notes ?? task.notes };
@@ -80,7 +80,7 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
       // The work begins again: what lies before this entry counts no more, and the task is `todo` where it stands.
       return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null, lapsed: null };
     case 'ClaimRestored':
-      return restored(task);
+      return evolveClaimRestored(task);
     case 'TaskHeld':
     case 'MergeRequested':
       return task.lapsed === null ? task : { ...task, lapsed: null };
@@ -117,7 +117,7 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
   return { ...task, epoch: data.epoch, claim, lapsed: null };
 }
 
-function moved(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
+function evolvePhase(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   const { from, to, cause, reason } = data;
   // Blocked once more, it still returns to where it was before the first time; and what was cancelled stays cancelled, with its reason.
   const blocked =
@@ -146,13 +146,14 @@ const HOW = new Map(Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how a
 /** The moves that belong to the end of a claim. Any other move of the task is news that a lapsed claim has no part in. */
 const LEFT_BY_LAPSE: ReadonlySet<MoveCause> = new Set(['run-ended', 'review-ended', 'claim-restored']);
 
-function ended(
+function evolveClaimEnd(
   task: Task,
   { type, data, at, actor }: { [T in ClaimEndType]: EventOf<T> }[ClaimEndType] & Envelope,
 ): Task {
   const how = HOW.get(type) ?? 'revoked';
   const { claim, phase, nextRole } = task;
-  const lapsed = claim !== null && isLapse(how, actor) ? { claim: asHeld(claim), phase, nextRole, at } : null;
+  const lapsed =
+    claim !== null && isLapse(how, actor) ? { claim: withDroppedHandoff(claim), phase, nextRole, at } : null;
   const ending = {
     epoch: data.epoch,
     sessionId: data.session_id,
@@ -172,11 +173,11 @@ function isLapse(how: HowClaimEnded, actor: string | undefined): boolean {
 }
 
 /** What a claim still held is dropped just before it ends. */
-function asHeld({ dropped, ...claim }: Claim): Claim {
+function withDroppedHandoff({ dropped, ...claim }: Claim): Claim {
   return { ...claim, handoff: claim.handoff ?? dropped ?? null };
 }
 
-function restored(task: Task): Task {
+function evolveClaimRestored(task: Task): Task {
   return task.lapsed === null ? task : { ...task, claim: task.lapsed.claim, lapsed: null };
 }
 

@@ -1,22 +1,22 @@
-import { agentSessionCompleted, type AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
+import { createAgentSessionCompleted, type AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { ExitSignal } from '../protocol/exit-signal-shape.ts';
 import { nextPhase, type ExitReason, type Phase } from '../protocol/phase.ts';
 import type { Caller } from './caller.ts';
-import { endClaim, moveTo } from './end-claim.ts';
+import { endClaim, phaseMovedEvent } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
 import { isApproval } from './judged-phase.ts';
-import { requireJudge, requireTurn } from './judging.ts';
+import { checkMayJudge, checkRoleTurn } from './judging.ts';
 import { decided, refusal, type Outcome, type Refusal } from './outcome.ts';
-import { findOwed, refuseMissing } from './owed.ts';
-import { requireJudgedHead } from './require-judged-head.ts';
+import { findMissingMessages, refuseMissing } from './owed.ts';
+import { checkJudgedHead } from './require-judged-head.ts';
 import type { Rules } from './rules.ts';
-import { whereTo } from './send-handoff.ts';
+import { handoffPhase } from './send-handoff.ts';
 import type { State } from './state.ts';
 import type { Claim, HeldHandoff, Task } from './task.ts';
-import { requestMerge, requireReviewed } from './workflow/merge.ts';
+import { requestMerge, checkIsReviewed } from './workflow/merge.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
-import { isMerged, needsCommit, requireGates, requireWriteback, type Cleared } from './writeback.ts';
+import { isMerged, needsCommit, checkGates, checkWriteback, type RuleCheck } from './writeback.ts';
 
 export interface ExitSession {
   readonly signal: ExitSignal;
@@ -44,7 +44,7 @@ export function decideExitSession(
 ): Outcome<ExitAnswer> {
   const { signal } = command;
   const session = caller.kind === 'session' ? state.sessions.get(caller.sessionId) : undefined;
-  if (session?.exit && isRepeat(session.exit, signal)) return decided([], answerOf(session.exit));
+  if (session?.exit && isSameSignal(session.exit, signal)) return decided([], answerOf(session.exit));
   const task = session === undefined ? undefined : state.tasks.get(session.taskId);
   const claim = task?.claim?.sessionId === session?.id ? task?.claim : undefined;
   if (session === undefined || task === undefined || !claim) {
@@ -60,13 +60,13 @@ export function decideExitSession(
   }
   const isByHand = !state.agents.has(session.id) && !state.pipelines.has(session.id);
   const owesRecord = command.committed || (isByHand && entersGate(task, claim, rules));
-  const missing = signal.exit_reason === 'completed' ? findOwed(task, claim, owesRecord) : [];
+  const missing = signal.exit_reason === 'completed' ? findMissingMessages(task, claim, owesRecord) : [];
   if (missing.length > 0) return refuseMissing(missing);
-  return end(state, task, claim, command, rules);
+  return endSession(state, task, claim, command, rules);
 }
 
 /** Equal after parsing. The version says how the signal was written, not what it says. */
-export function isRepeat(exit: AgentSessionCompleted, signal: ExitSignal): boolean {
+export function isSameSignal(exit: AgentSessionCompleted, signal: ExitSignal): boolean {
   return (
     exit.phase_completed === signal.phase_completed &&
     (exit.claimed_exit_reason ?? exit.exit_reason) === signal.exit_reason &&
@@ -86,29 +86,29 @@ function entersGate(task: Task, { handoff }: Claim, rules: Rules): boolean {
 }
 
 /** One transaction: the entry, the phase, the handoff, the end of the claim. */
-function end(state: State, task: Task, claim: Claim, command: ExitSession, rules: Rules): Outcome<ExitAnswer> {
+function endSession(state: State, task: Task, claim: Claim, command: ExitSession, rules: Rules): Outcome<ExitAnswer> {
   const { signal, eventId, at } = command;
   const failure = signal.exit_reason === 'completed' ? findFailure(claim, command) : undefined;
   const exit_reason = failure === undefined ? signal.exit_reason : 'error';
   const handoff = exit_reason === 'completed' ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
-  const judge = isApproval(task.phase, to) ? requireApprover(state, task, claim, rules) : decided([], null);
+  const judge = isApproval(task.phase, to) ? checkExitApprover(state, task, claim, rules) : decided([], null);
   const seen = measuredEvent(task, claim, command);
   if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules)) {
-    const reviewed = judge.ok ? requireReviewed(task, claim.principal) : judge;
+    const reviewed = judge.ok ? checkIsReviewed(task, claim.principal) : judge;
     const asked = reviewed.ok ? askForMerge(task, claim, command, rules, seen) : reviewed;
     // Without an approval that names a commit, the one that came up for the merge counts.
-    const same = asked.ok ? requireJudgedHead(task, 'READY_FOR_MERGE', command.measured?.head) : asked;
+    const same = asked.ok ? checkJudgedHead(task, 'READY_FOR_MERGE', command.measured?.head) : asked;
     return same.ok ? asked : same;
   }
-  const judged = requireJudgedHead(task, to, command.measured?.head);
+  const judged = checkJudgedHead(task, to, command.measured?.head);
   if (!judged.ok) return judged;
-  const closed = to === null ? undefined : findClosedWay(task, claim, to, rules);
+  const closed = to === null ? undefined : findClosedGate(task, claim, to, rules);
   if (closed) return { ok: false, refusal: closed };
   if (!judge.ok) return judge;
   const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };
   const completed: AgentSessionCompleted = {
-    ...agentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, { ...signal, exit_reason }, facts),
+    ...createAgentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, { ...signal, exit_reason }, facts),
     ...(failure === undefined ? {} : { claimed_exit_reason: signal.exit_reason }),
     next_phase: to,
   };
@@ -116,16 +116,17 @@ function end(state: State, task: Task, claim: Claim, command: ExitSession, rules
   const delivered = handoff === null ? [] : [event('HandoffDelivered', handoff)];
   const left = handoff === null ? claim : { ...claim, handoff: null };
   const ended = endClaim(task, left, HOW_CLAIM_ENDS[exit_reason], reason);
-  const moved = handoff === null ? moveOn(task, to, exit_reason, reason) : moveBy(handoff, task, to, reason);
+  const moved =
+    handoff === null ? moveByExitSignal(task, to, exit_reason, reason) : moveByHandoff(handoff, task, to, reason);
   return decided([...seen, event('AgentSessionCompleted', completed), ...delivered, ...ended, ...moved], {
     next_phase: to,
     exit_reason,
   });
 }
 
-function requireApprover(state: State, task: Task, { role, principal }: Claim, rules: Rules): Outcome<null> {
-  const turn = requireTurn(task, role);
-  return turn.ok ? requireJudge(state, task, principal, rules) : turn;
+function checkExitApprover(state: State, task: Task, { role, principal }: Claim, rules: Rules): Outcome<null> {
+  const turn = checkRoleTurn(task, role);
+  return turn.ok ? checkMayJudge(state, task, principal, rules) : turn;
 }
 
 function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitSession): Event[] {
@@ -147,7 +148,7 @@ function askForMerge(
   if (!asked.ok) return asked;
   const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };
   const completed: AgentSessionCompleted = {
-    ...agentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, signal, facts),
+    ...createAgentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, signal, facts),
     next_phase: null,
   };
   const ended = endClaim(task, { ...claim, handoff: null }, 'completed', signal.notes ?? null);
@@ -165,26 +166,33 @@ function findFailure(claim: Claim, { violations }: ExitSession): string | undefi
 
 /** Where the task goes; null where it stays. The handoff wins over the arrow, also where it says to wait. */
 function destinationOf(task: Task, reason: ExitReason, handoff: HeldHandoff | null): Phase | null {
-  return handoff === null ? (nextPhase(task.phase, reason) ?? null) : whereTo(task, handoff);
+  return handoff === null ? (nextPhase(task.phase, reason) ?? null) : handoffPhase(task, handoff);
 }
 
 /** Every way to done passes the writeback, and what a gate guards opens by the gate alone. */
-function findClosedWay(task: Task, claim: Claim, to: Phase, rules: Rules): Refusal | undefined {
-  const written: Cleared = to === 'COMPLETED' && task.phase !== to ? requireWriteback(task, claim) : { ok: true };
-  const passed = written.ok ? requireGates(task, to, rules) : written;
+function findClosedGate(task: Task, claim: Claim, to: Phase, rules: Rules): Refusal | undefined {
+  const written: RuleCheck = to === 'COMPLETED' && task.phase !== to ? checkWriteback(task, claim) : { ok: true };
+  const passed = written.ok ? checkGates(task, to, rules) : written;
   return passed.ok ? undefined : passed.refusal;
 }
 
-function moveBy(handoff: HeldHandoff, task: Task, to: Phase | null, reason: string | null): Event[] {
+function moveByHandoff(handoff: HeldHandoff, task: Task, to: Phase | null, reason: string | null): Event[] {
   return to === null
     ? []
-    : [moveTo(task, to, { cause: 'handoff', reason: reason ?? `handoff from ${handoff.from}` }, handoff.next_role)];
+    : [
+        phaseMovedEvent(
+          task,
+          to,
+          { cause: 'handoff', reason: reason ?? `handoff from ${handoff.from}` },
+          handoff.next_role,
+        ),
+      ];
 }
 
 /** A blocked task keeps the role it was blocked in. Otherwise the turn passes to nobody in particular. */
-function moveOn(task: Task, to: Phase | null, exitReason: ExitReason, reason: string | null): Event[] {
+function moveByExitSignal(task: Task, to: Phase | null, exitReason: ExitReason, reason: string | null): Event[] {
   const why = { cause: 'exit-signal', reason: reason ?? 'exit signal' } as const;
-  if (to !== null) return [moveTo(task, to, why, to === 'BLOCKED' ? task.nextRole : null)];
+  if (to !== null) return [phaseMovedEvent(task, to, why, to === 'BLOCKED' ? task.nextRole : null)];
   const isClosed = exitReason === 'completed' && task.nextRole !== null;
-  return isClosed ? [moveTo(task, task.phase, { cause: 'closed', reason: 'closed' }, null)] : [];
+  return isClosed ? [phaseMovedEvent(task, task.phase, { cause: 'closed', reason: 'closed' }, null)] : [];
 }

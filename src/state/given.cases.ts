@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { actorOf, type Caller } from './caller.ts';
 import { decide, type Command } from './decide.ts';
-import type { Event, Recorded } from './event.ts';
+import type { Event, RecordedEvent } from './event.ts';
 import type { Outcome } from './outcome.ts';
 import type { Rules } from './rules.ts';
 import { emptyState, evolve, type State } from './state.ts';
@@ -86,7 +86,7 @@ function recorded(story: Story, outcome: Outcome<unknown>, caller: Caller): Then
 export interface Story {
   readonly state: State;
   readonly rules: Rules;
-  readonly entries: readonly Recorded[];
+  readonly entries: readonly RecordedEvent[];
   say(command: Command, caller: Caller): void;
   record(events: readonly Event[], actor: string): void;
   /** The entries, as the ledger gives them back, lead to the same state. */
@@ -95,10 +95,10 @@ export interface Story {
 
 export function createStory(rules: Rules): Story {
   const state = emptyState();
-  const entries: Recorded[] = [];
+  const entries: RecordedEvent[] = [];
   const record = (events: readonly Event[], actor: string): void => {
     for (const event of events) {
-      const entry: Recorded = { ...event, seq: entries.length + 1, at: '2026-01-01T00:00:00.000Z', actor };
+      const entry: RecordedEvent = { ...event, seq: entries.length + 1, at: '2026-01-01T00:00:00.000Z', actor };
       entries.push(entry);
       evolve(state, entry);
     }
@@ -114,7 +114,7 @@ export function createStory(rules: Rules): Story {
       record(outcome.events, actorOf(caller));
     },
     checkReplay() {
-      const stored = JSON.parse(JSON.stringify(entries)) as Recorded[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+      const stored = JSON.parse(JSON.stringify(entries)) as RecordedEvent[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
       expect(stored.reduce(evolve, emptyState())).toEqual(state);
     },
   };

@@ -1,11 +1,11 @@
 import type { Phase } from '../protocol/phase.ts';
-import { CLAIM_ENDS, type Event, type Recorded } from './event.ts';
+import { CLAIM_ENDS, type Event, type RecordedEvent } from './event.ts';
 
 /**
  * Reads the ledger as an outsider would, without the fold, and names everything that must never be there. Entries of one command
  * come together.
  */
-export function findFault(commands: readonly (readonly Recorded[])[]): string | undefined {
+export function findFault(commands: readonly (readonly RecordedEvent[])[]): string | undefined {
   const tasks = new Map<string, History>();
   for (const entries of commands) {
     for (const entry of entries) {
@@ -48,7 +48,7 @@ interface History {
 const JUDGED: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
 const ENDS: ReadonlySet<Event['type']> = new Set(Object.values(CLAIM_ENDS));
 
-function follow(task: History, entry: Recorded, together: readonly Recorded[]): string | undefined {
+function follow(task: History, entry: RecordedEvent, together: readonly RecordedEvent[]): string | undefined {
   const { type, data } = entry;
   if (type === 'TaskCreated') {
     if (task.phase !== null) return 'made twice';
@@ -92,8 +92,8 @@ function follow(task: History, entry: Recorded, together: readonly Recorded[]): 
 /** Done needs a record under the claim that ends with it, or an operator's word for any since it began, or a waiver. */
 function findUnaccounted(
   { records, live }: History,
-  { actor }: Recorded,
-  together: readonly Recorded[],
+  { actor }: RecordedEvent,
+  together: readonly RecordedEvent[],
 ): string | undefined {
   if (live !== null) return 'done, and somebody still holds it';
   if (together.some(({ type }) => type === 'WritebackWaived')) return undefined;

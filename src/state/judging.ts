@@ -1,24 +1,24 @@
 import { decided, refusal, type Outcome } from './outcome.ts';
-import { isOneOf, isOperator, type Principal } from './principal.ts';
+import { includesPrincipal, isOperator, type Principal } from './principal.ts';
 import { rulesFor, type Rules } from './rules.ts';
 import type { Decision } from './runs/decision.ts';
 import type { State } from './state.ts';
-import { writebacks, type Task } from './task.ts';
+import { writebackRecords, type Task } from './task.ts';
 
 /**
  * Whether this principal may judge the task: claim it for review, approve it, complete it from there, or have it merged. Every path to an
  * approval or a merge calls this function, and dispatch offers nothing that it refuses.
  */
-export function requireJudge(state: State, task: Task, principal: Principal, rules: Rules): Outcome<null> {
-  const isOther = requireOther(task, principal, rules);
-  return isOther.ok ? requireNoDecision(state, task) : isOther;
+export function checkMayJudge(state: State, task: Task, principal: Principal, rules: Rules): Outcome<null> {
+  const isOther = checkIsNotAuthor(task, principal, rules);
+  return isOther.ok ? checkNoOpenDecision(state, task) : isOther;
 }
 
 /**
  * A claim approves only in the role whose turn it is. A claim without a role may look at the work and find fault with it; if the task waits
  * for a role, it does not approve.
  */
-export function requireTurn(task: Task, role: string | null): Outcome<null> {
+export function checkRoleTurn(task: Task, role: string | null): Outcome<null> {
   const { nextRole } = task;
   if (nextRole === null || role === nextRole) return decided([], null);
   const message = `${task.id} waits for the role ${nextRole}, and this session plays ${role ?? 'no role'}`;
@@ -26,8 +26,8 @@ export function requireTurn(task: Task, role: string | null): Outcome<null> {
 }
 
 /** The author or fixer of a change does not approve it. */
-function requireOther(task: Task, principal: Principal, rules: Rules): Outcome<null> {
-  if (!isOneOf(task.flow.authors, principal) || rulesFor(task, rules).sameAgentMayReview === true)
+function checkIsNotAuthor(task: Task, principal: Principal, rules: Rules): Outcome<null> {
+  if (!includesPrincipal(task.flow.authors, principal) || rulesFor(task, rules).sameAgentMayReview === true)
     return decided([], null);
   if (isOperator(principal) && (isSelfApproved(task, principal) || isApprovedByAnother(task))) return decided([], null);
   const message = `${principal} worked on ${task.id} and cannot approve it`;
@@ -40,23 +40,23 @@ function requireOther(task: Task, principal: Principal, rules: Rules): Outcome<n
 /** A person approved their own change at this very commit, with a reason that is on record. */
 export function isSelfApproved(task: Task, principal: Principal): boolean {
   const { selfApproval } = task.flow;
-  return selfApproval !== null && selfApproval.by === principal && selfApproval.head === headOf(task);
+  return selfApproval !== null && selfApproval.by === principal && selfApproval.head === judgedHead(task);
 }
 
 /** The commit that is up for judgement, and would be merged; undefined before one is recorded. */
-export function headOf(task: Task): string | undefined {
-  return task.flow.head ?? writebacks(task).at(-1)?.commitSha.toLowerCase();
+export function judgedHead(task: Task): string | undefined {
+  return task.flow.head ?? writebackRecords(task).at(-1)?.commitSha.toLowerCase();
 }
 
 /** The merge of what another principal approved adds no approval: a person may ask for it, whoever made the change. */
 function isApprovedByAnother({ phase, flow }: Task): boolean {
   const { approval, head, authors } = flow;
   if (phase !== 'READY_FOR_MERGE' || approval === null || head === null) return false;
-  return approval.head === head && approval.principal !== undefined && !isOneOf(authors, approval.principal);
+  return approval.head === head && approval.principal !== undefined && !includesPrincipal(authors, approval.principal);
 }
 
 /** What a person is still asked about the task comes first. */
-export function requireNoDecision(state: State, task: Task): Outcome<null> {
+export function checkNoOpenDecision(state: State, task: Task): Outcome<null> {
   const open = findOpenDecision(state, task);
   if (open === undefined) return decided([], null);
   return refusal(

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { actorOf } from './caller.ts';
 import { isClaimable } from './claim-task.ts';
 import { decide } from './decide.ts';
-import type { Recorded } from './event.ts';
+import type { RecordedEvent } from './event.ts';
 import { createStory, type Story } from './given.cases.ts';
 import { findFault } from './history.cases.ts';
 import * as modelled from './model.cases.ts';
@@ -12,14 +12,14 @@ import type { Model } from './model.cases.ts';
 import { create, operator } from './say.cases.ts';
 import { BEGINNING, GATES, SPEECHES, type Speech } from './speech.cases.ts';
 import { emptyState, evolve } from './state.ts';
-import { statusOf } from './task.ts';
+import { taskStatus } from './task.ts';
 
 /** More of the same: `BATON_KERNEL_RUNS=20000 vitest run src/state/kernel`. */
 const numRuns = Number(process.env['BATON_KERNEL_RUNS'] ?? 300);
 
 interface Real {
   readonly story: Story;
-  readonly commands: (readonly Recorded[])[];
+  readonly commands: (readonly RecordedEvent[])[];
 }
 
 class Said implements fc.Command<Model, Real> {
@@ -74,7 +74,7 @@ function seen({ state, rules }: Story): unknown {
   return [...state.tasks.values()].map((task) => ({
     id: task.id,
     phase: task.phase,
-    status: statusOf(task),
+    status: taskStatus(task),
     role: task.nextRole,
     epoch: task.epoch,
     holder: task.claim?.sessionId ?? null,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../ledger/entry.ts';
-import { recordedOf } from './recorded.ts';
+import { toRecordedEvent } from './recorded.ts';
 import { emptyState, evolve } from './state.ts';
 
 /**
@@ -26,7 +26,7 @@ describe('a ledger of an earlier version', () => {
   it.each(ledgers.map((ledger) => [ledger.name, ledger] as const))('folds to the same state: %s', (_, ledger) => {
     const state = emptyState();
     for (const entry of ledger.entries) {
-      const recorded = recordedOf({ v: 1, project: 'p', prev: '', cause: null, ...entry });
+      const recorded = toRecordedEvent({ v: 1, project: 'p', prev: '', cause: null, ...entry });
       if (recorded !== undefined) evolve(state, recorded);
     }
     const folded = Object.entries(state).map(([name, part]: [string, unknown]) => [

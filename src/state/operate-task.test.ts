@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { event } from './event.ts';
 import { given, type Step } from './given.cases.ts';
 import { claim, create, ended, moved, operate, operator, record, session, update, worker } from './say.cases.ts';
-import { statusOf } from './task.ts';
+import { taskStatus } from './task.ts';
 
 const made: Step[] = [[create(), operator]];
 const held: Step[] = [...made, [claim(), worker]];
@@ -36,7 +36,7 @@ describe('cancel', () => {
         ended('ClaimRevoked', 'no longer wanted'),
         moved('IMPLEMENTATION', 'BLOCKED', { cause: 'cancelled', reason: 'cancelled: no longer wanted' }),
       ]);
-    expect(statusOf(task('A'))).toBe('cancelled');
+    expect(taskStatus(task('A'))).toBe('cancelled');
   });
 
   it('of a blocked task is recorded too', () => {
@@ -61,13 +61,13 @@ describe('cancel', () => {
     const { task } = cancelled
       .when(operate('reinstate', 'wanted again'), operator)
       .thenTypes(['TaskReinstated', 'PhaseMoved']);
-    expect(statusOf(task('A'))).toBe('todo');
+    expect(taskStatus(task('A'))).toBe('todo');
   });
 
   it('stays, with its reason, whatever else is recorded about the task', () => {
     const again = moved('BLOCKED', 'BLOCKED', { cause: 'run-ended', reason: 'the agent died' });
     const { task } = given([...made, [operate('cancel', 'not wanted'), operator], again]);
-    expect(statusOf(task('A'))).toBe('cancelled');
+    expect(taskStatus(task('A'))).toBe('cancelled');
     expect(task('A').blocked?.reason).toBe('cancelled: not wanted');
   });
 
@@ -77,7 +77,7 @@ describe('cancel', () => {
       [operate('cancel'), operator],
       moved('BLOCKED', 'IMPLEMENTATION', { cause: 'unblocked', reason: 'go' }),
     ]);
-    expect(statusOf(task('A'))).toBe('todo');
+    expect(taskStatus(task('A'))).toBe('todo');
   });
 
   it('is refused where the task is completed', () => {
@@ -93,7 +93,7 @@ describe('waive', () => {
 
   it('completes without a record, and is itself an entry', () => {
     const { task } = given(made).when(operate('waive', 'merged by hand'), operator).then([waived, done]);
-    expect(statusOf(task('A'))).toBe('done');
+    expect(taskStatus(task('A'))).toBe('done');
   });
 
   it('ends the claim of whoever is at it', () => {

@@ -4,12 +4,12 @@ import type { Claim, Task } from './task.ts';
 import { hasWriteback } from './writeback.ts';
 
 /** Check 12: what the session owes and has not sent. */
-export function findOwed(task: Task, claim: Claim, committed: boolean): Requirement[] {
+export function findMissingMessages(task: Task, claim: Claim, committed: boolean): Requirement[] {
   const owed: readonly Requirement[] = committed ? [...claim.requires, 'thought_record'] : claim.requires;
-  return [...new Set(owed)].filter((requirement) => !isThere(requirement, task, claim));
+  return [...new Set(owed)].filter((requirement) => !isSent(requirement, task, claim));
 }
 
-function isThere(requirement: Requirement, task: Task, claim: Claim): boolean {
+function isSent(requirement: Requirement, task: Task, claim: Claim): boolean {
   switch (requirement) {
     case 'exit':
       return true;
@@ -27,16 +27,16 @@ export function refuseMissing(missing: readonly Requirement[]): ReturnType<typeo
   return refusal(
     'missing',
     message,
-    `Send what is missing, then the exit signal again. ${missing.map((each) => `${each}: ${COMMANDS[each]}`).join('; ')}`,
+    `Send what is missing, then the exit signal again. ${missing.map((each) => `${each}: ${SEND_COMMANDS[each]}`).join('; ')}`,
   );
 }
 
 /** For a message that a session ended without: names what is missing, and how a session sends it. */
 export function describeMissing(missing: readonly Requirement[]): string {
-  return missing.length === 0 ? '' : `missing ${missing.map((each) => `${each} (${COMMANDS[each]})`).join(', ')}`;
+  return missing.length === 0 ? '' : `missing ${missing.map((each) => `${each} (${SEND_COMMANDS[each]})`).join(', ')}`;
 }
 
-const COMMANDS = {
+const SEND_COMMANDS = {
   exit: "baton emit exit '<json>'",
   result: 'baton result submit FILE',
   handoff: 'baton handoff send FILE',

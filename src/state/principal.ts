@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
  */
 export type Principal = string;
 
-export function principalOf({ sessions }: Sessions, caller: Caller): Principal {
+export function principalOf({ sessions }: SessionLookup, caller: Caller): Principal {
   switch (caller.kind) {
     case 'operator':
     case 'worker':
@@ -20,12 +20,12 @@ export function principalOf({ sessions }: Sessions, caller: Caller): Principal {
   }
 }
 
-interface Sessions {
+interface SessionLookup {
   readonly sessions: ReadonlyMap<string, { readonly principal: Principal }>;
 }
 
 /** Whether a principal is among others. One that an old entry names has no kind, and stands for every principal of that name. */
-export function isOneOf(principals: readonly Principal[], principal: Principal): boolean {
+export function includesPrincipal(principals: readonly Principal[], principal: Principal): boolean {
   return principals.includes(principal) || principals.includes(principal.slice(principal.indexOf(':') + 1));
 }
 

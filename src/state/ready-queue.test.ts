@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareUrgency, createQueue, type Place } from './ready-queue.ts';
+import { compareUrgency, createQueue, type QueuePosition } from './ready-queue.ts';
 
 /** Many small changes and a few large ones: both ways of changing the order are taken. */
 const batch = fc.oneof(
@@ -12,7 +12,7 @@ it('is in order, however much changes at a time', () => {
   fc.assert(
     fc.property(fc.array(batch, { maxLength: 12, size: 'max' }), (batches) => {
       const queue = createQueue();
-      const there = new Map<string, Place>();
+      const there = new Map<string, QueuePosition>();
       for (const changes of batches) {
         // Each task once, as it is with the marks of what may be stale.
         const news = new Map(

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isClaimable, isClosable } from './claim-task.ts';
 import { dependantsOf } from './dependants.ts';
-import type { Recorded } from './event.ts';
+import type { RecordedEvent } from './event.ts';
 import { OPEN } from './given.cases.ts';
-import { readyTasks, type Ready } from './ready.ts';
+import { trackReadyTasks, type ReadyTasks } from './ready.ts';
 import { emptyState, evolve, type State } from './state.ts';
 import type { Task } from './task.ts';
 import { TrackedMap } from './tracked-map.ts';
@@ -41,7 +41,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
   type Change = typeof entry extends fc.Arbitrary<infer T> ? T : never;
 
   /** The entry that this change leaves, as far as it is possible in this state. */
-  function entryOf(state: State, change: Change): Recorded | undefined {
+  function entryOf(state: State, change: Change): RecordedEvent | undefined {
     const envelope = { seq: state.seq + 1, at: '', actor: 'operator:x' };
     if (change.kind === 'create') {
       const n = state.tasks.size + 1;
@@ -99,7 +99,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 60, size: 'max' }), (changes) => {
         const state = emptyState();
-        const ready = readyTasks(state, OPEN);
+        const ready = trackReadyTasks(state, OPEN);
         for (const change of changes) {
           const recorded = entryOf(state, change);
           if (recorded === undefined) continue;
@@ -131,9 +131,9 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
           maps.push(map);
           return map;
         });
-        let ready: Ready | undefined;
+        let ready: ReadyTasks | undefined;
         for (const [i, { changes, isKept }] of all.entries()) {
-          if (i >= start) ready ??= readyTasks(state, OPEN);
+          if (i >= start) ready ??= trackReadyTasks(state, OPEN);
           for (const map of maps) map.begin();
           const { seq } = state;
           const entries = changes.flatMap((change) => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createStory, given, OPEN, type Step, type Story } from './given.cases.ts';
-import { readyTasks, type Ready } from './ready.ts';
+import { trackReadyTasks, type ReadyTasks } from './ready.ts';
 import { claim, create, depend, operate, operator, session, release, worker } from './say.cases.ts';
 import type { Task } from './task.ts';
 
 const ids = (tasks: readonly Task[]): string[] => tasks.map(({ id }) => id);
 const order = (steps: Step[]): string[] => {
   const { state } = given(steps);
-  return ids(readyTasks(state, OPEN).first(state, 100));
+  return ids(trackReadyTasks(state, OPEN).first(state, 100));
 };
 
 describe('what can be worked on now', () => {
@@ -49,7 +49,7 @@ describe('what can be worked on now', () => {
 
   it('notices a new dependency between old tasks', () => {
     const story = createStory(OPEN);
-    const ready = readyTasks(story.state, OPEN);
+    const ready = trackReadyTasks(story.state, OPEN);
     const say = follow(story, ready);
     for (const id of ['A', 'B', 'C']) say(create(id), operator);
     expect(ids(ready.first(story.state, 9))).toEqual(['A', 'B', 'C']);
@@ -59,13 +59,13 @@ describe('what can be worked on now', () => {
 
   it('gives as many as were asked for', () => {
     const { state } = given(['A', 'B', 'C'].map((id): Step => [create(id), operator]));
-    const ready = readyTasks(state, OPEN);
+    const ready = trackReadyTasks(state, OPEN);
     expect(ids(ready.first(state, 2))).toEqual(['A', 'B']);
     expect(ids(ready.first(state, 0))).toEqual([]);
   });
 });
 
-function follow(story: Story, ready: Ready): Story['say'] {
+function follow(story: Story, ready: ReadyTasks): Story['say'] {
   return (command, caller) => {
     const before = story.entries.length;
     story.say(command, caller);
@@ -83,7 +83,7 @@ describe('a hundred thousand tasks', () => {
         create(`t${i}`, { priority: i % 7, after: i % 10 < 5 && i > 100 ? [`t${i - 1 - (i % 10)}`] : [] }),
         operator,
       );
-    const ready = readyTasks(story.state, OPEN);
+    const ready = trackReadyTasks(story.state, OPEN);
     const say = follow(story, ready);
     const durations: number[] = [];
     const ask = (): readonly Task[] => {
@@ -109,7 +109,7 @@ describe('a hundred thousand tasks', () => {
     const story = createStory(OPEN);
     story.say(create('hub'), operator);
     for (let i = 0; i < 20_000; i += 1) story.say(create(`t${i}`, { after: ['hub'] }), operator);
-    const ready = readyTasks(story.state, OPEN);
+    const ready = trackReadyTasks(story.state, OPEN);
     const say = follow(story, ready);
     expect(ids(ready.first(story.state, 10))).toEqual(['hub']);
     say(operate('waive', 'x', 'hub'), operator);

@@ -1,7 +1,7 @@
 import { isClaimable, isClosable } from './claim-task.ts';
 import { dependantsOf } from './dependants.ts';
-import type { Recorded } from './event.ts';
-import { compareUrgency, createQueue, type Place, type Queue } from './ready-queue.ts';
+import type { RecordedEvent } from './event.ts';
+import { compareUrgency, createQueue, type QueuePosition, type ReadyQueue } from './ready-queue.ts';
 import { rulesInForce, type Rules } from './rules.ts';
 import type { State } from './state.ts';
 import type { Task } from './task.ts';
@@ -11,12 +11,12 @@ import type { Task } from './task.ts';
  * by priority (the larger number first), then by age. Kept beside the state, entry by entry, so that asking costs nothing even
  * where there are a hundred thousand tasks.
  */
-export interface Ready {
+export interface ReadyTasks {
   /**
    * Follows the state: call it with each entry after it was folded in, or after it was taken back. It only marks what may no
    * longer be right; the state says what is.
    */
-  note(state: State, recorded: Recorded): void;
+  note(state: State, recorded: RecordedEvent): void;
   /** The most urgent tasks; with a role, of those that wait for it or for nobody in particular. */
   first(state: State, count: number, role?: string): readonly Task[];
   /** The completed tasks that a role has yet to close. They are nobody's next work: only who asks for that role, or for these, gets them. */
@@ -25,13 +25,13 @@ export interface Ready {
   hasRunbook(state: State, sha256: string): boolean;
 }
 
-export function readyTasks(state: State, rules: Rules): Ready {
+export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
   /** Length of the longest chain of open tasks that starts here; a task alone is 1. */
   const chains = new Map<string, number>();
   const queue = createQueue();
   const closing = createQueue();
   /** The same places once more, by the role that they wait for: nobody searches through the work of others. */
-  const ofRole = new Map<string | null, Queue>();
+  const ofRole = new Map<string | null, ReadyQueue>();
   /** How many places there are of each runbook. */
   const ofRunbook = new Map<string, number>();
   /** Tasks whose chain, or whose place, may no longer be right. */
@@ -69,7 +69,7 @@ export function readyTasks(state: State, rules: Rules): Ready {
     },
   };
 
-  function firstOf(role: string, count: number): readonly Place[] {
+  function firstOf(role: string, count: number): readonly QueuePosition[] {
     const [own = [], anybodys = []] = [role, null].map((each) => ofRole.get(each)?.first(count));
     return own.length === 0 ? anybodys : [...own, ...anybodys].sort(compareUrgency).slice(0, count);
   }
@@ -107,8 +107,8 @@ export function readyTasks(state: State, rules: Rules): Ready {
 
   function settlePlaces(current: State): void {
     if (stale.places.size === 0) return;
-    const out: Place[] = [];
-    const put: Place[] = [];
+    const out: QueuePosition[] = [];
+    const put: QueuePosition[] = [];
     for (const id of stale.places) {
       const old = queue.find(id) ?? closing.find(id);
       const place = placeOf(current, id);
@@ -117,25 +117,25 @@ export function readyTasks(state: State, rules: Rules): Ready {
       if (place !== undefined) put.push(place);
     }
     stale.places.clear();
-    const isOpen = ({ chain }: Place): boolean => chain > 0;
+    const isOpen = ({ chain }: QueuePosition): boolean => chain > 0;
     countRunbooks(out, -1);
     countRunbooks(put, 1);
     queue.change(out.filter(isOpen), put.filter(isOpen));
-    const isClosed = ({ chain }: Place): boolean => chain === 0;
+    const isClosed = ({ chain }: QueuePosition): boolean => chain === 0;
     closing.change(out.filter(isClosed), put.filter(isClosed));
     for (const role of new Set([...out, ...put].map((place) => place.role))) {
       const known = ofRole.get(role) ?? createQueue();
       ofRole.set(role, known);
-      const isOfRole = (place: Place): boolean => place.role === role;
+      const isOfRole = (place: QueuePosition): boolean => place.role === role;
       known.change(out.filter(isOfRole), put.filter(isOfRole));
     }
   }
 
-  function countRunbooks(places: readonly Place[], by: number): void {
+  function countRunbooks(places: readonly QueuePosition[], by: number): void {
     for (const { runbook } of places) if (runbook) ofRunbook.set(runbook, (ofRunbook.get(runbook) ?? 0) + by);
   }
 
-  function placeOf(current: State, id: string): Place | undefined {
+  function placeOf(current: State, id: string): QueuePosition | undefined {
     const task = current.tasks.get(id);
     if (task === undefined) return undefined;
     const { n, priority, nextRole: role } = task;
@@ -147,7 +147,7 @@ export function readyTasks(state: State, rules: Rules): Ready {
   }
 }
 
-function isSamePlace(one: Place, other: Place): boolean {
+function isSamePlace(one: QueuePosition, other: QueuePosition): boolean {
   return compareUrgency(one, other) === 0 && one.role === other.role && one.runbook === other.runbook;
 }
 

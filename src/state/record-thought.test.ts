@@ -16,7 +16,7 @@ import {
   update,
   worker,
 } from './say.cases.ts';
-import { statusOf, writebacks } from './task.ts';
+import { taskStatus, writebackRecords } from './task.ts';
 
 const made: Step[] = [[create(), operator]];
 const held: Step[] = [...made, [claim(), worker]];
@@ -65,7 +65,7 @@ describe('a thought record', () => {
       .when(record({ summary: 'More.' }), session())
       .thenTypes(['ThoughtRecorded']);
     expect(task('A').latestRecord?.summary).toBe('More.');
-    expect(writebacks(task('A'))).toHaveLength(2);
+    expect(writebackRecords(task('A'))).toHaveLength(2);
   });
 });
 
@@ -105,7 +105,7 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
         event('TaskReinstated', { task_id: 'A', reason: reverted.notes }),
         moved('COMPLETED', 'IMPLEMENTATION', { cause: 'reinstated', reason: reverted.notes }),
       ]);
-    expect(statusOf(task('A'))).toBe('todo');
+    expect(taskStatus(task('A'))).toBe('todo');
     again.when(claim('B', 's2'), worker).thenRefused('task B waits for A');
     again.when(claim('A', 's2'), worker).thenTypes(['TaskClaimed']);
   });
@@ -131,7 +131,7 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
     const { task } = given(done)
       .when(record(reverted), operator)
       .thenTypes(['ThoughtRecorded', 'TaskReinstated', 'PhaseMoved']);
-    expect(writebacks(task('A'))).toEqual([]);
+    expect(writebackRecords(task('A'))).toEqual([]);
     given([...done, [record(reverted), operator]])
       .when(update('done'), operator)
       .thenRefused('writeback-required');

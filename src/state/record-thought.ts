@@ -1,11 +1,11 @@
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import type { Caller } from './caller.ts';
-import { requireClaim, staleClaim } from './caller.ts';
-import { noSuchTask } from './create-task.ts';
-import { endClaim, moveTo } from './end-claim.ts';
+import { checkClaim, refuseStaleClaim } from './caller.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { endClaim, phaseMovedEvent } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
-import { requireFilledIn } from './filled-in.ts';
+import { checkFilledIn } from './filled-in.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import type { State } from './state.ts';
 import { isCancelled, type Task } from './task.ts';
@@ -25,10 +25,10 @@ export function decideRecordThought(
 ): Outcome<{ readonly recordId: string }> {
   const { recordId, record } = command;
   const task = state.tasks.get(record.task_id);
-  if (task === undefined) return noSuchTask(record.task_id);
+  if (task === undefined) return refuseUnknownTask(record.task_id);
   const epoch = findEpoch(task, command, caller);
   if (!epoch.ok) return epoch;
-  const filled = requireFilledIn('record', record);
+  const filled = checkFilledIn('record', record);
   if (!filled.ok) return filled;
   const recorded = event('ThoughtRecorded', { record_id: recordId, task_id: task.id, epoch: epoch.answer, record });
   const reinstated = record.status === 'todo' ? reinstate(task, record.notes ?? record.summary) : [];
@@ -38,14 +38,14 @@ export function decideRecordThought(
 /** The epoch under which, or for which, a record is made; null for an operator who records for nobody. */
 function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcome<number | null> {
   if (caller.kind === 'session') {
-    const held = requireClaim(task, caller);
+    const held = checkClaim(task, caller);
     return held.ok ? decided([], held.claim.epoch) : held;
   }
   if (caller.kind === 'worker') {
     return refusal('no-claim', 'without a claim only operators record', `Claim it first: baton task claim ${task.id}`);
   }
   if (epoch === undefined) return decided([], null);
-  if (epoch < task.epoch) return staleClaim(epoch, task.epoch, 'Name the live epoch.');
+  if (epoch < task.epoch) return refuseStaleClaim(epoch, task.epoch, 'Name the live epoch.');
   if (task.claim?.epoch === epoch) return decided([], epoch);
   return refusal('claim-ended', `task ${task.id} has no live claim of epoch ${epoch}`, 'Leave the epoch out.');
 }
@@ -59,6 +59,6 @@ export function reinstate(task: Task, reason: string): Event[] {
   // A workflow that was cancelled goes on as one: without a role none of its workers would take it.
   const role = isCancelled(task) && task.flow.mode !== null ? 'implementer' : null;
   const stays = task.phase === 'IMPLEMENTATION' && task.nextRole === null;
-  const moves = stays ? [] : [moveTo(task, 'IMPLEMENTATION', { cause: 'reinstated', reason }, role)];
+  const moves = stays ? [] : [phaseMovedEvent(task, 'IMPLEMENTATION', { cause: 'reinstated', reason }, role)];
   return [...ended, event('TaskReinstated', { task_id: task.id, reason }), ...moves];
 }

@@ -1,14 +1,14 @@
 import type { Entry } from '../ledger/entry.ts';
 import type { Draft } from '../ledger/draft.ts';
 import type { JsonObject } from '../ledger/canonical-json.ts';
-import type { Event, EventType, Recorded, Settles } from './event.ts';
+import type { Event, EventType, RecordedEvent, SettledRequest } from './event.ts';
 import { upcast } from './upcast.ts';
 
 /**
  * The types this room folds. Entries of other types (keys) pass by. A type that is missing here would compile, work until the next restart and
  * then be missing from the state, so the compiler demands every one.
  */
-const FOLDED: Readonly<Record<EventType, true>> = {
+const FOLDED_TYPES: Readonly<Record<EventType, true>> = {
   TaskCreated: true,
   DependencyAdded: true,
   TaskClaimed: true,
@@ -114,19 +114,19 @@ const FOLDED: Readonly<Record<EventType, true>> = {
 };
 
 /** An entry of the ledger as something to fold; undefined where it is about neither tasks nor runs. */
-export function recordedOf(entry: Entry): Recorded | undefined {
-  if (!Object.hasOwn(FOLDED, entry.type)) return undefined;
+export function toRecordedEvent(entry: Entry): RecordedEvent | undefined {
+  if (!Object.hasOwn(FOLDED_TYPES, entry.type)) return undefined;
   const { settles, ...data } = upcast(entry);
   const { type, seq, at, actor } = entry;
   // The ledger holds only what `draftOf` wrote: the hash vouches for it.
-  return { type, data, seq, at, actor, ...(settles === undefined ? {} : { settles }) } as unknown as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return { type, data, seq, at, actor, ...(settles === undefined ? {} : { settles }) } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 /** An event as it is written. The command it settles travels inside its data, under the hash. */
-export function draftOf(
+export function toLedgerDraft(
   event: Event,
   actor: string,
-  settles: Settles | undefined,
+  settles: SettledRequest | undefined,
   cause?: NonNullable<Draft['cause']>,
 ): Draft {
   const data = { ...event.data, ...(settles === undefined ? {} : { settles }) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { event } from './event.ts';
-import { restsOnSilence } from './rests-on-silence.ts';
+import { judgesBySilence } from './rests-on-silence.ts';
 
 const EXITED = { agent_id: 'a', start: 1, code: 0, signal: null, timed_out: false, blocks_used: false, output: null };
 const ENDED = { task_id: 'T', epoch: 1, session_id: 's', reason: null };
@@ -15,7 +15,7 @@ describe('a judgement that rests on silence', () => {
       event('TimerFired', { timer_id: 't', purpose: { kind: 'step', pipeline_id: 'p', step: 's', visit: 1 } }),
     ],
   ])('is %s', (_, judged) => {
-    expect(restsOnSilence([event('AgentStop', { agent_id: 'a' }), judged])).toBe(true);
+    expect(judgesBySilence([event('AgentStop', { agent_id: 'a' }), judged])).toBe(true);
   });
 
   it.each([
@@ -23,6 +23,6 @@ describe('a judgement that rests on silence', () => {
     ['a claim that its holder ended', event('ClaimReleased', ENDED)],
     ['a claim that an operator ended', event('ClaimRevoked', ENDED)],
   ])('is not %s', (_, said) => {
-    expect(restsOnSilence([said])).toBe(false);
+    expect(judgesBySilence([said])).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ import type { Event, EventType } from './event.ts';
  * renewed, a timer ran out. A message that the session sent earlier and that is still on its way would change each of these judgements, so that all
  * kept messages of the project are recorded first. `daemon/keeper.ts` enforces it for every request.
  */
-export function restsOnSilence(events: readonly Event[]): boolean {
+export function judgesBySilence(events: readonly Event[]): boolean {
   return events.some(({ type }) => JUDGEMENTS.has(type));
 }
 

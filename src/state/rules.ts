@@ -1,9 +1,9 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
 import type { BudgetPlan, WorkerPlan } from '../protocol/run-plan.ts';
-import { adoptionInForce, type Adopting } from './adoption.ts';
+import { findAdoption, type AdoptionState } from './adoption.ts';
 import type { Flow } from './workflow/flow.ts';
-import type { CheckPlan, MergeMethod, PullPlace } from './workflow/workflow-event.ts';
+import type { CheckPlan, MergeMethod, PullRepository } from './workflow/workflow-event.ts';
 
 /** What the project has decided, as far as decisions about tasks depend on it. */
 export interface Rules {
@@ -24,7 +24,7 @@ export interface Rules {
   /** How the project merges; into the main branch where none is named. */
   readonly merge?: { readonly method: MergeMethod; readonly into: string | null };
   /** Where pull requests are opened; left out: branches are merged here. */
-  readonly pulls?: PullPlace & { readonly draft: boolean };
+  readonly pulls?: PullRepository & { readonly draft: boolean };
   /** How often work may go back to the fixer before a person is asked; left out: 3. */
   readonly reviewRounds?: number;
   /** Whoever implements may also approve: the same agent, never the same session. */
@@ -42,18 +42,18 @@ export interface Rules {
 }
 
 /** The rules of the runbook in force; before the first adoption those that were handed in. */
-export function rulesInForce(state: Adopting, rules: Rules): Rules {
-  const adoption = adoptionInForce(state);
-  return adoption === undefined ? rules : requireRules(rules, adoption.sha256);
+export function rulesInForce(state: AdoptionState, rules: Rules): Rules {
+  const adoption = findAdoption(state);
+  return adoption === undefined ? rules : requirePinnedRules(rules, adoption.sha256);
 }
 
 /** The rules that hold for a task: those its workflow was started with, else those in force, which are handed in. */
 export function rulesFor({ flow: { runbook } }: { readonly flow: Pick<Flow, 'runbook'> }, inForce: Rules): Rules {
-  return runbook === null ? inForce : requireRules(inForce, runbook);
+  return runbook === null ? inForce : requirePinnedRules(inForce, runbook);
 }
 
 /** Nothing is decided by other rules than those on record: a gate that was forgotten would be open. */
-function requireRules({ adopted }: Rules, sha256: string): Rules {
+function requirePinnedRules({ adopted }: Rules, sha256: string): Rules {
   const found = adopted?.get(sha256);
   if (found === undefined) throw new Error(`the rules of the runbook ${sha256} are not loaded`);
   return found;

@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 import type { ClaimTask } from './claim-task.ts';
 import type { CreateTask } from './create-task.ts';
 import type { Command } from './decide.ts';
-import type { Why } from './end-claim.ts';
+import type { MoveReason } from './end-claim.ts';
 import { event, type Event, type EventOf } from './event.ts';
 import { createTask } from './evolve-task.ts';
 import type { ExitSession } from './exit-session.ts';
@@ -142,7 +142,7 @@ export const seal: Command = { kind: 'seal', command: null };
 export function moved(
   from: Phase,
   to: Phase,
-  { cause, reason }: Why,
+  { cause, reason }: MoveReason,
   next_role: string | null = null,
 ): EventOf<'PhaseMoved'> {
   return event('PhaseMoved', { task_id: 'A', from, to, next_role, cause, reason });

@@ -1,11 +1,11 @@
 import type { Caller } from './caller.ts';
-import { noSuchTask } from './create-task.ts';
+import { refuseUnknownTask } from './create-task.ts';
 import { event } from './event.ts';
-import { headOf, isSelfApproved } from './judging.ts';
+import { judgedHead, isSelfApproved } from './judging.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
-import { isOneOf, principalOf } from './principal.ts';
+import { includesPrincipal, principalOf } from './principal.ts';
 import type { State } from './state.ts';
-import { isBlocked, isCompleted } from './update-task.ts';
+import { refuseBlocked, refuseCompleted } from './update-task.ts';
 
 export interface SelfApprove {
   readonly id: string;
@@ -18,18 +18,18 @@ export interface SelfApprove {
  */
 export function decideSelfApprove(state: State, { id, reason }: SelfApprove, caller: Caller): Outcome<null> {
   const task = state.tasks.get(id);
-  if (task === undefined) return noSuchTask(id);
+  if (task === undefined) return refuseUnknownTask(id);
   if (reason.trim() === '')
     return refusal('no-reason', 'to approve your own change needs a reason', 'Say why: it is recorded.');
-  if (task.phase === 'COMPLETED') return isCompleted(task);
-  if (task.phase === 'BLOCKED') return isBlocked(task);
+  if (task.phase === 'COMPLETED') return refuseCompleted(task);
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
   const by = principalOf(state, caller);
-  const head = headOf(task);
+  const head = judgedHead(task);
   if (head === undefined) {
     const hint = `Record the commit first: baton thought record - (task_id ${id})`;
     return refusal('nothing-to-approve', `task ${id} has no commit that could be approved`, hint);
   }
-  const isOthers = task.flow.head !== null && !isOneOf(task.flow.authors, by);
+  const isOthers = task.flow.head !== null && !includesPrincipal(task.flow.authors, by);
   if (isOthers || isSelfApproved(task, by)) return decided([], null);
   return decided([event('SelfApproved', { task_id: id, by, head, reason })], null);
 }

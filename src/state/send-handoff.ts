@@ -1,19 +1,19 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { Caller } from './caller.ts';
-import { requireClaim } from './caller.ts';
-import { noSuchTask } from './create-task.ts';
-import { endClaim, moveTo } from './end-claim.ts';
+import { checkClaim } from './caller.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { endClaim, phaseMovedEvent } from './end-claim.ts';
 import { event } from './event.ts';
 import { isApproval } from './judged-phase.ts';
-import { requireJudge } from './judging.ts';
+import { checkMayJudge } from './judging.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import { refuseMissing } from './owed.ts';
 import { principalOf } from './principal.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
-import { writebacks, type HeldHandoff, type Task } from './task.ts';
-import { isBlocked, isCompleted } from './update-task.ts';
-import { needsCommit, requireGates, requireWriteback, type Cleared } from './writeback.ts';
+import { writebackRecords, type HeldHandoff, type Task } from './task.ts';
+import { refuseBlocked, refuseCompleted } from './update-task.ts';
+import { needsCommit, checkGates, checkWriteback, type RuleCheck } from './writeback.ts';
 
 /** A handoff that was parsed, and whose edge was found. */
 export interface SendHandoff {
@@ -36,7 +36,7 @@ export function decideSendHandoff(
   rules: Rules,
 ): Outcome<{ readonly held: boolean }> {
   const task = state.tasks.get(command.taskId);
-  if (task === undefined) return noSuchTask(command.taskId);
+  if (task === undefined) return refuseUnknownTask(command.taskId);
   const handoff: HeldHandoff = {
     handoff_id: command.handoffId,
     task_id: task.id,
@@ -46,17 +46,17 @@ export function decideSendHandoff(
     next_role: command.nextRole,
     xml: command.xml,
   };
-  if (caller.kind === 'operator') return deliver(state, task, handoff, command.senderRole, caller, rules);
+  if (caller.kind === 'operator') return deliverByOperator(state, task, handoff, command.senderRole, caller, rules);
   if (caller.kind !== 'session')
     return refusal('no-claim', 'only the holder of a claim hands work on', 'Claim the task first.');
-  const held = requireClaim(task, caller);
+  const held = checkClaim(task, caller);
   if (!held.ok) return held;
   if (held.claim.role === null || held.claim.role !== command.senderRole) {
     const message = `this session plays ${held.claim.role ?? 'no role'}, and cannot send as ${command.from}`;
     return refusal('wrong-sender', message, 'Claim the task with the role that you play: --role');
   }
-  if (leavesCompleted(task, handoff)) return isCompleted(task);
-  const judge = requireApprover(state, task, handoff, held.claim.principal, rules);
+  if (leavesCompleted(task, handoff)) return refuseCompleted(task);
+  const judge = checkHandoffApprover(state, task, handoff, held.claim.principal, rules);
   if (!judge.ok) return judge;
   const earlier = held.claim.handoff;
   const replaced = earlier === null ? [] : [event('HandoffDropped', { ...earlier, reason: 'another was sent' })];
@@ -64,16 +64,16 @@ export function decideSendHandoff(
 }
 
 /** The agent learns at once that it cannot approve, and not only when its session ends; what a gate stops is refused there. */
-function requireApprover(
+function checkHandoffApprover(
   state: State,
   task: Task,
   handoff: HeldHandoff,
   principal: string,
   rules: Rules,
 ): Outcome<null> {
-  const to = whereTo(task, handoff);
-  const isVerdict = to !== null && isApproval(task.phase, to) && requireGates(task, to, rules).ok;
-  return isVerdict ? requireJudge(state, task, principal, rules) : decided([], null);
+  const to = handoffPhase(task, handoff);
+  const isVerdict = to !== null && isApproval(task.phase, to) && checkGates(task, to, rules).ok;
+  return isVerdict ? checkMayJudge(state, task, principal, rules) : decided([], null);
 }
 
 /** About a completed task a handoff can say that it is closed, that it is not yet, or that closing it failed. */
@@ -82,12 +82,12 @@ function leavesCompleted(task: Task, { phase }: HeldHandoff): boolean {
 }
 
 /** The phase that a handoff leads to; null where it moves nothing. A completed task stays so, even where closing it failed. */
-export function whereTo(task: Task, { phase }: HeldHandoff): Phase | null {
+export function handoffPhase(task: Task, { phase }: HeldHandoff): Phase | null {
   return task.phase === 'COMPLETED' && phase !== 'COMPLETED' ? null : phase;
 }
 
 /** An operator speaks for agents that Baton did not start; the turns, the writeback and the gates are the same for them. */
-function deliver(
+function deliverByOperator(
   state: State,
   task: Task,
   handoff: HeldHandoff,
@@ -95,24 +95,29 @@ function deliver(
   caller: Caller,
   rules: Rules,
 ): Outcome<{ readonly held: boolean }> {
-  if (task.phase === 'BLOCKED') return isBlocked(task);
-  if (leavesCompleted(task, handoff)) return isCompleted(task);
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
+  if (leavesCompleted(task, handoff)) return refuseCompleted(task);
   const turn = task.claim?.role ?? task.nextRole;
   if (turn !== null && turn !== senderRole) {
     const message = `it is the turn of the role ${turn}, and ${handoff.from} is not`;
     return refusal('out-of-turn', message, `See it: baton task show ${task.id}`);
   }
-  const to = whereTo(task, handoff);
+  const to = handoffPhase(task, handoff);
   const delivered = event('HandoffDelivered', handoff);
   if (to === null) return decided([delivered], { held: false });
-  if (needsCommit(task, to, rules) && task.flow.head === null && writebacks(task).length === 0)
+  if (needsCommit(task, to, rules) && task.flow.head === null && writebackRecords(task).length === 0)
     return refuseMissing(['thought_record']);
-  const written: Cleared = to === 'COMPLETED' && task.phase !== to ? requireWriteback(task, null) : { ok: true };
-  const passed = written.ok ? requireGates(task, to, rules) : written;
+  const written: RuleCheck = to === 'COMPLETED' && task.phase !== to ? checkWriteback(task, null) : { ok: true };
+  const passed = written.ok ? checkGates(task, to, rules) : written;
   if (!passed.ok) return passed;
-  const judge = requireApprover(state, task, handoff, principalOf(state, caller), rules);
+  const judge = checkHandoffApprover(state, task, handoff, principalOf(state, caller), rules);
   if (!judge.ok) return judge;
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'completed', 'handed on by an operator');
-  const moved = moveTo(task, to, { cause: 'handoff', reason: `handoff from ${handoff.from}` }, handoff.next_role);
+  const moved = phaseMovedEvent(
+    task,
+    to,
+    { cause: 'handoff', reason: `handoff from ${handoff.from}` },
+    handoff.next_role,
+  );
   return decided([delivered, ...ended, moved], { held: false });
 }

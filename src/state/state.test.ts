@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Event, Recorded } from './event.ts';
+import type { Event, RecordedEvent } from './event.ts';
 import { given } from './given.cases.ts';
 import { create, operator } from './say.cases.ts';
 import { emptyState, evolve } from './state.ts';
 import { TrackedMap } from './tracked-map.ts';
 
-const entry = (event: object, seq = 9): Recorded =>
-  ({ seq, at: '2026-01-01T00:00:00.000Z', actor: 'system:x', ...event }) as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+const entry = (event: object, seq = 9): RecordedEvent =>
+  ({ seq, at: '2026-01-01T00:00:00.000Z', actor: 'system:x', ...event }) as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
 describe('the fold', () => {
   it('lets entries of other rooms pass, whatever they are about', () => {

@@ -2,9 +2,9 @@ import type { AgentSessionCompleted } from '../protocol/agent-session-completed.
 import type { Result } from '../protocol/result.ts';
 import { addDependant, type Dependants } from './dependants.ts';
 import { createTask, evolveTask } from './evolve-task.ts';
-import type { Recorded, Settles } from './event.ts';
-import { adopt, type Adoption } from './adoption.ts';
-import { declineChecks, type Answered } from './checks-answer.ts';
+import type { RecordedEvent, SettledRequest } from './event.ts';
+import { evolveAdoption, type Adoption } from './adoption.ts';
+import { evolveChecksDeclined, type ProjectAnswer } from './checks-answer.ts';
 import { evolveMain } from './main/evolve-main.ts';
 import type { MainBranches } from './main/main-branch.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
@@ -23,7 +23,7 @@ export interface State extends Runs {
   /** The runbook in force, under the one key there is. */
   readonly adopted: Map<string, Adoption>;
   /** What operators answered about the project: see `checks-answer.ts`. */
-  readonly answers: Map<string, Answered>;
+  readonly answers: Map<string, ProjectAnswer>;
   /** Where the main branch is, as far as is known. */
   readonly main: MainBranches;
   /** What keyed commands were answered, the newest of them: a retry gets the same answer, and nothing happens twice. */
@@ -42,14 +42,14 @@ export interface Session {
   /** What its exit signal left behind: a repeat of the signal gets the same answer. */
   readonly exit: AgentSessionCompleted | null;
   /** Where it works and what it was asked to do; a claim taken by hand has neither. */
-  readonly prepared?: Prepared;
+  readonly prepared?: SessionPreparation;
   /** What it reported about its mission, the newest. */
   readonly result?: Result;
   /** It is on record what it really did. */
   readonly measured?: boolean;
 }
 
-export type Prepared = WorkflowEvents['SessionPrepared'];
+export type SessionPreparation = WorkflowEvents['SessionPrepared'];
 
 export interface Audit {
   readonly id: string;
@@ -77,7 +77,7 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
  * (state, entry) → state. The state that goes in is used up: a hundred thousand tasks are not copied for each entry. Entries
  * of other rooms pass through.
  */
-export function evolve(state: State, recorded: Recorded): State {
+export function evolve(state: State, recorded: RecordedEvent): State {
   switch (recorded.type) {
     case 'TaskCreated': {
       const task = createTask(recorded);
@@ -91,17 +91,17 @@ export function evolve(state: State, recorded: Recorded): State {
       break;
     }
     case 'RunbookAdopted':
-      adopt(state, recorded);
+      evolveAdoption(state, recorded);
       break;
     case 'ChecksDeclined':
-      declineChecks(state, recorded);
+      evolveChecksDeclined(state, recorded);
       break;
     default:
       evolveWithTask(state, recorded);
   }
   const settled = evolveRuns(state, recorded);
   evolveMain(state, recorded, settled);
-  if (recorded.settles !== undefined) settle(state, recorded.settles);
+  if (recorded.settles !== undefined) keepAnswer(state, recorded.settles);
   state.seq = recorded.seq;
   return state;
 }
@@ -109,7 +109,7 @@ export function evolve(state: State, recorded: Recorded): State {
 /** Longer than any client keeps trying. */
 const KEPT_ANSWERS = 100_000;
 
-function settle(state: State, { key, answer }: Settles): void {
+function keepAnswer(state: State, { key, answer }: SettledRequest): void {
   state.settled.set(key, answer);
   if (state.settled.size <= KEPT_ANSWERS) return;
   for (const oldest of state.settled.keys()) {
@@ -118,7 +118,7 @@ function settle(state: State, { key, answer }: Settles): void {
   }
 }
 
-function evolveWithTask(state: State, recorded: Recorded): void {
+function evolveWithTask(state: State, recorded: RecordedEvent): void {
   const task = state.tasks.get(taskIdOf(recorded) ?? '');
   if (task === undefined) return;
   state.tasks.set(task.id, evolveTask(task, recorded));
@@ -128,24 +128,26 @@ function evolveWithTask(state: State, recorded: Recorded): void {
     state.sessions.set(id, { id, taskId: task.id, epoch, principal, exit: null });
   }
   if (recorded.type === 'SessionPrepared') prepareSession(state, recorded.data);
-  if (recorded.type === 'ResultSubmitted') change(state, recorded.data.session_id, { result: recorded.data.result });
+  if (recorded.type === 'ResultSubmitted')
+    updateSession(state, recorded.data.session_id, { result: recorded.data.result });
   if (recorded.type === 'SessionMeasured') measureSession(state, recorded.data.session_id);
-  if (recorded.type === 'AgentSessionCompleted') change(state, recorded.data.session_id, { exit: recorded.data });
+  if (recorded.type === 'AgentSessionCompleted')
+    updateSession(state, recorded.data.session_id, { exit: recorded.data });
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
 }
 
 /** The task that an entry is about. */
-function taskIdOf({ type, data }: Recorded): string | null | undefined {
+function taskIdOf({ type, data }: RecordedEvent): string | null | undefined {
   if (type === 'AgentRequested') return data.task?.task_id;
   return 'task_id' in data ? data.task_id : undefined;
 }
 
-function prepareSession(state: State, prepared: Prepared): void {
+function prepareSession(state: State, prepared: SessionPreparation): void {
   const session = state.sessions.get(state.tasks.get(prepared.task_id)?.claim?.sessionId ?? '');
   if (session?.epoch === prepared.epoch) state.sessions.set(session.id, { ...session, prepared });
 }
 
-function change(state: State, id: string, what: Partial<Session>): void {
+function updateSession(state: State, id: string, what: Partial<Session>): void {
   const session = state.sessions.get(id);
   if (session !== undefined) state.sessions.set(id, { ...session, ...what });
 }
@@ -159,7 +161,7 @@ function measureSession(state: State, id: string): void {
 }
 
 /** An audit of a task is settled by a record of that task; one without a task, by any record of whoever audits. */
-function settleAudits(state: State, recorded: Extract<Recorded, { type: 'ThoughtRecorded' }>): void {
+function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'ThoughtRecorded' }>): void {
   for (const { id, actor, taskId } of state.openAudits.values()) {
     const concerns = taskId === null ? actor === recorded.actor : taskId === recorded.data.task_id;
     if (concerns) state.openAudits.delete(id);

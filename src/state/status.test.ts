@@ -3,7 +3,7 @@ import { PHASES, type Phase } from '../protocol/phase.ts';
 import { isClaimable } from './claim-task.ts';
 import { given, OPEN, type Step } from './given.cases.ts';
 import { claim, create, exit, moved, operate, operator, record, session, update, worker } from './say.cases.ts';
-import { missionIds, statusOf } from './task.ts';
+import { missionIds, taskStatus } from './task.ts';
 
 const at = (phase: Phase, next: string | null = null): Step[] => [
   [create(), operator],
@@ -49,7 +49,7 @@ describe('the status is derived', () => {
     ['todo', 'reinstated', [...at('COMPLETED'), [record({ status: 'todo' }), operator]]],
     ['todo', 'reinstated while under way', [...at('REVIEW'), [operate('reinstate'), operator]]],
   ])('%s: %s', (status, _, steps) => {
-    expect(statusOf(given(steps).task('A'))).toBe(status);
+    expect(taskStatus(given(steps).task('A'))).toBe(status);
   });
 
   it('todo: a review that ended before anything came of it', () => {
@@ -57,9 +57,9 @@ describe('the status is derived', () => {
       [create('A', { phase: 'READY_FOR_REVIEW' }), operator],
       [claim(), worker],
     ];
-    expect(statusOf(given(review).task('A'))).toBe('in_progress');
-    expect(statusOf(given([...review, [update('todo'), session()]]).task('A'))).toBe('todo');
-    expect(statusOf(given([...review, [exit('REVIEW'), session()]]).task('A'))).toBe('in_progress');
+    expect(taskStatus(given(review).task('A'))).toBe('in_progress');
+    expect(taskStatus(given([...review, [update('todo'), session()]]).task('A'))).toBe('todo');
+    expect(taskStatus(given([...review, [exit('REVIEW'), session()]]).task('A'))).toBe('in_progress');
   });
 });
 

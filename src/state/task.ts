@@ -31,14 +31,14 @@ export interface Task {
   readonly epoch: number;
   readonly claim: Claim | null;
   /** The claim that ended last, if time or the end of a process ended it and nothing has happened to the task since. */
-  readonly lapsed: Lapsed | null;
+  readonly lapsed: LapsedClaim | null;
   /** How earlier claims ended, newest last, for whoever comes next. */
-  readonly endings: readonly Ending[];
+  readonly endings: readonly ClaimEnding[];
   readonly progress: number | null;
   readonly notes: string | null;
   /** Seq of the entry since which records count as writeback. */
   readonly since: number;
-  readonly records: readonly RecordRef[];
+  readonly records: readonly ThoughtRecordRef[];
   readonly latestRecord: ThoughtRecord | null;
   /** What happens to it between its sessions. */
   readonly flow: Flow;
@@ -62,7 +62,7 @@ export interface Claim {
 }
 
 /** A claim as it was when it lapsed, and where the task stood. */
-export interface Lapsed {
+export interface LapsedClaim {
   readonly claim: Claim;
   readonly phase: Phase;
   readonly nextRole: string | null;
@@ -72,7 +72,7 @@ export interface Lapsed {
 /** Sent, and not yet delivered. */
 export type HeldHandoff = HandoffRef;
 
-export interface Ending {
+export interface ClaimEnding {
   readonly epoch: number;
   readonly sessionId: string;
   readonly holder: string;
@@ -82,7 +82,7 @@ export interface Ending {
   readonly at: string;
 }
 
-export interface RecordRef {
+export interface ThoughtRecordRef {
   readonly id: string;
   readonly seq: number;
   readonly epoch: number | null;
@@ -94,7 +94,7 @@ export interface RecordRef {
 export type Status = 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
 
 /** Status is derived, never stored: it cannot disagree with the phase. */
-export function statusOf(task: Task): Status {
+export function taskStatus(task: Task): Status {
   if (task.phase === 'COMPLETED') return 'done';
   if (task.phase === 'BLOCKED') return isCancelled(task) ? 'cancelled' : 'blocked';
   return task.claim !== null || task.begun || task.phase !== task.firstPhase ? 'in_progress' : 'todo';
@@ -119,7 +119,7 @@ export function isWorkable(phase: Phase, ciGate: boolean): boolean {
 }
 
 /** The records that may stand for writeback: made since the task was made or reinstated, and not themselves a reinstatement. */
-export function writebacks(task: Task): readonly RecordRef[] {
+export function writebackRecords(task: Task): readonly ThoughtRecordRef[] {
   return task.records.filter((record) => record.seq > task.since && !record.reinstates);
 }
 

@@ -1,17 +1,17 @@
 import { isClaimable, isClosable } from './claim-task.ts';
 import { rulesInForce, type Rules } from './rules.ts';
 import type { State } from './state.ts';
-import { statusOf, type Task } from './task.ts';
-import { canTake, workersInUse } from './worker-fit.ts';
+import { taskStatus, type Task } from './task.ts';
+import { fitsWorker, workersInUse } from './worker-fit.ts';
 
 /**
  * The tasks that wait in a phase that no worker serves, oldest first: a session could claim them now, no worker of the runbook ever will,
  * and no open decision asks about them. Each needs a person. In a project without workers a `todo` task is not among them: such a project
  * is a list that people and their own sessions claim from.
  */
-export function unservedTasks(state: State, rules: Rules): readonly Task[] {
+export function findUnservedTasks(state: State, rules: Rules): readonly Task[] {
   const inForce = rulesInForce(state, rules);
-  const asked = askedAbout(state);
+  const asked = tasksInDecisions(state);
   const waiting = [...state.tasks.values()].filter(
     (task) =>
       !asked.has(task.id) &&
@@ -22,7 +22,7 @@ export function unservedTasks(state: State, rules: Rules): readonly Task[] {
   const runbooks = new Set(waiting.map(({ flow }) => flow.runbook));
   const workers = workersInUse(state, inForce, (sha256) => runbooks.has(sha256));
   return waiting
-    .filter((task) => !workers.some((worker) => canTake(state, worker, task, inForce)))
+    .filter((task) => !workers.some((worker) => fitsWorker(state, worker, task, inForce)))
     .sort((a, b) => a.n - b.n);
 }
 
@@ -31,9 +31,9 @@ function isBacklog(task: Task): boolean {
   const { phase, endings, flow } = task;
   const how = endings.at(-1)?.how;
   if (flow.mode !== null || how === 'expired' || how === 'failed') return false;
-  return statusOf(task) === 'todo' && (phase === 'DRAFT' || phase === 'IMPLEMENTATION');
+  return taskStatus(task) === 'todo' && (phase === 'DRAFT' || phase === 'IMPLEMENTATION');
 }
 
-function askedAbout({ decisions }: State): ReadonlySet<string | null> {
+function tasksInDecisions({ decisions }: State): ReadonlySet<string | null> {
   return new Set([...decisions.values()].flatMap(({ result, taskId }) => (result === null ? [taskId] : [])));
 }

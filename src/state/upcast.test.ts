@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../ledger/entry.ts';
-import { recordedOf } from './recorded.ts';
+import { toRecordedEvent } from './recorded.ts';
 import { emptyState, evolve } from './state.ts';
 import { upcast } from './upcast.ts';
 
@@ -24,7 +24,7 @@ describe('a ledger from before typed causes', () => {
   it.each(scenes.map((scene) => [scene.name, scene] as const))('folds to the same tasks: %s', (_, scene) => {
     const state = emptyState();
     for (const entry of scene.entries) {
-      const recorded = recordedOf({ v: 1, project: 'p', prev: '', cause: null, ...entry });
+      const recorded = toRecordedEvent({ v: 1, project: 'p', prev: '', cause: null, ...entry });
       if (recorded !== undefined) evolve(state, recorded);
     }
     expect(Object.fromEntries(state.tasks)).toMatchObject(scene.tasks);

@@ -1,41 +1,41 @@
 import type { TaskUpdate } from '../protocol/task-update.ts';
 import type { Caller } from './caller.ts';
-import { requireClaim } from './caller.ts';
-import { noSuchTask } from './create-task.ts';
-import { abandonClaim, endClaim, moveTo, type Why } from './end-claim.ts';
+import { checkClaim } from './caller.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { abandonClaim, endClaim, phaseMovedEvent, type MoveReason } from './end-claim.ts';
 import type { Event } from './event.ts';
 import { event } from './event.ts';
 import { evolveTask } from './evolve-task.ts';
 import { isApproval } from './judged-phase.ts';
-import { requireJudge, requireTurn } from './judging.ts';
+import { checkMayJudge, checkRoleTurn } from './judging.ts';
 import { decided, refusal, type Outcome } from './outcome.ts';
 import { principalOf } from './principal.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
-import { isCancelled, statusOf, type Claim, type Status, type Task } from './task.ts';
-import { hasWriteback, requireGates, requireWriteback } from './writeback.ts';
+import { isCancelled, taskStatus, type Claim, type Status, type Task } from './task.ts';
+import { hasWriteback, checkGates, checkWriteback } from './writeback.ts';
 
 /** The status afterwards. It is derived, so it is not always the one that was asked for. */
-export type Updated = Outcome<{ readonly status: Status }>;
+export type UpdateOutcome = Outcome<{ readonly status: Status }>;
 
 /** What a worker, or an operator, says about a task: how far it is, that it is stuck, given back, or done. */
-export function decideUpdateTask(state: State, update: TaskUpdate, caller: Caller, rules: Rules): Updated {
+export function decideUpdateTask(state: State, update: TaskUpdate, caller: Caller, rules: Rules): UpdateOutcome {
   const task = state.tasks.get(update.task_id);
-  if (task === undefined) return noSuchTask(update.task_id);
+  if (task === undefined) return refuseUnknownTask(update.task_id);
   const held = findClaim(task, caller);
   if (!held.ok) return held;
   const claim = held.answer;
-  const told = tellProgress(task, claim, update);
+  const told = progressEvents(task, claim, update);
   switch (update.status) {
     case 'done':
       if (isMeasured(state, caller)) return ONLY_BY_EXIT;
-      return finishAs(state, task, claim, caller, rules, told);
+      return finishAsCaller(state, task, claim, caller, rules, told);
     case 'blocked':
-      return block(task, claim, update.notes ?? '', told);
+      return blockTask(task, claim, update.notes ?? '', told);
     case 'todo':
-      return giveBack(task, claim, update.notes ?? null, told);
+      return returnTask(task, claim, update.notes ?? null, told);
     case 'in_progress':
-      return carryOn(task, claim, told);
+      return recordProgress(task, claim, told);
   }
 }
 
@@ -55,12 +55,12 @@ export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   if (caller.kind === 'operator') return decided([], null);
   if (caller.kind !== 'session')
     return refusal('no-claim', `task ${task.id} is not yours`, `Claim it: baton task claim ${task.id}`);
-  const held = requireClaim(task, caller);
+  const held = checkClaim(task, caller);
   return held.ok ? decided([], held.claim) : held;
 }
 
 /** The ledger holds whole numbers only, and nobody needs half a per cent. */
-function tellProgress(task: Task, claim: Claim | null, { progress, notes }: TaskUpdate): Event[] {
+function progressEvents(task: Task, claim: Claim | null, { progress, notes }: TaskUpdate): Event[] {
   if (progress === undefined && notes === undefined) return [];
   const whole = progress === undefined ? null : Math.round(progress);
   const told = { task_id: task.id, epoch: claim?.epoch ?? null, progress: whole, notes: notes ?? null };
@@ -68,32 +68,35 @@ function tellProgress(task: Task, claim: Claim | null, { progress, notes }: Task
 }
 
 /** Done, for a caller: out of review that is an approval, which an author cannot give. */
-export function finishAs(
+export function finishAsCaller(
   state: State,
   task: Task,
   claim: Claim | null,
   caller: Caller,
   rules: Rules,
   told: readonly Event[],
-): Updated {
-  const finished = finish(task, claim, rules, told);
+): UpdateOutcome {
+  const finished = finishTask(task, claim, rules, told);
   if (!finished.ok || !isApproval(task.phase, 'COMPLETED')) return finished;
-  const turn = claim === null ? decided([], null) : requireTurn(task, claim.role);
-  const judge = turn.ok ? requireJudge(state, task, principalOf(state, caller), rules) : turn;
+  const turn = claim === null ? decided([], null) : checkRoleTurn(task, claim.role);
+  const judge = turn.ok ? checkMayJudge(state, task, principalOf(state, caller), rules) : turn;
   return judge.ok ? finished : judge;
 }
 
 /** Done: the record is there, the gates are passed, the claim ends and the task is COMPLETED, in one transaction. */
-export function finish(task: Task, claim: Claim | null, rules: Rules, told: readonly Event[]): Updated {
+export function finishTask(task: Task, claim: Claim | null, rules: Rules, told: readonly Event[]): UpdateOutcome {
   if (task.phase === 'COMPLETED') return updated(task, []);
-  if (task.phase === 'BLOCKED') return isBlocked(task);
-  const written = requireWriteback(task, claim);
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
+  const written = checkWriteback(task, claim);
   if (!written.ok) return written;
-  const passed = requireGates(task, 'COMPLETED', rules);
+  const passed = checkGates(task, 'COMPLETED', rules);
   if (!passed.ok) return passed;
   return updated(task, [
     ...told,
-    ...complete(task, claim, { cause: 'completed', reason: claim === null ? 'completed by an operator' : 'done' }),
+    ...completionEvents(task, claim, {
+      cause: 'completed',
+      reason: claim === null ? 'completed by an operator' : 'done',
+    }),
   ]);
 }
 
@@ -101,48 +104,48 @@ export function finish(task: Task, claim: Claim | null, rules: Rules, told: read
  * The entries of a completion. An operator, who comes without a claim, ends that of whoever is still at it: as completed where
  * the record was made under it, and as revoked where it was not.
  */
-export function complete(task: Task, claim: Claim | null, why: Why): Event[] {
-  const done = moveTo(task, 'COMPLETED', why, null);
+export function completionEvents(task: Task, claim: Claim | null, why: MoveReason): Event[] {
+  const done = phaseMovedEvent(task, 'COMPLETED', why, null);
   if (claim !== null) return [...endClaim(task, claim, 'completed', null), done];
   if (task.claim === null) return [done];
   const how = hasWriteback(task, task.claim) ? 'completed' : 'revoked';
   return [...endClaim(task, task.claim, how, why.reason), done];
 }
 
-function block(task: Task, claim: Claim | null, reason: string, told: readonly Event[]): Updated {
-  if (task.phase === 'COMPLETED') return isCompleted(task);
+function blockTask(task: Task, claim: Claim | null, reason: string, told: readonly Event[]): UpdateOutcome {
+  if (task.phase === 'COMPLETED') return refuseCompleted(task);
   if (isCancelled(task)) return refuseCancelled(task);
   if (task.phase === 'BLOCKED') return updated(task, told);
   const live = claim ?? task.claim;
   const ended = live === null ? [] : endClaim(task, live, 'blocked', reason);
-  return updated(task, [...told, ...ended, moveTo(task, 'BLOCKED', { cause: 'updated', reason })]);
+  return updated(task, [...told, ...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'updated', reason })]);
 }
 
 /** The holder returns the task; an operator takes it from the holder. */
-function giveBack(task: Task, claim: Claim | null, reason: string | null, told: readonly Event[]): Updated {
+function returnTask(task: Task, claim: Claim | null, reason: string | null, told: readonly Event[]): UpdateOutcome {
   if (claim !== null) return updated(task, [...told, ...abandonClaim(task, claim, 'released', reason)]);
-  if (task.phase === 'COMPLETED') return isCompleted(task);
-  if (task.phase === 'BLOCKED') return isBlocked(task);
+  if (task.phase === 'COMPLETED') return refuseCompleted(task);
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
   const revoked = task.claim === null ? [] : abandonClaim(task, task.claim, 'revoked', reason);
   return updated(task, [...told, ...revoked]);
 }
 
-function carryOn(task: Task, claim: Claim | null, told: readonly Event[]): Updated {
-  if (claim === null && task.phase === 'COMPLETED') return isCompleted(task);
-  if (claim === null && task.phase === 'BLOCKED') return isBlocked(task);
+function recordProgress(task: Task, claim: Claim | null, told: readonly Event[]): UpdateOutcome {
+  if (claim === null && task.phase === 'COMPLETED') return refuseCompleted(task);
+  if (claim === null && task.phase === 'BLOCKED') return refuseBlocked(task);
   return updated(task, told);
 }
 
-function updated(task: Task, events: readonly Event[]): Updated {
+function updated(task: Task, events: readonly Event[]): UpdateOutcome {
   const after = events.reduce((before, each) => evolveTask(before, { ...each, seq: 0, at: '' }), task);
-  return decided(events, { status: statusOf(after) });
+  return decided(events, { status: taskStatus(after) });
 }
 
-export function isCompleted({ id }: Task): ReturnType<typeof refusal> {
+export function refuseCompleted({ id }: Task): ReturnType<typeof refusal> {
   return refusal('completed', `task ${id} is completed`, 'Reinstate it first: a thought record with status todo.');
 }
 
-export function isBlocked(task: Task): ReturnType<typeof refusal> {
+export function refuseBlocked(task: Task): ReturnType<typeof refusal> {
   if (isCancelled(task)) return refuseCancelled(task);
   const { id, blocked } = task;
   return refusal(

@@ -1,6 +1,6 @@
 import type { WorkerPlan } from '../protocol/run-plan.ts';
-import { adoptionInForce, type Adopting } from './adoption.ts';
-import { mayTake } from './first-fitting.ts';
+import { findAdoption, type AdoptionState } from './adoption.ts';
+import { mayClaim } from './first-fitting.ts';
 import { agentPrincipal, type Principal } from './principal.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
@@ -13,11 +13,11 @@ export interface PinnedWorker {
 }
 
 /** Whether a worker takes this task once it is free. Dispatch offers nothing else, so a task that fits no worker is never started. */
-export function canTake(state: State, { worker, runbook }: PinnedWorker, task: Task, rules: Rules): boolean {
+export function fitsWorker(state: State, { worker, runbook }: PinnedWorker, task: Task, rules: Rules): boolean {
   return (
-    isOf(state, task, runbook) &&
+    isOfRunbook(state, task, runbook) &&
     fits(worker, task) &&
-    principalsOf(worker).every((principal) => mayTake(state, task, principal, rules))
+    principalsOf(worker).every((principal) => mayClaim(state, task, principal, rules))
   );
 }
 
@@ -27,7 +27,7 @@ export function workersInUse(
   { adopted }: Rules,
   isUsed: (sha256: string) => boolean,
 ): readonly PinnedWorker[] {
-  const inForce = adoptionInForce(state)?.sha256;
+  const inForce = findAdoption(state)?.sha256;
   const current = [...state.workers.values()].map((worker) => ({ worker, runbook: null }));
   const earlier = [...(adopted ?? [])]
     .filter(([sha256]) => sha256 !== inForce && isUsed(sha256))
@@ -40,8 +40,8 @@ export function holderName({ name, plan }: WorkerPlan): string {
   return plan.kind === 'agent' ? plan.agent.name : name;
 }
 
-function isOf(state: Adopting, { flow: { runbook: own } }: Task, runbook: string | null): boolean {
-  const isInForce = own === null || own === adoptionInForce(state)?.sha256;
+function isOfRunbook(state: AdoptionState, { flow: { runbook: own } }: Task, runbook: string | null): boolean {
+  const isInForce = own === null || own === findAdoption(state)?.sha256;
   return isInForce ? runbook === null : runbook === own;
 }
 

@@ -1,19 +1,19 @@
 import type { Phase } from '../protocol/phase.ts';
 import { refusal, type Refusal } from './outcome.ts';
 import { rulesFor, type Rules } from './rules.ts';
-import { writebacks, type Claim, type Task } from './task.ts';
+import { writebackRecords, type Claim, type Task } from './task.ts';
 
 /** The words of the source document, to the letter: agents are told to look for them. */
 export const WRITEBACK_REQUIRED = 'Writeback required: thought_record must be recorded before task completion.';
 
-export type Cleared = { readonly ok: true } | { readonly ok: false; readonly refusal: Refusal };
+export type RuleCheck = { readonly ok: true } | { readonly ok: false; readonly refusal: Refusal };
 
 /**
  * Whether a task may become done. Every path there passes here, and no flag skips it: the record must have been made under the
  * claim that completes the task; an operator without a claim may lean on any record since the work began.
  */
-export function requireWriteback(task: Task, claim: Claim | null): Cleared {
-  if (claim === null ? writebacks(task).length > 0 : hasWriteback(task, claim)) return { ok: true };
+export function checkWriteback(task: Task, claim: Claim | null): RuleCheck {
+  if (claim === null ? writebackRecords(task).length > 0 : hasWriteback(task, claim)) return { ok: true };
   return refusal(
     'writeback-required',
     WRITEBACK_REQUIRED,
@@ -23,7 +23,7 @@ export function requireWriteback(task: Task, claim: Claim | null): Cleared {
 
 /** Whether a record was made under this claim, or for it. */
 export function hasWriteback(task: Task, claim: Claim): boolean {
-  return writebacks(task).some((record) => record.epoch === claim.epoch);
+  return writebackRecords(task).some((record) => record.epoch === claim.epoch);
 }
 
 /** A workflow ends with a merge, whatever else the project does. */
@@ -37,7 +37,7 @@ export function needsCommit(task: Task, to: Phase | null, rules: Rules): boolean
 }
 
 /** Whether the gates of the project leave this way open: what is theirs to complete nobody else completes. */
-export function requireGates(task: Task, to: Phase, inForce: Rules): Cleared {
+export function checkGates(task: Task, to: Phase, inForce: Rules): RuleCheck {
   const rules = rulesFor(task, inForce);
   if (isMerged(task, inForce) && to === 'COMPLETED' && task.phase !== 'COMPLETED') {
     const hint = 'Send an exit signal for your phase; Baton merges when the task is READY_FOR_MERGE.';

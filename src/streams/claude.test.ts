@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readClaudeLine } from './claude.ts';
+import { parseClaudeLine } from './claude.ts';
 import { recorded, STRANGE_LINES } from './fixture.cases.ts';
 
 const AT = Date.parse('2026-01-01T00:00:00Z');
-const read = (name: string) => recorded('claude', name).flatMap((line) => readClaudeLine(line, AT));
+const read = (name: string) => recorded('claude', name).flatMap((line) => parseClaudeLine(line, AT));
 
 describe('what Claude Code says', () => {
   const message = (n: number) => ({
@@ -69,17 +69,17 @@ describe('what Claude Code says', () => {
       parent_tool_use_id: 't',
       message: { content: [{ type: 'text', text: 'x' }] },
     };
-    expect(readClaudeLine(JSON.stringify(subagent), AT)).toEqual([]);
+    expect(parseClaudeLine(JSON.stringify(subagent), AT)).toEqual([]);
   });
 
   it('stumbles over nothing', () => {
-    expect(STRANGE_LINES.flatMap((line) => readClaudeLine(line, AT))).toEqual([]);
+    expect(STRANGE_LINES.flatMap((line) => parseClaudeLine(line, AT))).toEqual([]);
     const types = fc.constantFrom('system', 'assistant', 'user', 'result', 'control_request', 'rate_limit_event');
     const lines = fc.record({
       type: types,
       subtype: fc.constantFrom('init', 'api_retry', 'x'),
       message: fc.jsonValue(),
     });
-    fc.assert(fc.property(lines, (line) => void readClaudeLine(JSON.stringify(line), AT)));
+    fc.assert(fc.property(lines, (line) => void parseClaudeLine(JSON.stringify(line), AT)));
   });
 });

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { claudeUsage } from './claude.ts';
-import { codexUsage } from './codex.ts';
-import { fieldsOf, parseFields, textOf, type Fields } from './fields.ts';
+import { parseClaudeUsage } from './claude.ts';
+import { parseCodexUsage } from './codex.ts';
+import { asJsonFields, parseJsonFields, asString, type JsonFields } from './fields.ts';
 import { FollowedFile } from './followed-file.ts';
-import { geminiUsage } from './gemini.ts';
-import type { UsageSaid } from './said.ts';
+import { parseGeminiUsage } from './gemini.ts';
+import type { UsageEvent } from './said.ts';
 
 /** What a hook says about the client's own record of the conversation. */
 export interface RecordHint {
@@ -17,8 +17,8 @@ export interface RecordHint {
   readonly toolUse: string | undefined;
 }
 
-export interface RecordedUse {
-  readonly said: readonly UsageSaid[];
+export interface RecordedUsage {
+  readonly said: readonly UsageEvent[];
   /** The request that asked for this tool is not in the record yet. */
   readonly isUncounted: boolean;
   /** The model that answered last, if the record names it. */
@@ -42,20 +42,20 @@ export class ClientRecord {
     this.#since = since;
   }
 
-  read(hint: RecordHint): RecordedUse {
+  read(hint: RecordHint): RecordedUsage {
     if (!hint.path.endsWith('.jsonl')) return { said: [], isUncounted: false, model: null };
-    const { filesOf, readLine } = RECORDS[this.#client];
+    const { filesOf, readLine } = RECORD_LAYOUTS[this.#client];
     const lines = filesOf(hint).flatMap((path) => this.#newLines(path));
     const said = lines.flatMap((line) => readLine(line, hint, this.#since));
     const models = this.#client === 'stream-json' ? [] : lines.map(modelIn).filter((model) => model !== '');
     return { said, isUncounted: this.#client === 'codex' && isUncounted(lines, hint), model: models.at(-1) ?? null };
   }
 
-  #newLines(path: string): readonly Fields[] {
+  #newLines(path: string): readonly JsonFields[] {
     const file = this.#files.get(path) ?? new FollowedFile(path);
     this.#files.set(path, file);
-    return file.readNew().flatMap((line): readonly Fields[] => {
-      const fields = parseFields(line);
+    return file.readNew().flatMap((line): readonly JsonFields[] => {
+      const fields = parseJsonFields(line);
       return fields === null ? [] : [fields];
     });
   }
@@ -64,52 +64,60 @@ export class ClientRecord {
 interface Layout {
   /** The files of the conversation and of its subagents. */
   readonly filesOf: (hint: RecordHint) => readonly string[];
-  readonly readLine: (line: Fields, hint: RecordHint, since: string) => readonly UsageSaid[];
+  readonly readLine: (line: JsonFields, hint: RecordHint, since: string) => readonly UsageEvent[];
 }
 
-const RECORDS: Readonly<Record<Client, Layout>> = {
+const RECORD_LAYOUTS: Readonly<Record<Client, Layout>> = {
   'stream-json': {
     filesOf: ({ path }) => [path, ...filesBelow(path.replace(/\.jsonl$/, ''))],
     // The stream reports each message first. A message that it has not reported belongs to a turn that is over.
     readLine: ({ type, message }) => {
-      const { id, usage } = fieldsOf(message);
+      const { id, usage } = asJsonFields(message);
       if (type !== 'assistant' || usage === undefined) return [];
-      return [{ kind: 'usage', of: 'message', id: textOf(id), isUpdate: true, usage: claudeUsage(fieldsOf(usage)) }];
+      return [
+        {
+          kind: 'usage',
+          of: 'message',
+          id: asString(id),
+          isUpdate: true,
+          usage: parseClaudeUsage(asJsonFields(usage)),
+        },
+      ];
     },
   },
   // A subagent has a conversation of its own, and names it at its hooks.
   codex: {
     filesOf: ({ path }) => [path],
     readLine: (line, { conversation: id }) => {
-      const { total_token_usage: total, last_token_usage: last } = fieldsOf(fieldsOf(line['payload'])['info']);
+      const { total_token_usage: total, last_token_usage: last } = asJsonFields(asJsonFields(line['payload'])['info']);
       if (!isCount(line) || total === undefined) return [];
-      const request = codexUsage(fieldsOf(last)).usage;
-      return [{ ...codexUsage(fieldsOf(total)), id, request }];
+      const request = parseCodexUsage(asJsonFields(last)).usage;
+      return [{ ...parseCodexUsage(asJsonFields(total)), id, request }];
     },
   },
   // Subagents have files in a folder that is named like the conversation.
   gemini: {
     filesOf: ({ path, conversation }) => [path, ...filesBelow(join(dirname(path), basename(conversation)))],
     readLine: ({ id, type, timestamp, tokens }, _, since) => {
-      if (type !== 'gemini' || tokens === undefined || textOf(timestamp) < since) return [];
-      return [{ kind: 'usage', of: 'message', id: textOf(id), usage: geminiUsage(fieldsOf(tokens)) }];
+      if (type !== 'gemini' || tokens === undefined || asString(timestamp) < since) return [];
+      return [{ kind: 'usage', of: 'message', id: asString(id), usage: parseGeminiUsage(asJsonFields(tokens)) }];
     },
   },
 };
 
 /** Gemini CLI names it with each message, Codex with each turn. */
-function modelIn({ type, model, payload }: Fields): string {
-  return type === 'turn_context' ? textOf(fieldsOf(payload)['model']) : textOf(model);
+function modelIn({ type, model, payload }: JsonFields): string {
+  return type === 'turn_context' ? asString(asJsonFields(payload)['model']) : asString(model);
 }
 
-function isCount({ payload }: Fields): boolean {
-  return fieldsOf(payload)['type'] === 'token_count';
+function isCount({ payload }: JsonFields): boolean {
+  return asJsonFields(payload)['type'] === 'token_count';
 }
 
 /** Codex counts an answer of the model after the tools that the answer asks for have run. */
-function isUncounted(lines: readonly Fields[], { toolUse }: RecordHint): boolean {
+function isUncounted(lines: readonly JsonFields[], { toolUse }: RecordHint): boolean {
   if (toolUse === undefined) return false;
-  const asked = lines.findLastIndex(({ payload }) => fieldsOf(payload)['call_id'] === toolUse);
+  const asked = lines.findLastIndex(({ payload }) => asJsonFields(payload)['call_id'] === toolUse);
   return asked < 0 || lines.findLastIndex(isCount) < asked;
 }
 

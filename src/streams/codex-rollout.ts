@@ -1,7 +1,7 @@
 import type { AgentError } from '../protocol/run-plan.ts';
-import { fieldsOf, numberOf, parseFields, textOf, timeOfSeconds, type Fields } from './fields.ts';
-import { codexUsage } from './codex.ts';
-import { errorOfStatus, type Said, type UsageSaid } from './said.ts';
+import { asJsonFields, asNumber, parseJsonFields, asString, renderEpochSeconds, type JsonFields } from './fields.ts';
+import { parseCodexUsage } from './codex.ts';
+import { errorOfHttpStatus, type StreamEvent, type UsageEvent } from './said.ts';
 
 /** Where Codex keeps its record of a conversation, below its home (`CODEX_HOME`, or `~/.codex`). */
 export function codexRolloutPattern(conversation: string): string {
@@ -9,45 +9,45 @@ export function codexRolloutPattern(conversation: string): string {
 }
 
 /** Reads the end of that record: the model, and why the last turn failed, where it did. */
-export function readCodexRollout(lines: readonly string[]): readonly Said[] {
-  let model: Said[] = [];
-  let limits: Fields | null = null;
-  let failure: Said[] = [];
+export function parseCodexRollout(lines: readonly string[]): readonly StreamEvent[] {
+  let model: StreamEvent[] = [];
+  let limits: JsonFields | null = null;
+  let failure: StreamEvent[] = [];
   for (const line of lines) {
-    const { type, payload } = parseFields(line) ?? {};
-    const fields = fieldsOf(payload);
+    const { type, payload } = parseJsonFields(line) ?? {};
+    const fields = asJsonFields(payload);
     if (type === 'turn_context') {
-      model = [{ kind: 'model', model: textOf(fields['model']) }];
+      model = [{ kind: 'model', model: asString(fields['model']) }];
       [limits, failure] = [null, []];
-    } else if (fields['type'] === 'token_count') limits = fieldsOf(fields['rate_limits']);
-    else if (fields['type'] === 'task_complete') failure = readFailure(fieldsOf(fields['error']), limits);
+    } else if (fields['type'] === 'token_count') limits = asJsonFields(fields['rate_limits']);
+    else if (fields['type'] === 'task_complete') failure = readFailure(asJsonFields(fields['error']), limits);
   }
   return [...model, ...failure];
 }
 
 /** What the whole conversation has used up to here. */
-export function readCodexTotal(lines: readonly string[]): UsageSaid | undefined {
+export function findCodexTotal(lines: readonly string[]): UsageEvent | undefined {
   const counts = lines
-    .map((line) => fieldsOf(parseFields(line)?.['payload']))
+    .map((line) => asJsonFields(parseJsonFields(line)?.['payload']))
     .filter(({ type }) => type === 'token_count');
-  const total = fieldsOf(counts.at(-1)?.['info'])['total_token_usage'];
-  return total === undefined ? undefined : codexUsage(fieldsOf(total));
+  const total = asJsonFields(counts.at(-1)?.['info'])['total_token_usage'];
+  return total === undefined ? undefined : parseCodexUsage(asJsonFields(total));
 }
 
-function readFailure({ message, codex_error_info: info }: Fields, limits: Fields | null): Said[] {
+function readFailure({ message, codex_error_info: info }: JsonFields, limits: JsonFields | null): StreamEvent[] {
   if (info === undefined) return [];
-  const windows = [fieldsOf(limits?.['primary']), fieldsOf(limits?.['secondary'])];
-  const error = kindOf(info, limits) ?? (textOf(message).startsWith(DISCONNECTED) ? 'no_internet' : null);
+  const windows = [asJsonFields(limits?.['primary']), asJsonFields(limits?.['secondary'])];
+  const error = kindOf(info, limits) ?? (asString(message).startsWith(DISCONNECTED) ? 'no_internet' : null);
   const resetAt = error === 'rate_limited' ? endOf(windows) : null;
-  return [{ kind: 'error', error, message: textOf(message), resetAt, isRetrying: false }];
+  return [{ kind: 'error', error, message: asString(message), resetAt, isRetrying: false }];
 }
 
 /** A used-up plan comes with its limits, a used-up balance without. */
-function kindOf(info: unknown, limits: Fields | null): AgentError | null {
+function kindOf(info: unknown, limits: JsonFields | null): AgentError | null {
   if (info === 'usage_limit_exceeded') return limits === null ? 'out_of_credits' : 'rate_limited';
   if (typeof info === 'string') return KINDS[info] ?? null;
-  const [status] = Object.values(fieldsOf(info)).map((value) => fieldsOf(value)['http_status_code']);
-  return typeof status === 'number' ? errorOfStatus(status) : 'no_internet';
+  const [status] = Object.values(asJsonFields(info)).map((value) => asJsonFields(value)['http_status_code']);
+  return typeof status === 'number' ? errorOfHttpStatus(status) : 'no_internet';
 }
 
 const KINDS: Readonly<Record<string, AgentError>> = {
@@ -60,8 +60,8 @@ const KINDS: Readonly<Record<string, AgentError>> = {
 const DISCONNECTED = 'stream disconnected before completion: ';
 
 /** The limit that was reached decides; of two, the later. */
-function endOf(windows: readonly Fields[]): string | null {
-  const reached = windows.filter(({ used_percent }) => numberOf(used_percent) >= 100);
-  const ends = reached.map(({ resets_at }) => numberOf(resets_at));
-  return timeOfSeconds(Math.max(0, ...ends));
+function endOf(windows: readonly JsonFields[]): string | null {
+  const reached = windows.filter(({ used_percent }) => asNumber(used_percent) >= 100);
+  const ends = reached.map(({ resets_at }) => asNumber(resets_at));
+  return renderEpochSeconds(Math.max(0, ...ends));
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCodexRollout } from './codex-rollout.ts';
-import { readCodexLine } from './codex.ts';
+import { parseCodexRollout } from './codex-rollout.ts';
+import { parseCodexLine } from './codex.ts';
 import { recorded, STRANGE_LINES } from './fixture.cases.ts';
 
-const read = (name: string) => recorded('codex', name).flatMap((line) => readCodexLine(line));
-const readEnd = (name: string) => readCodexRollout(recorded('codex', `${name}.record`));
+const read = (name: string) => recorded('codex', name).flatMap((line) => parseCodexLine(line));
+const readEnd = (name: string) => parseCodexRollout(recorded('codex', `${name}.record`));
 
 describe('what Codex says', () => {
   it('reads a conversation with a block and a tool', () => {
@@ -46,7 +46,7 @@ describe('what Codex says', () => {
       secondary: { used_percent: secondary, resets_at: 1_800_600_000 },
     });
     const end = (primary: number, secondary: number) =>
-      readCodexRollout([
+      parseCodexRollout([
         JSON.stringify({
           type: 'event_msg',
           payload: { type: 'token_count', rate_limits: limits(primary, secondary) },
@@ -67,12 +67,12 @@ describe('what Codex says', () => {
       [...read('words-about-errors'), ...readEnd('words-about-errors')].filter(({ kind }) => kind === 'error'),
     ).toEqual([]);
     const mended = [...recorded('codex', 'unauthorized.record'), ...recorded('codex', 'blocked.record')];
-    expect(readCodexRollout(mended).filter(({ kind }) => kind === 'error')).toEqual([]);
+    expect(parseCodexRollout(mended).filter(({ kind }) => kind === 'error')).toEqual([]);
   });
 
   it('stumbles over nothing', () => {
-    expect(STRANGE_LINES.flatMap((line) => readCodexLine(line))).toEqual([]);
-    expect(readCodexRollout(STRANGE_LINES)).toEqual([]);
+    expect(STRANGE_LINES.flatMap((line) => parseCodexLine(line))).toEqual([]);
+    expect(parseCodexRollout(STRANGE_LINES)).toEqual([]);
     const types = fc.constantFrom(
       'item.started',
       'item.completed',
@@ -84,8 +84,8 @@ describe('what Codex says', () => {
     const lines = fc.record({ type: types, item: fc.jsonValue(), usage: fc.jsonValue(), payload: fc.jsonValue() });
     fc.assert(
       fc.property(lines, (line) => {
-        readCodexLine(JSON.stringify(line));
-        readCodexRollout([JSON.stringify(line)]);
+        parseCodexLine(JSON.stringify(line));
+        parseCodexRollout([JSON.stringify(line)]);
       }),
     );
   });

@@ -6,7 +6,7 @@ export class FollowedFile {
   readonly #maxBytes: number;
   #offset = 0;
 
-  constructor(path: string, maxBytes = MAX_BYTES) {
+  constructor(path: string, maxBytes = MAX_ADDED_BYTES) {
     this.#path = path;
     this.#maxBytes = maxBytes;
   }
@@ -29,18 +29,18 @@ export class FollowedFile {
       // The path comes from a hook: a pipe must not block the supervisor.
       file = openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
       const stat = fstatSync(file);
-      if (!stat.isFile()) return NOTHING;
+      if (!stat.isFile()) return NO_LINES;
       if (stat.size < this.#offset) this.#offset = 0;
       const start = Math.max(this.#offset, stat.size - this.#maxBytes);
       const bytes = Buffer.alloc(stat.size - start);
       return { bytes: bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start)), start };
     } catch {
-      return NOTHING;
+      return NO_LINES;
     } finally {
       if (file !== undefined) closeSync(file);
     }
   }
 }
 
-const MAX_BYTES = 4 * 1024 * 1024;
-const NOTHING = { bytes: Buffer.alloc(0), start: 0 } as const;
+const MAX_ADDED_BYTES = 4 * 1024 * 1024;
+const NO_LINES = { bytes: Buffer.alloc(0), start: 0 } as const;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recorded, STRANGE_LINES } from './fixture.cases.ts';
-import { readGeminiExit, readGeminiLine } from './gemini.ts';
+import { findGeminiExitError, parseGeminiLine } from './gemini.ts';
 
 const AT = Date.parse('2026-01-01T00:00:00Z');
-const read = (name: string) => recorded('gemini', name).flatMap((line) => readGeminiLine(line));
+const read = (name: string) => recorded('gemini', name).flatMap((line) => parseGeminiLine(line));
 
 describe('what Gemini CLI says', () => {
   it('reads a conversation with a block and a tool', () => {
@@ -36,20 +36,20 @@ describe('what Gemini CLI says', () => {
   it('knows a wrong key by its reason', () => {
     const error = { code: 400, message: 'API key not valid.', details: [{ reason: 'API_KEY_INVALID' }] };
     const line = { type: 'result', status: 'error', error: { message: `[API Error: ${JSON.stringify({ error })}]` } };
-    expect(readGeminiLine(JSON.stringify(line))).toContainEqual(expect.objectContaining({ error: 'unauthorized' }));
+    expect(parseGeminiLine(JSON.stringify(line))).toContainEqual(expect.objectContaining({ error: 'unauthorized' }));
   });
 
   it('knows a limit by the exit code, and when it ends', () => {
     const said = read('rate-limited').find((each) => each.kind === 'error');
     expect(said).toMatchObject({ error: null });
-    expect(readGeminiExit(429 % 256, said?.message ?? '', AT)).toMatchObject({
+    expect(findGeminiExitError(429 % 256, said?.message ?? '', AT)).toMatchObject({
       error: 'rate_limited',
       resetAt: expect.stringMatching(/^2026-01-01T0[01]:/),
     });
-    expect(readGeminiExit(429 % 256, 'the words Suggested retry after 5s. in a text', AT)).toMatchObject({
+    expect(findGeminiExitError(429 % 256, 'the words Suggested retry after 5s. in a text', AT)).toMatchObject({
       resetAt: null,
     });
-    for (const code of [0, 1, 41, 42, 55]) expect(readGeminiExit(code, '429', AT)).toBeNull();
+    for (const code of [0, 1, 41, 42, 55]) expect(findGeminiExitError(code, '429', AT)).toBeNull();
   });
 
   it('takes no words for an error', () => {
@@ -57,9 +57,9 @@ describe('what Gemini CLI says', () => {
   });
 
   it('stumbles over nothing', () => {
-    expect(STRANGE_LINES.flatMap((line) => readGeminiLine(line))).toEqual([]);
+    expect(STRANGE_LINES.flatMap((line) => parseGeminiLine(line))).toEqual([]);
     const types = fc.constantFrom('init', 'message', 'tool_use', 'tool_result', 'result', 'error');
     const lines = fc.record({ type: types, error: fc.jsonValue(), stats: fc.jsonValue(), content: fc.jsonValue() });
-    fc.assert(fc.property(lines, (line) => void readGeminiLine(JSON.stringify(line))));
+    fc.assert(fc.property(lines, (line) => void parseGeminiLine(JSON.stringify(line))));
   });
 });

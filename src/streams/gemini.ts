@@ -1,22 +1,22 @@
 import type { AgentError } from '../protocol/run-plan.ts';
-import { fieldsOf, listOf, numberOf, parseFields, textOf, type Fields } from './fields.ts';
-import { errorOfStatus, type ErrorSaid, type Said, type Usage, type UsageSaid } from './said.ts';
+import { asJsonFields, asJsonFieldsList, asNumber, parseJsonFields, asString, type JsonFields } from './fields.ts';
+import { errorOfHttpStatus, type AgentErrorEvent, type StreamEvent, type TokenUsage, type UsageEvent } from './said.ts';
 
 /** Reads a line of `gemini --output-format stream-json`. A process has one turn. */
-export function readGeminiLine(line: string): readonly Said[] {
-  const said = parseFields(line);
+export function parseGeminiLine(line: string): readonly StreamEvent[] {
+  const said = parseJsonFields(line);
   switch (said?.['type']) {
     case 'init':
       return [
-        { kind: 'conversation', id: textOf(said['session_id']) },
-        { kind: 'model', model: textOf(said['model']) },
+        { kind: 'conversation', id: asString(said['session_id']) },
+        { kind: 'model', model: asString(said['model']) },
       ];
     case 'message':
-      return said['role'] === 'assistant' ? [{ kind: 'words', text: wordsOf(said) }] : [];
+      return said['role'] === 'assistant' ? [{ kind: 'words', text: textOfMessage(said) }] : [];
     case 'tool_use':
-      return [{ kind: 'tool-started', id: textOf(said['tool_id']), tool: textOf(said['tool_name']) }];
+      return [{ kind: 'tool-started', id: asString(said['tool_id']), tool: asString(said['tool_name']) }];
     case 'tool_result':
-      return [{ kind: 'tool-ended', id: textOf(said['tool_id']), failed: said['status'] !== 'success' }];
+      return [{ kind: 'tool-ended', id: asString(said['tool_id']), failed: said['status'] !== 'success' }];
     case 'result':
       return readResult(said);
     default:
@@ -29,50 +29,50 @@ export function readGeminiLine(line: string): readonly Said[] {
  * Gemini CLI says why a turn failed in prose, but its exit code is the HTTP status, of which a process keeps eight bits. What it
  * suggests to wait is a sentence of its own.
  */
-export function readGeminiExit(code: number, message: string, at: number): ErrorSaid | null {
+export function findGeminiExitError(code: number, message: string, at: number): AgentErrorEvent | null {
   const status = STATUSES.find((each) => each % 256 === code);
   if (status === undefined) return null;
   const seconds = /\nSuggested retry after (\d+(?:\.\d+)?)s\.\]/.exec(message)?.[1];
   const resetAt = seconds === undefined ? null : new Date(at + Number(seconds) * 1000).toISOString();
-  return { kind: 'error', error: errorOfStatus(status), message, resetAt, isRetrying: false };
+  return { kind: 'error', error: errorOfHttpStatus(status), message, resetAt, isRetrying: false };
 }
 
 const STATUSES = [400, 401, 402, 403, 404, 429, 500, 502, 503, 504];
 
-function wordsOf({ content, delta }: Fields): string {
-  return delta === true ? textOf(content) : `${textOf(content)}\n`;
+function textOfMessage({ content, delta }: JsonFields): string {
+  return delta === true ? asString(content) : `${asString(content)}\n`;
 }
 
-function readResult(said: Fields): Said[] {
+function readResult(said: JsonFields): StreamEvent[] {
   const failed = said['status'] !== 'success';
-  const message = textOf(fieldsOf(said['error'])['message']);
-  const error: Said[] = failed
+  const message = asString(asJsonFields(said['error'])['message']);
+  const error: StreamEvent[] = failed
     ? [{ kind: 'error', error: kindOf(message), message, resetAt: null, isRetrying: false }]
     : [];
-  return [usageSaid(fieldsOf(said['stats'])), ...error, { kind: 'turn-ended', failed }];
+  return [createUsageEvent(asJsonFields(said['stats'])), ...error, { kind: 'turn-ended', failed }];
 }
 
 /** Most errors of the API are passed on whole, inside a sentence of the client. */
 function kindOf(message: string): AgentError | null {
   if (message === CUT_OFF) return 'no_internet';
-  const error = fieldsOf(parseFields(/^\[API Error: (\{.*\})\]$/s.exec(message)?.[1] ?? '')?.['error']);
-  if (listOf(error['details']).some(({ reason }) => reason === 'API_KEY_INVALID')) return 'unauthorized';
-  return errorOfStatus(numberOf(error['code']));
+  const error = asJsonFields(parseJsonFields(/^\[API Error: (\{.*\})\]$/s.exec(message)?.[1] ?? '')?.['error']);
+  if (asJsonFieldsList(error['details']).some(({ reason }) => reason === 'API_KEY_INVALID')) return 'unauthorized';
+  return errorOfHttpStatus(asNumber(error['code']));
 }
 
 const CUT_OFF = '[API Error: exception TypeError: fetch failed sending request]';
 
-function usageSaid(stats: Fields): UsageSaid {
-  const cacheRead = numberOf(stats['cached']);
-  const input = numberOf(stats['input_tokens']) - cacheRead;
-  const output = numberOf(stats['output_tokens']);
+function createUsageEvent(stats: JsonFields): UsageEvent {
+  const cacheRead = asNumber(stats['cached']);
+  const input = asNumber(stats['input_tokens']) - cacheRead;
+  const output = asNumber(stats['output_tokens']);
   return { kind: 'usage', of: 'turn', usage: { input, output, cacheRead, cacheWrite: 0, costMillicents: null } };
 }
 
 /** In the words of its own record of a conversation. What the model thought is paid for as output. */
-export function geminiUsage(tokens: Fields): Usage {
-  const cacheRead = numberOf(tokens['cached']);
-  const input = numberOf(tokens['input']) - cacheRead;
-  const output = numberOf(tokens['output']) + numberOf(tokens['thoughts']);
+export function parseGeminiUsage(tokens: JsonFields): TokenUsage {
+  const cacheRead = asNumber(tokens['cached']);
+  const input = asNumber(tokens['input']) - cacheRead;
+  const output = asNumber(tokens['output']) + asNumber(tokens['thoughts']);
   return { input, output, cacheRead, cacheWrite: 0, costMillicents: null };
 }

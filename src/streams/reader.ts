@@ -1,22 +1,22 @@
 import { globSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { readClaudeLine } from './claude.ts';
-import { codexRolloutPattern, readCodexRollout } from './codex-rollout.ts';
-import { readCodexLine } from './codex.ts';
-import { readGeminiExit, readGeminiLine } from './gemini.ts';
+import { parseClaudeLine } from './claude.ts';
+import { codexRolloutPattern, parseCodexRollout } from './codex-rollout.ts';
+import { parseCodexLine } from './codex.ts';
+import { findGeminiExitError, parseGeminiLine } from './gemini.ts';
 import { readLastLines } from './file-lines.ts';
-import type { Said } from './said.ts';
+import type { StreamEvent } from './said.ts';
 
 /** One client's way to speak. */
-export interface Reader {
+export interface StreamReader {
   /** A line of its output; `at` is when it was heard, in milliseconds. */
-  readonly readLine: (line: string, at: number) => readonly Said[];
+  readonly readLine: (line: string, at: number) => readonly StreamEvent[];
   /** What is known only when the process has gone: of two errors, the one that has a kind counts. */
-  readonly readEnd: (end: End) => readonly Said[];
+  readonly readEnd: (end: ProcessEnd) => readonly StreamEvent[];
 }
 
-export interface End {
+export interface ProcessEnd {
   readonly code: number | null;
   readonly at: number;
   /** The conversation it named, and the message of the error it told last; null where there was none. */
@@ -27,20 +27,20 @@ export interface End {
 }
 
 /** By the `output` of a launch. */
-export const READERS: Readonly<Record<'stream-json' | 'codex' | 'gemini', Reader>> = {
-  'stream-json': { readLine: readClaudeLine, readEnd: () => [] },
-  codex: { readLine: readCodexLine, readEnd: readCodexEnd },
-  gemini: { readLine: readGeminiLine, readEnd: readGeminiEnd },
+export const STREAM_READERS: Readonly<Record<'stream-json' | 'codex' | 'gemini', StreamReader>> = {
+  'stream-json': { readLine: parseClaudeLine, readEnd: () => [] },
+  codex: { readLine: parseCodexLine, readEnd: readCodexEnd },
+  gemini: { readLine: parseGeminiLine, readEnd: readGeminiEnd },
 };
 
-function readCodexEnd({ conversation, env }: End): readonly Said[] {
+function readCodexEnd({ conversation, env }: ProcessEnd): readonly StreamEvent[] {
   if (conversation === null) return [];
   const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
   const [file] = globSync(codexRolloutPattern(conversation), { cwd: folder });
-  return file === undefined ? [] : readCodexRollout(readLastLines(join(folder, file)));
+  return file === undefined ? [] : parseCodexRollout(readLastLines(join(folder, file)));
 }
 
-function readGeminiEnd({ code, error, at }: End): readonly Said[] {
-  const said = code === null || error === null ? null : readGeminiExit(code, error, at);
+function readGeminiEnd({ code, error, at }: ProcessEnd): readonly StreamEvent[] {
+  const said = code === null || error === null ? null : findGeminiExitError(code, error, at);
   return said === null ? [] : [said];
 }

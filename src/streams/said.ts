@@ -1,7 +1,7 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 
 /** What a line of a client's output says, in the same words for every client. */
-export type Said =
+export type StreamEvent =
   /** The client's own id of the conversation: a resume goes on with it. */
   | { readonly kind: 'conversation'; readonly id: string }
   | { readonly kind: 'model'; readonly model: string }
@@ -9,15 +9,15 @@ export type Said =
   | { readonly kind: 'words'; readonly text: string }
   | { readonly kind: 'tool-started'; readonly id: string; readonly tool: string }
   | { readonly kind: 'tool-ended'; readonly id: string; readonly failed: boolean }
-  | UsageSaid
-  | ErrorSaid
+  | UsageEvent
+  | AgentErrorEvent
   /** The client asks whether it may use a tool, or was refused because there was nobody to ask. */
   | { readonly kind: 'permission'; readonly tool: string; readonly what: string }
   | { readonly kind: 'turn-ended'; readonly failed: boolean };
 
-export interface UsageSaid {
+export interface UsageEvent {
   readonly kind: 'usage';
-  readonly usage: Usage;
+  readonly usage: TokenUsage;
   /**
    * One turn, to be added; the whole conversation up to here, which stands in place of what was said before; or one message in a turn that is
    * not over, which is counted once however often it is told, until the turn is told whole.
@@ -28,10 +28,10 @@ export interface UsageSaid {
   /** Counts only for a message that is known already. */
   readonly isUpdate?: true;
   /** Of a conversation: what its last request used. */
-  readonly request?: Usage;
+  readonly request?: TokenUsage;
 }
 
-export interface ErrorSaid {
+export interface AgentErrorEvent {
   readonly kind: 'error';
   /** Null: the client does not say what kind it is. */
   readonly error: AgentError | null;
@@ -43,7 +43,7 @@ export interface ErrorSaid {
 }
 
 /** Tokens. What came out of a cache, or went into one, is not in `input`. */
-export interface Usage {
+export interface TokenUsage {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
@@ -53,7 +53,7 @@ export interface Usage {
 }
 
 /** Which kind an HTTP status of a model's API is. An overloaded server is waited for like a limit; null for what waiting does not mend. */
-export function errorOfStatus(status: number): AgentError | null {
+export function errorOfHttpStatus(status: number): AgentError | null {
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 402) return 'out_of_credits';
   if (status === 429 || status === 503 || status === 529) return 'rate_limited';

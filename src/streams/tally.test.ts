@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Usage } from './said.ts';
-import { EMPTY_TALLY, NOTHING_USED, tally, totalOf } from './tally.ts';
+import type { TokenUsage } from './said.ts';
+import { EMPTY_TALLY, NOTHING_USED, addToTally, totalUsage } from './tally.ts';
 
-const used = (input: number, costMillicents: number | null = null): Usage => ({
+const used = (input: number, costMillicents: number | null = null): TokenUsage => ({
   ...NOTHING_USED,
   input,
   costMillicents,
@@ -10,9 +10,9 @@ const used = (input: number, costMillicents: number | null = null): Usage => ({
 
 it('adds turns up, and takes the newest count of a conversation', () => {
   const turns = [used(10, 5), used(20, 7)].map((usage) => ({ kind: 'usage', of: 'turn', usage }) as const);
-  expect(totalOf(turns.reduce(tally, EMPTY_TALLY))).toEqual(used(30, 12));
+  expect(totalUsage(turns.reduce(addToTally, EMPTY_TALLY))).toEqual(used(30, 12));
   const counts = [used(10), used(25)].map((usage) => ({ kind: 'usage', of: 'conversation', usage }) as const);
-  expect(totalOf(counts.reduce(tally, EMPTY_TALLY))).toEqual(used(25));
+  expect(totalUsage(counts.reduce(addToTally, EMPTY_TALLY))).toEqual(used(25));
 });
 
 it('adds the conversations of subagents, and no count goes down', () => {
@@ -23,19 +23,19 @@ it('adds the conversations of subagents, and no count goes down', () => {
     { usage: used(4) },
     { usage: used(9), id: 'sub' },
   ];
-  expect(totalOf(counts.map((each) => ({ kind: 'usage', of, ...each }) as const).reduce(tally, EMPTY_TALLY))).toEqual(
-    used(19),
-  );
+  expect(
+    totalUsage(counts.map((each) => ({ kind: 'usage', of, ...each }) as const).reduce(addToTally, EMPTY_TALLY)),
+  ).toEqual(used(19));
 });
 
 it('takes an update only for a message that is known', () => {
   const message = { kind: 'usage', of: 'message', id: 'm1' } as const;
-  const unknown = tally(EMPTY_TALLY, { ...message, isUpdate: true, usage: used(9) });
-  expect(totalOf(unknown)).toEqual(NOTHING_USED);
-  const known = tally(tally(EMPTY_TALLY, { ...message, usage: used(1) }), {
+  const unknown = addToTally(EMPTY_TALLY, { ...message, isUpdate: true, usage: used(9) });
+  expect(totalUsage(unknown)).toEqual(NOTHING_USED);
+  const known = addToTally(addToTally(EMPTY_TALLY, { ...message, usage: used(1) }), {
     ...message,
     isUpdate: true,
     usage: used(9),
   });
-  expect(totalOf(known)).toEqual(used(9));
+  expect(totalUsage(known)).toEqual(used(9));
 });

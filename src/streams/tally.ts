@@ -1,20 +1,20 @@
-import type { Usage, UsageSaid } from './said.ts';
+import type { TokenUsage, UsageEvent } from './said.ts';
 
 /** What a session has used: turns add up, and a count of the whole conversation stands in place of the one before. */
-export interface Tally {
-  readonly turns: Usage;
-  readonly conversation: Usage;
+export interface UsageTally {
+  readonly turns: TokenUsage;
+  readonly conversation: TokenUsage;
   /** The conversations of subagents, by their ids, for clients that count whole conversations. */
-  readonly others: Readonly<Record<string, Usage>>;
+  readonly others: Readonly<Record<string, TokenUsage>>;
   /** The messages of a turn that is not over, by their ids. */
-  readonly open: Readonly<Record<string, Usage>>;
+  readonly open: Readonly<Record<string, TokenUsage>>;
   /** The turns that the client has named no price for, though it may have for others: those that were broken off, or in a person's terminal. */
-  readonly unpriced: Usage;
+  readonly unpriced: TokenUsage;
 }
 
-export const NOTHING_USED: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costMillicents: null };
+export const NOTHING_USED: TokenUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costMillicents: null };
 
-export const EMPTY_TALLY: Tally = {
+export const EMPTY_TALLY: UsageTally = {
   turns: NOTHING_USED,
   conversation: NOTHING_USED,
   others: {},
@@ -22,11 +22,11 @@ export const EMPTY_TALLY: Tally = {
   unpriced: NOTHING_USED,
 };
 
-export function tally(before: Tally, { usage, of, id = '', isUpdate }: UsageSaid): Tally {
+export function addToTally(before: UsageTally, { usage, of, id = '', isUpdate }: UsageEvent): UsageTally {
   switch (of) {
     case 'turn':
       // A message is told when it begins, its turn when it is over: the turn knows better, unless it leaves something out.
-      return addTurn(before, most(usage, openOf(before)));
+      return addTurn(before, most(usage, openTurnUsage(before)));
     case 'conversation':
       // A count never goes down: it comes from the stream and from a file that the agent could write to.
       if (id === '') return { ...before, conversation: most(usage, before.conversation) };
@@ -38,29 +38,29 @@ export function tally(before: Tally, { usage, of, id = '', isUpdate }: UsageSaid
 }
 
 /** The turn will not be told whole any more: what its messages said is all that is known. */
-export function closeTurn(before: Tally): Tally {
-  return addTurn(before, openOf(before));
+export function closeTurn(before: UsageTally): UsageTally {
+  return addTurn(before, openTurnUsage(before));
 }
 
-function addTurn(before: Tally, turn: Usage): Tally {
-  const unpriced = turn.costMillicents === null ? plus(before.unpriced, turn) : before.unpriced;
-  return { ...before, turns: plus(before.turns, turn), open: {}, unpriced };
+function addTurn(before: UsageTally, turn: TokenUsage): UsageTally {
+  const unpriced = turn.costMillicents === null ? addUsage(before.unpriced, turn) : before.unpriced;
+  return { ...before, turns: addUsage(before.turns, turn), open: {}, unpriced };
 }
 
-export function openOf({ open }: Tally): Usage {
-  return Object.values(open).reduce(plus, NOTHING_USED);
+export function openTurnUsage({ open }: UsageTally): TokenUsage {
+  return Object.values(open).reduce(addUsage, NOTHING_USED);
 }
 
-export function totalOf(all: Tally): Usage {
-  return [all.turns, all.conversation, ...Object.values(all.others), openOf(all)].reduce(plus);
+export function totalUsage(all: UsageTally): TokenUsage {
+  return [all.turns, all.conversation, ...Object.values(all.others), openTurnUsage(all)].reduce(addUsage);
 }
 
-export function tokensOf({ input, output, cacheRead, cacheWrite }: Usage): number {
+export function countTokens({ input, output, cacheRead, cacheWrite }: TokenUsage): number {
   return input + output + cacheRead + cacheWrite;
 }
 
 /** A price is known as soon as one part of it is. */
-export function plus(a: Usage, b: Usage): Usage {
+export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
   const isPriced = a.costMillicents !== null || b.costMillicents !== null;
   return {
     input: a.input + b.input,
@@ -72,7 +72,7 @@ export function plus(a: Usage, b: Usage): Usage {
 }
 
 /** The price is that of the first: the other is part of it. */
-function most(a: Usage, b: Usage): Usage {
+function most(a: TokenUsage, b: TokenUsage): TokenUsage {
   return {
     input: Math.max(a.input, b.input),
     output: Math.max(a.output, b.output),

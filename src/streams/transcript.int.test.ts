@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONVERSATIONS } from './find-conversation.ts';
-import { TRANSCRIPTS } from './transcript.ts';
+import { CONVERSATION_FINDERS } from './find-conversation.ts';
+import { TRANSCRIPT_READERS } from './transcript.ts';
 
 let home: string;
 beforeEach(() => {
@@ -36,7 +36,7 @@ describe('what was used in a terminal', () => {
     ]);
     write('.claude/projects/-work/c1/subagents/a.jsonl', [line('m3', LATER)]);
     write('.claude/projects/-work/c2.jsonl', [line('m4', LATER)]);
-    const said = TRANSCRIPTS['stream-json']({ conversation: 'c1', since: SINCE, env: { HOME: home } });
+    const said = TRANSCRIPT_READERS['stream-json']({ conversation: 'c1', since: SINCE, env: { HOME: home } });
     const twice = { input: 200, output: 14, cacheRead: 40, cacheWrite: 6, costMillicents: null };
     expect(said).toEqual({ kind: 'usage', of: 'turn', usage: twice });
   });
@@ -48,7 +48,7 @@ describe('what was used in a terminal', () => {
       count({ total_token_usage: { ...total, output_tokens: 1 } }),
       count({ total_token_usage: total }),
     ]);
-    const said = TRANSCRIPTS.codex({ conversation: 'c1', since: SINCE, env: { HOME: home } });
+    const said = TRANSCRIPT_READERS.codex({ conversation: 'c1', since: SINCE, env: { HOME: home } });
     expect(said).toEqual({ kind: 'usage', of: 'conversation', usage: used });
   });
 
@@ -60,13 +60,17 @@ describe('what was used in a terminal', () => {
       line('m2', LATER),
       line('m2', LATER, { input: 120, output: 7, cached: 20 }),
     ]);
-    const said = TRANSCRIPTS.gemini({ conversation: '12345678-aaaa', since: SINCE, env: { GEMINI_CLI_HOME: home } });
+    const said = TRANSCRIPT_READERS.gemini({
+      conversation: '12345678-aaaa',
+      since: SINCE,
+      env: { GEMINI_CLI_HOME: home },
+    });
     expect(said).toEqual({ kind: 'usage', of: 'turn', usage: { ...used, cacheWrite: 0 } });
   });
 
   it.each(['stream-json', 'codex', 'gemini'] as const)('is unknown where there is no record: %s', (client) => {
     const env = { HOME: home, GEMINI_CLI_HOME: home };
-    expect(TRANSCRIPTS[client]({ conversation: 'c1', since: SINCE, env })).toBeUndefined();
+    expect(TRANSCRIPT_READERS[client]({ conversation: 'c1', since: SINCE, env })).toBeUndefined();
   });
 });
 
@@ -83,7 +87,7 @@ describe('a conversation that nobody has named', () => {
     (client) => {
       const find = () => {
         const env = { HOME: home, GEMINI_CLI_HOME: home };
-        return CONVERSATIONS[client]({ since: Date.parse(SINCE), cwd: '/work', env });
+        return CONVERSATION_FINDERS[client]({ since: Date.parse(SINCE), cwd: '/work', env });
       };
       expect(find()).toBeNull();
       utimesSync(RECORDS[client]('c0', '/work'), new Date(EARLIER), new Date(EARLIER));

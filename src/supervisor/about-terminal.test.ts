@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aboutNoTerminal, aboutTerminal } from './about-terminal.ts';
+import { dropTerminalVariables, pickTerminalVariables } from './about-terminal.ts';
 
 const ENV = {
   HOME: '/home/ada',
@@ -14,10 +14,10 @@ const ENV = {
 
 describe('what the environment says about a terminal', () => {
   it('is what it is and can do, who sits there, and whether anybody does', () => {
-    expect(aboutTerminal(ENV)).toEqual({ TERM: 'xterm', TERM_PROGRAM: 'tmux', LC_ALL: 'C', CI: 'true' });
+    expect(pickTerminalVariables(ENV)).toEqual({ TERM: 'xterm', TERM_PROGRAM: 'tmux', LC_ALL: 'C', CI: 'true' });
   });
 
   it('is apart from everything else', () => {
-    expect(aboutNoTerminal(ENV)).toEqual({ HOME: '/home/ada', PATH: '/bin', CITY: 'x' });
+    expect(dropTerminalVariables(ENV)).toEqual({ HOME: '/home/ada', PATH: '/bin', CITY: 'x' });
   });
 });

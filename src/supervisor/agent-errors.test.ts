@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readHook } from './answer-hook.ts';
-import { agentError, resetTime } from './agent-errors.ts';
+import { parseHook } from './answer-hook.ts';
+import { classifyAgentError, parseResetTime } from './agent-errors.ts';
 
 describe('the kind of an API error', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('the kind of an API error', () => {
     ['authentication_failed', 'unauthorized'],
     ['server_error', 'no_internet'],
     ['no_internet', 'no_internet'],
-  ])('is what the code %s stands for', (code, kind) => expect(agentError(code)).toBe(kind));
+  ])('is what the code %s stands for', (code, kind) => expect(classifyAgentError(code)).toBe(kind));
 
   it.each([
     'HTTP 429 Too Many Requests',
@@ -22,7 +22,7 @@ describe('the kind of an API error', () => {
     429,
     null,
     undefined,
-  ])('is nothing that a text like %s says', (text) => expect(agentError(text)).toBe('no_internet'));
+  ])('is nothing that a text like %s says', (text) => expect(classifyAgentError(text)).toBe('no_internet'));
 
   it('is not in the details of a hook, nor is the end of a limit', () => {
     const input = {
@@ -30,7 +30,7 @@ describe('the kind of an API error', () => {
       error_details: '429 rate limit|1893456000',
       message: 'usage limit reached|1893456000',
     };
-    expect(readHook('stop-failure', Buffer.from(JSON.stringify(input)))).toMatchObject({
+    expect(parseHook('stop-failure', Buffer.from(JSON.stringify(input)))).toMatchObject({
       report: { error: 'no_internet', reset_at: null },
       isSure: false,
     });
@@ -41,13 +41,13 @@ describe('the kind of an API error', () => {
     [{ error: 'rate_limited', error_details: 'rate_limited' }, ''],
     [{ error: 'rate_limit', error_details: 'slow down', message: 'slow down' }, 'rate_limit: slow down'],
   ])('is told without saying anything twice: %j', (input, message) => {
-    expect(readHook('stop-failure', Buffer.from(JSON.stringify(input)))).toMatchObject({
+    expect(parseHook('stop-failure', Buffer.from(JSON.stringify(input)))).toMatchObject({
       report: { error: 'rate_limited', message },
     });
   });
 
   it('has an end where a field names it', () => {
-    expect(resetTime('2030-01-01T00:00:00Z')).toBe('2030-01-01T00:00:00.000Z');
-    for (const field of ['soon', 1893456000, null, undefined]) expect(resetTime(field)).toBeNull();
+    expect(parseResetTime('2030-01-01T00:00:00Z')).toBe('2030-01-01T00:00:00.000Z');
+    for (const field of ['soon', 1893456000, null, undefined]) expect(parseResetTime(field)).toBeNull();
   });
 });

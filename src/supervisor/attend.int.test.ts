@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
-import { readHeld } from './held-messages.ts';
+import { readHeldMessages } from './held-messages.ts';
 import { Scene, SUPERVISOR_TOKEN, TOKEN, type Supervised } from './scene.cases.ts';
 
 const TERMINAL = { argv: ['/bin/sh', '-c', 'echo "$0"', '${BATON_URL}'], terminal: true, input: 'none' } as const;
@@ -120,13 +120,13 @@ describe('the supervisor of a process in a terminal', () => {
     const alone = await scene.start({ ...TERMINAL, held: ['m1'], arrival_ms: 50 });
     writeFileSync(files.held, JSON.stringify(held));
     await alone.exit();
-    expect(readHeld(files.held)).toEqual(held);
+    expect(readHeldMessages(files.held)).toEqual(held);
     const run = await scene.start({ ...TERMINAL, held: ['m1'], start: 2 });
     using ada = await Visitor.come(run);
     await ada.launch();
     ada.leave(0);
     await run.exit();
-    expect(readHeld(files.held)).toEqual([]);
+    expect(readHeldMessages(files.held)).toEqual([]);
   });
 
   it('takes one at a time, and nobody without its own token', async () => {

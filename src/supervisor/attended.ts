@@ -1,15 +1,15 @@
-import type { Usage, UsageSaid } from '../streams/said.ts';
-import { CONVERSATIONS } from '../streams/find-conversation.ts';
+import type { TokenUsage, UsageEvent } from '../streams/said.ts';
+import { CONVERSATION_FINDERS } from '../streams/find-conversation.ts';
 import { NOTHING_USED } from '../streams/tally.ts';
-import { TRANSCRIPTS } from '../streams/transcript.ts';
+import { TRANSCRIPT_READERS } from '../streams/transcript.ts';
 import type { Launch } from './contract.ts';
 
 /** What a client does in a person's terminal, as its own records tell it: nobody hears it there. */
-export class Attended {
+export class TerminalUsage {
   readonly #launch: Launch;
   readonly #began = Date.now();
   readonly #since: string;
-  #known: Usage = NOTHING_USED;
+  #known: TokenUsage = NOTHING_USED;
 
   /** What came before `since` has been counted. A turn that was interrupted for the person has not. */
   constructor(launch: Launch, since: string) {
@@ -18,10 +18,10 @@ export class Attended {
   }
 
   /** What it has used since the last time; undefined where nothing has come. */
-  take(conversation: string | null): UsageSaid | undefined {
+  readNewUsage(conversation: string | null): UsageEvent | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const said = TRANSCRIPTS[output]({
+    const said = TRANSCRIPT_READERS[output]({
       conversation,
       since: this.#since,
       env: { ...process.env, ...env },
@@ -33,14 +33,14 @@ export class Attended {
   }
 
   /** The conversation that was begun here, where no hook came to name it. */
-  find(): string | null {
+  findConversation(): string | null {
     const { output, cwd, env } = this.#launch;
     if (output === 'text') return null;
-    return CONVERSATIONS[output]({ since: this.#began, cwd, env: { ...process.env, ...env } });
+    return CONVERSATION_FINDERS[output]({ since: this.#began, cwd, env: { ...process.env, ...env } });
   }
 }
 
-function minus(a: Usage, b: Usage): Usage {
+function minus(a: TokenUsage, b: TokenUsage): TokenUsage {
   return {
     input: Math.max(0, a.input - b.input),
     output: Math.max(0, a.output - b.output),

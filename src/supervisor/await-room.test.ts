@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { awaitRoom } from './await-room.ts';
+import { retryWhileFull } from './await-room.ts';
 
 const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 
@@ -9,7 +9,7 @@ it('repeats a write until there is room, and reports the wait once', async () =>
   const write = (): void => {
     if (left-- > 0) throw full;
   };
-  expect(await awaitRoom(write, { isWanted: () => true, onWait: (error) => waits.push(error) })).toBe(true);
+  expect(await retryWhileFull(write, { isWanted: () => true, onWait: (error) => waits.push(error) })).toBe(true);
   expect(waits).toEqual([full]);
 });
 
@@ -17,12 +17,12 @@ it('gives up when nobody wants the file any more', async () => {
   const write = (): never => {
     throw full;
   };
-  expect(await awaitRoom(write, { isWanted: () => false })).toBe(false);
+  expect(await retryWhileFull(write, { isWanted: () => false })).toBe(false);
 });
 
 it('passes other errors on', async () => {
   const write = (): never => {
     throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
   };
-  await expect(awaitRoom(write, { isWanted: () => true })).rejects.toThrow('EACCES');
+  await expect(retryWhileFull(write, { isWanted: () => true })).rejects.toThrow('EACCES');
 });

@@ -1,7 +1,7 @@
 import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import { sleep } from './sleep.ts';
 
-export interface AwaitRoomOptions {
+export interface RetryWhileFullOptions {
   /** Asked before each further attempt. */
   readonly isWanted: () => boolean;
   /** Called once, before the first wait. */
@@ -12,13 +12,13 @@ export interface AwaitRoomOptions {
  * Repeats a write that fails because the disk is full or the machine is short of something, less and less often, until it succeeds. Returns false
  * if nobody wants it any more. Other errors are thrown.
  */
-export async function awaitRoom(write: () => void, { isWanted, onWait }: AwaitRoomOptions): Promise<boolean> {
+export async function retryWhileFull(write: () => void, { isWanted, onWait }: RetryWhileFullOptions): Promise<boolean> {
   for (let waitMs = FIRST_MS; ; waitMs = Math.min(waitMs * 2, LAST_MS)) {
     try {
       write();
       return true;
     } catch (error) {
-      if (!hasNoRoom(error)) throw error;
+      if (!isShortOfResources(error)) throw error;
       if (waitMs === FIRST_MS) onWait?.(error);
     }
     await sleep(waitMs);
@@ -27,7 +27,7 @@ export async function awaitRoom(write: () => void, { isWanted, onWait }: AwaitRo
 }
 
 /** Whether an operation failed for want of room, descriptors or memory: it says nothing about what was to be done. */
-export function hasNoRoom(error: unknown): boolean {
+export function isShortOfResources(error: unknown): boolean {
   return isDiskFault(error) || isShortage(error);
 }
 

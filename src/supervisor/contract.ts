@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { stateFiles } from '../api/state-folder.ts';
-import type { AgentError, Attempts, StopAction } from '../protocol/run-plan.ts';
+import type { AgentError, AttemptLimit, StopAction } from '../protocol/run-plan.ts';
 
 /**
  * What the daemon and a supervisor know of each other. They share a folder and talk over HTTP on loopback; either may be killed at any
@@ -43,7 +43,7 @@ export function filesIn(folder: string) {
 }
 
 /** Exit code of a supervisor: somebody else supervises this start. */
-export const EXIT_TAKEN = 75;
+export const EXIT_ALREADY_SUPERVISED = 75;
 
 /**
  * Exit code of a supervisor: there was no room for its files. It has run nothing and has given the start back. Its log may have no room for the
@@ -54,7 +54,7 @@ export const EXIT_NO_ROOM = 74;
 /** `config.json`; more keys may follow. A missing or unreadable file means `signal`. */
 export interface HookConfig {
   readonly on_stop: StopAction;
-  readonly attempts?: Attempts;
+  readonly attempts?: AttemptLimit;
   /** `limits.blocks`, and how many blocks the processes before this start have had. */
   readonly max_blocks?: number;
   readonly blocks_before?: number;

@@ -2,20 +2,25 @@ import type { Permission } from './permissions.ts';
 import type { Control, Standing } from './contract.ts';
 import type { HeldMessage } from './held-messages.ts';
 
-export interface Controls {
-  readonly stand: (standing: Standing) => void;
+export interface ControlActions {
+  readonly setStanding: (standing: Standing) => void;
   readonly send: (message: HeldMessage, permission: Permission | undefined, wakes: boolean) => Promise<boolean>;
   /** Messages that the process begins with. */
   readonly told?: readonly string[];
   readonly kill: (reason: string) => Promise<void>;
 }
 
-export type Controlled = { readonly ok: true } | { readonly ok: false; readonly error: string };
+export type ControlResponse = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
 /** What the daemon wants of us. A message is brought once: a repeat of its id is answered as the first was. */
-export function createControl({ stand, send, kill, told = [] }: Controls): (body: Buffer) => Promise<Controlled> {
-  const sent = new Map<string, Promise<Controlled>>(told.map((id) => [id, Promise.resolve(OK)]));
-  const bring = async ({ message_id: id, text, permission, wakes }: Message): Promise<Controlled> =>
+export function createControlHandler({
+  setStanding: stand,
+  send,
+  kill,
+  told = [],
+}: ControlActions): (body: Buffer) => Promise<ControlResponse> {
+  const sent = new Map<string, Promise<ControlResponse>>(told.map((id) => [id, Promise.resolve(OK)]));
+  const bring = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
     (await send({ id, text }, permission, wakes === true))
       ? OK
       : { ok: false, error: 'the agent does not listen any more' };
@@ -43,7 +48,7 @@ export function createControl({ stand, send, kill, told = [] }: Controls): (body
 
 type Message = Extract<Control, { kind: 'send' }>;
 
-const OK: Controlled = { ok: true };
+const OK: ControlResponse = { ok: true };
 
 function parseControl(body: Buffer): Control | undefined {
   try {

@@ -3,43 +3,43 @@ import type { Answer } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import { parseStopHookInput } from '../protocol/stop-hook.ts';
 import type { Child } from './child.ts';
-import { Clocks } from './clocks.ts';
+import { AgentTimers } from './clocks.ts';
 import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
-import { createControl } from './control.ts';
-import { DaemonLine } from './daemon-line.ts';
+import { createControlHandler } from './control.ts';
+import { DaemonConnection } from './daemon-line.ts';
 import { denyTool } from './deny-tool.ts';
-import type { Rooms } from './door.ts';
-import { readHead } from './git-head.ts';
+import type { HookRoutes } from './door.ts';
+import { readGitHead } from './git-head.ts';
 import { readHookConfig } from './hook-config.ts';
-import { heardOutput } from './heard-output.ts';
-import { Hearing } from './hearing.ts';
-import { hasKeptSignal } from './kept-signal.ts';
-import { Pause } from './pause.ts';
-import { passOn } from './pass-on.ts';
+import { drainOutput } from './heard-output.ts';
+import { StreamMonitor } from './hearing.ts';
+import { hasSignalInOutbox } from './kept-signal.ts';
+import { BudgetHold } from './pause.ts';
+import { forwardRequest } from './pass-on.ts';
 import { PrintedSignals } from './printed-signals.ts';
-import { readHook } from './answer-hook.ts';
-import { recordHint } from './record-hint.ts';
+import { parseHook } from './answer-hook.ts';
+import { parseRecordHint } from './record-hint.ts';
 import { Reporter } from './reporter.ts';
-import { Silence } from './silence.ts';
+import { SilenceReporter } from './silence.ts';
 import { StopGuard } from './stop-guard.ts';
 import type { Tail } from './tail.ts';
-import { Telling } from './telling.ts';
+import { MessageQueue } from './telling.ts';
 
 /** The one that a process talks to: its hooks, its calls, its words; and the daemon's words to it. */
-export class Counterpart implements Rooms {
+export class AgentHost implements HookRoutes {
   readonly #launch: Launch;
-  readonly #line: DaemonLine;
+  readonly #daemon: DaemonConnection;
   readonly #reporter: Reporter;
   readonly #guard: StopGuard;
-  readonly #pause: Pause;
-  readonly #silence: Silence;
-  readonly #hearing: Hearing;
+  readonly #budgetHold: BudgetHold;
+  readonly #silence: SilenceReporter;
+  readonly #stream: StreamMonitor;
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
-  readonly #telling: Telling;
+  readonly #messages: MessageQueue;
   readonly #control: (body: Buffer) => Promise<object>;
-  readonly #answering = new Set<Promise<unknown>>();
-  #clocks: Clocks | undefined;
+  readonly #openResponses = new Set<Promise<unknown>>();
+  #timers: AgentTimers | undefined;
   /** How to end the process; known when it has been started. */
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
@@ -49,43 +49,44 @@ export class Counterpart implements Rooms {
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
     this.#launch = launch;
     this.#tail = tail;
-    this.#telling = new Telling({ launch, heldPath: files.held, onTold: () => this.#onTold() });
-    this.#control = createControl({
-      stand: (standing) => this.#stand(standing),
+    this.#messages = new MessageQueue({ launch, heldPath: files.held, onDelivered: () => this.#onMessageDelivered() });
+    this.#control = createControlHandler({
+      setStanding: (standing) => this.#setStanding(standing),
       send: async (message, permission, wakes) =>
-        (wakes && this.#pause.goesOn(this.#telling.isLeaving)) || this.#telling.tell(message, permission),
+        (wakes && this.#budgetHold.continuesWithoutMessage(this.#messages.isLeaving)) ||
+        this.#messages.deliver(message, permission),
       kill: async () => this.end(),
       told: launch.held ?? [],
     });
-    this.#line = new DaemonLine(launch.state_dir, launch.token);
-    this.#reporter = new Reporter(launch, this.#line);
-    this.#silence = new Silence({
+    this.#daemon = new DaemonConnection(launch.state_dir, launch.token);
+    this.#reporter = new Reporter(launch, this.#daemon);
+    this.#silence = new SilenceReporter({
       launch,
       isSuspended: () => this.#guard.isParked || this.#guard.hasSignalled || !this.#guard.isOwned,
       report: async (report) => this.#reportSilence(report),
     });
-    this.#hearing = new Hearing({
+    this.#stream = new StreamMonitor({
       launch,
       files,
       tail,
       // The answer says how the agent stands after it: a budget may be used up.
-      report: async (report) => this.#heard(report),
-      onProgress: () => this.#guard.progress(),
+      report: async (report) => this.#reportUsage(report),
+      onProgress: () => this.#guard.onProgress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
       silence: this.#silence,
     });
-    this.#printed = new PrintedSignals(launch, this.#reporter, this.#hearing.speech);
+    this.#printed = new PrintedSignals(launch, this.#reporter, this.#stream.scanner);
     this.#guard = new StopGuard({
       agentId: launch.id,
       config: readHookConfig(files.config),
       owes: launch.owes,
-      hasKeptSignal: () => hasKeptSignal(stateFiles(launch.state_dir).outbox, launch.agent_token),
+      hasKeptSignal: () => hasSignalInOutbox(stateFiles(launch.state_dir).outbox, launch.agent_token),
       report: async (report) => this.report(report),
       settlePrinted: async (lastWords) => this.#settlePrinted(lastWords),
       askStanding: async () => this.#askStanding(),
-      readHead: () => readHead(launch.cwd),
+      readHead: () => readGitHead(launch.cwd),
     });
-    this.#pause = new Pause(this.#guard, launch.hold_ms);
+    this.#budgetHold = new BudgetHold(this.#guard, launch.hold_ms);
   }
 
   /** The process runs, or is awaited in somebody's terminal: the clocks start. */
@@ -93,16 +94,16 @@ export class Counterpart implements Rooms {
     const { prompt, kind } = this.#launch;
     const { supervisor, process: own, start } = running;
     void this.report({ kind: 'started', start, supervisor, process: own });
-    if (kind === 'agent') void this.#guard.ask().then(() => this.#pause.look());
-    void this.#telling.begin(child, prompt);
-    if (prompt !== null) this.#pause.turnBegins();
+    if (kind === 'agent') void this.#guard.refreshStanding().then(() => this.#budgetHold.update());
+    void this.#messages.begin(child, prompt);
+    if (prompt !== null) this.#budgetHold.turnBegins();
     if (prompt !== null) this.#silence.turnBegan();
     this.#silence.begin();
-    this.#clocks = new Clocks({
+    this.#timers = new AgentTimers({
       launch: this.#launch,
       onSilence: () => this.#onSilence(),
       onRenewal: () => void this.#renew(),
-      onReport: () => void this.#guard.ask().then(() => this.#pause.look()),
+      onReport: () => void this.#guard.refreshStanding().then(() => this.#budgetHold.update()),
       onTimeout: () => this.#onTimeout(),
     });
   }
@@ -119,22 +120,22 @@ export class Counterpart implements Rooms {
   }
 
   /** A piece of output; on standard output the agent itself speaks. */
-  hear(chunk: Buffer, isWords: boolean): void {
-    this.#clocks?.touch();
-    this.#silence.heard();
+  onOutput(chunk: Buffer, isWords: boolean): void {
+    this.#timers?.onActivity();
+    this.#silence.onActivity();
     // In a stream of JSON the words are what is worth keeping, not the lines that carry them.
     if (this.#launch.output === 'text' || !isWords) this.#tail.push(chunk);
-    if (isWords && this.#launch.kind === 'agent') this.#hearing.speech.push(chunk);
+    if (isWords && this.#launch.kind === 'agent') this.#stream.scanner.push(chunk);
   }
 
   /**
    * The process has gone: nothing is renewed, and nobody is idle. Resolves when what was begun to end it is over, and nothing of the kind
    * begins any more: the next process of this agent has the same mark, and would be ended in its stead.
    */
-  async rest(): Promise<void> {
-    this.#telling.left();
-    this.#pause.drop();
-    this.#clocks?.stop();
+  async onProcessGone(): Promise<void> {
+    this.#messages.onProcessGone();
+    this.#budgetHold.cancel();
+    this.#timers?.stop();
     this.#silence.stop();
     this.#ending ??= Promise.resolve();
     await this.#ending;
@@ -144,10 +145,11 @@ export class Counterpart implements Rooms {
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
     // An open question about its silence has settled itself, before its end is judged.
     this.#silence.turnEnded();
-    await this.#silence.settled();
-    if ((await this.#printed.settleLast()).kind === 'accepted') this.#guard.signalled();
-    await this.#hearing.conclude(code, this.#timedOut);
-    for (const { text } of this.#telling.takeUnheard()) this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
+    await this.#silence.untilReported();
+    if ((await this.#printed.sendAtExit()).kind === 'accepted') this.#guard.onSignal();
+    await this.#stream.conclude(code, this.#timedOut);
+    for (const { text } of this.#messages.takeUndelivered())
+      this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
     return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
   }
 
@@ -156,90 +158,90 @@ export class Counterpart implements Rooms {
   }
 
   /** When there is an answer for everybody who asked. */
-  async farewell(): Promise<void> {
-    this.#telling.farewell();
-    await Promise.allSettled(this.#answering);
+  async finishResponses(): Promise<void> {
+    this.#messages.onExitRecorded();
+    await Promise.allSettled(this.#openResponses);
   }
 
   async hook(name: string, body: Buffer): Promise<object> {
-    this.#clocks?.touch();
-    this.#silence.hook(name, body);
-    if (this.#launch.terminal === true) return this.#answer(this.#attended(name, body));
-    if (name === 'stop') return this.#answer(this.#stop(body));
-    if (name === 'pre-tool-use') return this.#answer(this.#beforeTool(body));
+    this.#timers?.onActivity();
+    this.#silence.onHook(name, body);
+    if (this.#launch.terminal === true) return this.#trackResponse(this.#hookInTerminal(name, body));
+    if (name === 'stop') return this.#trackResponse(this.#stop(body));
+    if (name === 'pre-tool-use') return this.#trackResponse(this.#beforeTool(body));
     if (name === 'permission-request') return this.#askPermission(body);
-    const said = readHook(name, body);
-    if (said.kind === 'progress') this.#guard.progress();
-    if (said.kind === 'report') await this.#answer(this.report(said.report));
-    if (said.kind === 'failure') await this.#answer(this.#hearing.failed(said.report, said.isSure));
+    const said = parseHook(name, body);
+    if (said.kind === 'progress') this.#guard.onProgress();
+    if (said.kind === 'report') await this.#trackResponse(this.report(said.report));
+    if (said.kind === 'failure') await this.#trackResponse(this.#stream.hookFailed(said.report, said.isSure));
     return {};
   }
 
   async control(body: Buffer): Promise<object> {
-    return this.#answer(this.#control(body));
+    return this.#trackResponse(this.#control(body));
   }
 
-  async pass(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void> {
-    return passOn(
+  async forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void> {
+    return forwardRequest(
       request,
       response,
       {
-        line: this.#line,
+        line: this.#daemon,
         newKey: () => `${this.#launch.id}:passed:${this.#launch.start}:${(this.#keys += 1)}`,
-        onSaid: (what) => {
-          this.#clocks?.touch();
-          this.#silence.heard();
-          if (what === 'signal') this.#guard.signalled();
-          if (what === 'unseen') this.#guard.unsure();
+        onForwarded: (what) => {
+          this.#timers?.onActivity();
+          this.#silence.onActivity();
+          if (what === 'signal') this.#guard.onSignal();
+          if (what === 'unseen') this.#guard.onUnseenCall();
         },
       },
       isOwn,
     );
   }
 
-  async #answer<T>(work: Promise<T>): Promise<T> {
-    this.#answering.add(work);
+  async #trackResponse<T>(work: Promise<T>): Promise<T> {
+    this.#openResponses.add(work);
     try {
       return await work;
     } finally {
-      this.#answering.delete(work);
+      this.#openResponses.delete(work);
     }
   }
 
   /** The client runs in a person's terminal, with what earlier processes did not hear on its command line. */
-  opened(): void {
-    this.#telling.opened();
+  onTerminalOpened(): void {
+    this.#messages.onTerminalOpened();
   }
 
   /** With a person in front of it every stop is theirs: nothing is held, nothing is asked of others. What it signals counts as ever. */
-  async #attended(name: string, body: Buffer): Promise<object> {
+  async #hookInTerminal(name: string, body: Buffer): Promise<object> {
     if (name !== 'stop') return {};
     const input = parseStopHookInput(body);
     const said = input.ok ? input.value : {};
     await this.#settlePrinted(said.last_assistant_message);
     // The client need not wait until that is counted.
-    void this.#answer(this.#hearing.attendedTurn(said.session_id));
+    void this.#trackResponse(this.#stream.terminalTurnEnded(said.session_id));
     return {};
   }
 
   /** Something was said while a person was there. */
-  get hasTalked(): boolean {
-    return this.#hearing.hasTalked;
+  get hadTurnInTerminal(): boolean {
+    return this.#stream.hadTurnInTerminal;
   }
 
-  async #heard(report: AgentReport): Promise<Answer> {
+  async #reportUsage(report: AgentReport): Promise<Answer> {
     const answer = await this.#guard.report(report);
-    this.#pause.look();
+    this.#budgetHold.update();
     return answer;
   }
 
   /** What it has used decides whether it may go on, and what others have: the word of that may still be on its way. */
   async #beforeTool(body: Buffer): Promise<object> {
-    this.#pause.turnBegins();
-    await heardOutput();
-    if (!(await this.#hearing.beforeTool(recordHint(body)))) await this.#guard.askWhereHeard();
-    this.#pause.look();
-    if (await this.#pause.atTool()) return {};
+    this.#budgetHold.turnBegins();
+    await drainOutput();
+    if (!(await this.#stream.beforeTool(parseRecordHint(body)))) await this.#guard.refreshStandingIfReachable();
+    this.#budgetHold.update();
+    if (await this.#budgetHold.holdTool()) return {};
     const { answer, endsProcess } = denyTool(this.#launch.output);
     if (endsProcess) await this.end();
     return answer;
@@ -247,16 +249,16 @@ export class Counterpart implements Rooms {
 
   /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
   async #stop(body: Buffer): Promise<object> {
-    const reason = this.#telling.atStop();
+    const reason = this.#messages.takeMessagesAtStop();
     if (reason !== undefined) return { decision: 'block', reason };
     // What it has used decides whether it may go on.
-    await heardOutput();
-    await this.#hearing.beforeStop(recordHint(body));
+    await drainOutput();
+    await this.#stream.beforeStop(parseRecordHint(body));
     // One that was parked only because it was silent is at work again.
-    await this.#silence.settled();
+    await this.#silence.untilReported();
     const output = await this.#guard.stop(body);
-    this.#pause.look();
-    this.#telling.stopAnswered(output.decision === 'allow');
+    this.#budgetHold.update();
+    this.#messages.stopAnswered(output.decision === 'allow');
     if (output.decision === 'allow' && this.#launch.output === 'text') this.#silence.turnEnded();
     return output.decision === 'allow' ? {} : output;
   }
@@ -264,25 +266,25 @@ export class Counterpart implements Rooms {
   /** Held until a person has decided; the client waits for it as long as that takes. */
   async #askPermission(body: Buffer): Promise<object> {
     // Whoever waits for a budget is not heard with another question.
-    const end = await this.#answer(this.#pause.atQuestion());
+    const end = await this.#trackResponse(this.#budgetHold.holdQuestion());
     if (end !== undefined) return end;
-    const said = readHook('permission-request', body);
-    const answered = this.#telling.askPermission();
-    if (said.kind === 'report') await this.#answer(this.report(said.report));
+    const said = parseHook('permission-request', body);
+    const answered = this.#messages.askPermission();
+    if (said.kind === 'report') await this.#trackResponse(this.report(said.report));
     return answered;
   }
 
-  #onTold(): void {
-    this.#guard.told();
-    this.#pause.turnBegins();
-    this.#hearing.told();
-    this.#clocks?.touch();
+  #onMessageDelivered(): void {
+    this.#guard.onMessageDelivered();
+    this.#budgetHold.turnBegins();
+    this.#stream.onMessageDelivered();
+    this.#timers?.onActivity();
     this.#silence.turnBegan();
   }
 
   async #settlePrinted(lastWords: string | undefined): Promise<string | undefined> {
-    const settled = await this.#printed.settle(lastWords);
-    if (settled.kind === 'accepted') this.#guard.signalled();
+    const settled = await this.#printed.sendAtTurnEnd(lastWords);
+    if (settled.kind === 'accepted') this.#guard.onSignal();
     return settled.kind === 'refused' ? settled.message : undefined;
   }
 
@@ -291,15 +293,15 @@ export class Counterpart implements Rooms {
    * an error that ended the turn. Clients that have one turn a process leave by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
-    this.#telling.turnEnded();
-    this.#pause.turnEnds();
+    this.#messages.turnEnded();
+    this.#budgetHold.turnEnds();
     await this.#settlePrinted(undefined);
-    await this.#hearing.turnEnded(!this.#telling.isTold);
-    if (this.#telling.isTold || this.#launch.input === 'once') return;
+    await this.#stream.turnEnded(!this.#messages.isAwaitingStop);
+    if (this.#messages.isAwaitingStop || this.#launch.input === 'once') return;
     const isLeaving = this.#guard.mayLeave || this.#guard.hasSignalled || !this.#guard.isOwned;
     if (isError || !isLeaving) this.#silence.turnEnded();
-    if (isError) await this.#hearing.reportError();
-    else if (isLeaving) this.#telling.letLeave();
+    if (isError) await this.#stream.reportError();
+    else if (isLeaving) this.#messages.endInput();
     else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
   }
 
@@ -311,7 +313,7 @@ export class Counterpart implements Rooms {
   async #reportSilence(report: AgentReport): Promise<void> {
     const answer = await this.#guard.report(report);
     if (report.kind === 'heard' && !answer.ok) this.#guard.unpark();
-    this.#pause.look();
+    this.#budgetHold.update();
   }
 
   #onTimeout(): void {
@@ -321,7 +323,7 @@ export class Counterpart implements Rooms {
 
   async #renew(): Promise<void> {
     const { agent_token: token, id, start } = this.#launch;
-    await this.#line.ask({
+    await this.#daemon.request({
       operation: 'task_heartbeat',
       input: '{}',
       token,
@@ -332,11 +334,11 @@ export class Counterpart implements Rooms {
   async #askStanding(): Promise<Answer> {
     const { token, id, start } = this.#launch;
     const key = `${id}:standing:${start}:${(this.#keys += 1)}`;
-    return this.#line.ask({ operation: 'agent_standing', input: '{}', token, key });
+    return this.#daemon.request({ operation: 'agent_standing', input: '{}', token, key });
   }
 
-  #stand(standing: Standing): void {
-    this.#guard.stand(standing);
-    this.#pause.look();
+  #setStanding(standing: Standing): void {
+    this.#guard.setStanding(standing);
+    this.#budgetHold.update();
   }
 }

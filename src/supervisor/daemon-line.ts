@@ -1,12 +1,12 @@
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { Answer } from '../api/answer.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept } from '../api/outbox.ts';
-import { notHeard, parseAnswer } from '../api/parse-answer.ts';
+import { noResponseError, parseAnswer } from '../api/parse-answer.ts';
 import type { HttpConnection, HttpRequest, Received } from '../api/http-connection.ts';
-import { findDaemon, isOurs } from '../api/reach.ts';
+import { findDaemon, isOwnSocket } from '../api/reach.ts';
 import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 
-export interface Saying {
+export interface DaemonCall {
   readonly operation: string;
   /** JSON. */
   readonly input: string;
@@ -25,13 +25,13 @@ export const AWAY_MS = 5000;
  * The way to the daemon, which may be away, slow, or a newer one than the one that started us. What says something is kept in the
  * outbox where nobody hears it, and the daemon is reminded of it as soon as there is one.
  */
-export class DaemonLine {
+export class DaemonConnection {
   readonly #stateDir: string;
   readonly #token: string;
   readonly #outbox: string;
   /** A stop that must be on record waits for one way to the daemon and back, not for a new connection. */
   #idle: HttpConnection | undefined;
-  #reminding: NodeJS.Timeout | undefined;
+  #deliveryTimer: NodeJS.Timeout | undefined;
 
   /** With the supervisor's own token. */
   constructor(stateDir: string, token: string) {
@@ -41,20 +41,23 @@ export class DaemonLine {
   }
 
   /** Says something: heard, refused, or kept. */
-  async say(saying: Saying): Promise<Answer> {
+  async send(saying: DaemonCall): Promise<Answer> {
     // What was kept earlier comes first: a daemon that has just come must not hear of an end before the signal that was given ahead of it.
-    const isNext = listKept(this.#outbox).length === 0 || (await this.deliverKept());
-    const answer: Answer = isNext ? await this.ask(saying) : { ok: false, error: AWAY };
-    if (answer.ok || !UNHEARD.has(answer.error.code) || !KEEPABLE.has(saying.operation)) return answer;
+    const isNext = listKept(this.#outbox).length === 0 || (await this.deliverOutbox());
+    const answer: Answer = isNext ? await this.request(saying) : { ok: false, error: DAEMON_AWAY };
+    if (answer.ok || !UNDELIVERED_CODES.has(answer.error.code) || !KEEPABLE.has(saying.operation)) return answer;
     const { operation, input, key, token, projectPath = null } = saying;
     const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;
     if (!keepCall(this.#outbox, kept)) return answer;
-    this.#remind(FIRST_REMINDER_MS);
+    this.#scheduleDelivery(FIRST_DELIVERY_MS);
     return keptAnswer(operation);
   }
 
   /** Asks once, and keeps nothing. */
-  async ask({ operation, input, token, key, projectPath, headers }: Saying, timeoutMs = AWAY_MS): Promise<Answer> {
+  async request(
+    { operation, input, token, key, projectPath, headers }: DaemonCall,
+    timeoutMs = AWAY_MS,
+  ): Promise<Answer> {
     const above = {
       ...textHeaders(headers),
       authorization: `Bearer ${token}`,
@@ -65,12 +68,12 @@ export class DaemonLine {
       { method: 'POST', path: `/v1/${operation}`, headers: above, body: input },
       timeoutMs,
     );
-    if (received === undefined) return { ok: false, error: AWAY };
-    return received.ok ? parseAnswer(received.body) : { ok: false, error: notHeard(received.lost) };
+    if (received === undefined) return { ok: false, error: DAEMON_AWAY };
+    return received.ok ? parseAnswer(received.body) : { ok: false, error: noResponseError(received.lost) };
   }
 
   /** Asks the daemon to take what lies in the outbox. */
-  async deliverKept(timeoutMs = AWAY_MS): Promise<boolean> {
+  async deliverOutbox(timeoutMs = AWAY_MS): Promise<boolean> {
     const headers = { authorization: `Bearer ${this.#token}` };
     const received = await this.#post({ method: 'POST', path: '/v1/deliver', headers, body: '{}' }, timeoutMs);
     return received?.ok === true;
@@ -80,15 +83,15 @@ export class DaemonLine {
   async #post(request: HttpRequest, timeoutMs: number): Promise<Received | undefined> {
     const idle = this.#idle;
     this.#idle = undefined;
-    const first = idle === undefined ? undefined : await this.#send(idle, request, timeoutMs);
+    const first = idle === undefined ? undefined : await this.#exchange(idle, request, timeoutMs);
     // The other end of a connection that was kept may have gone long ago. Whatever is said has a key, so it is said again.
     const isStale = first?.ok === false && first.lost === 'closed';
     if (first !== undefined && !isStale) return first;
     const connection = await findDaemon(this.#stateDir);
-    return connection && this.#send(connection, request, timeoutMs);
+    return connection && this.#exchange(connection, request, timeoutMs);
   }
 
-  async #send(connection: HttpConnection, request: HttpRequest, timeoutMs: number): Promise<Received> {
+  async #exchange(connection: HttpConnection, request: HttpRequest, timeoutMs: number): Promise<Received> {
     const received = await connection.send(request, { timeoutMs });
     if (this.#idle === undefined && connection.isOpen) this.#idle = connection;
     else connection.close();
@@ -96,9 +99,9 @@ export class DaemonLine {
   }
 
   /** The daemon's answer to a request as it begins, which may never end; nothing where nobody answered. */
-  async open({ method, path, headers, body }: Passage): Promise<IncomingMessage | undefined> {
+  async openStream({ method, path, headers, body }: ForwardedRequest): Promise<IncomingMessage | undefined> {
     const record = readDaemonRecord(this.#stateDir);
-    if (record === undefined || !isOurs(record.socket, this.#stateDir)) return undefined;
+    if (record === undefined || !isOwnSocket(record.socket, this.#stateDir)) return undefined;
     const length = body === undefined ? {} : { 'content-length': body.length };
     const above = { ...headers, host: 'localhost', ...length };
     return new Promise((resolve) => {
@@ -110,30 +113,35 @@ export class DaemonLine {
   }
 
   /** There is no event for a daemon that comes back, or that is quick again. */
-  #remind(afterMs: number): void {
-    if (this.#reminding !== undefined) return;
-    this.#reminding = setTimeout(() => {
-      this.#reminding = undefined;
+  #scheduleDelivery(afterMs: number): void {
+    if (this.#deliveryTimer !== undefined) return;
+    this.#deliveryTimer = setTimeout(() => {
+      this.#deliveryTimer = undefined;
       if (listKept(this.#outbox).length === 0) return;
-      void this.deliverKept().then(() => this.#remind(Math.min(afterMs * 2, LAST_REMINDER_MS)));
+      void this.deliverOutbox().then(() => this.#scheduleDelivery(Math.min(afterMs * 2, MAX_DELIVERY_MS)));
     }, afterMs).unref();
   }
 }
 
-export interface Passage {
+export interface ForwardedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body?: Uint8Array;
 }
 
-const FIRST_REMINDER_MS = 500;
-const LAST_REMINDER_MS = 5000;
+const FIRST_DELIVERY_MS = 500;
+const MAX_DELIVERY_MS = 5000;
 
 /** Answers that mean: the daemon has not recorded it, and may do so later. */
-export const UNHEARD: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping', 'store-unavailable']);
+export const UNDELIVERED_CODES: ReadonlySet<string> = new Set([
+  'daemon-away',
+  'no-answer',
+  'stopping',
+  'store-unavailable',
+]);
 
-const AWAY = {
+const DAEMON_AWAY = {
   code: 'daemon-away',
   message: 'the daemon is away',
   hint: 'It starts again with: baton up',

@@ -2,37 +2,37 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { ApiError } from '../api/answer.ts';
 import { ERROR_STATUS } from '../api/answer.ts';
 
-export interface Rooms {
+export interface HookRoutes {
   /** `/hook/NAME`: answered with JSON. */
   hook(name: string, body: Buffer): Promise<object>;
   /** `/control`: only with the supervisor's token. */
   control(body: Buffer): Promise<object>;
   /** Everything else is for the daemon. `isOwn`: with the token of this agent. */
-  pass(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void>;
+  forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void>;
 }
 
-export interface DoorOptions {
+export interface HookServerOptions {
   readonly agentToken: string;
   readonly supervisorToken: string;
-  readonly rooms: Rooms;
+  readonly routes: HookRoutes;
   /** `/terminal`: the command in front of a person; only with the supervisor's token, and where the process is in one. */
   readonly terminal?: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
-export interface Door {
+export interface HookServer {
   readonly port: number;
   /** Whoever is being answered hears it to the end, unless that takes too long. */
   close(withinMs: number): Promise<void>;
 }
 
 /** Listens on loopback, on a port that the system chooses. */
-export async function openDoor(options: DoorOptions): Promise<Door> {
+export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
   const inside = new Set<ServerResponse>();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     inside.add(response);
     response.once('close', () => inside.delete(response));
-    enter(request, response, options).catch(() => refuse(response, FAILED));
+    handleRequest(request, response, options).catch(() => respondError(response, FAILED));
   });
   // A stop waits for the daemon, and a stream never ends: no request is cut off for lasting long.
   server.requestTimeout = 0;
@@ -59,28 +59,32 @@ const MAX_CONNECTIONS = 256;
 /** A hook brings the agent's last words and whatever its tool has printed. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-async function enter(request: IncomingMessage, response: ServerResponse, options: DoorOptions): Promise<void> {
+async function handleRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: HookServerOptions,
+): Promise<void> {
   response.sendDate = false;
   const { headers, url = '', method } = request;
   // A page in a browser, led here by a name that resolves to this machine, must not even learn whether its token is right.
-  if (!isLocal(headers.host) || headers.origin !== undefined) return refuse(response, BAD_HOST);
+  if (!isLocal(headers.host) || headers.origin !== undefined) return respondError(response, BAD_HOST);
   const token = headers.authorization?.startsWith('Bearer ') ? headers.authorization.slice(7).trim() : undefined;
-  if (token === undefined) return refuse(response, NO_TOKEN);
-  const isSupervisors = isSame(token, options.supervisorToken);
-  const isOwn = isSupervisors || isSame(token, options.agentToken);
+  if (token === undefined) return respondError(response, NO_TOKEN);
+  const isSupervisors = equalsInConstantTime(token, options.supervisorToken);
+  const isOwn = isSupervisors || equalsInConstantTime(token, options.agentToken);
   const isHook = url.startsWith('/hook/');
   const isTerminal = url === '/terminal';
   if (!isHook && !isTerminal && url !== '/control') {
-    if (!url.startsWith('/v1/') && url !== '/mcp') return refuse(response, NO_SUCH_PATH);
-    return options.rooms.pass(request, response, isOwn);
+    if (!url.startsWith('/v1/') && url !== '/mcp') return respondError(response, NO_SUCH_PATH);
+    return options.routes.forward(request, response, isOwn);
   }
-  if (isHook ? !isOwn : !isSupervisors) return refuse(response, BAD_TOKEN);
-  if (method !== 'POST') return refuse(response, BAD_METHOD);
-  if (isTerminal) return options.terminal?.(request, response) ?? refuse(response, NO_TERMINAL);
+  if (isHook ? !isOwn : !isSupervisors) return respondError(response, BAD_TOKEN);
+  if (method !== 'POST') return respondError(response, BAD_METHOD);
+  if (isTerminal) return options.terminal?.(request, response) ?? respondError(response, NO_TERMINAL);
   const body = await readBody(request, MAX_BODY_BYTES);
-  if (body === undefined) return refuse(response, TOO_LARGE);
-  const { rooms } = options;
-  answer(response, 200, await (isHook ? rooms.hook(url.slice('/hook/'.length), body) : rooms.control(body)));
+  if (body === undefined) return respondError(response, TOO_LARGE);
+  const { routes: rooms } = options;
+  respondJson(response, 200, await (isHook ? rooms.hook(url.slice('/hook/'.length), body) : rooms.control(body)));
 }
 
 /** All of a request, or nothing where it is too long or was broken off. */
@@ -97,15 +101,15 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   });
 }
 
-export function answer(response: ServerResponse, status: number, value: object): void {
+export function respondJson(response: ServerResponse, status: number, value: object): void {
   if (response.headersSent || response.destroyed) return;
   const body = JSON.stringify(value);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 
-export function refuse(response: ServerResponse, error: ApiError): void {
-  answer(response, ERROR_STATUS[error.code] ?? 503, { ok: false, error });
+export function respondError(response: ServerResponse, error: ApiError): void {
+  respondJson(response, ERROR_STATUS[error.code] ?? 503, { ok: false, error });
 }
 
 /** Only names that cannot be made to resolve to somebody else. */
@@ -114,7 +118,7 @@ function isLocal(host: string | undefined): boolean {
 }
 
 /** In the same time, wherever they differ. Node's own function would cost two megabytes for the library around it. */
-function isSame(given: string, expected: string): boolean {
+function equalsInConstantTime(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;
   for (let i = 0; i < expected.length; i++)
     difference |= expected.charCodeAt(i) ^ given.charCodeAt(i % (given.length || 1));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ErrorSaid } from '../streams/said.ts';
-import { ErrorDesk } from './error-desk.ts';
+import type { AgentErrorEvent } from '../streams/said.ts';
+import { ErrorReport } from './error-desk.ts';
 
-const said = (error: ErrorSaid['error'], resetAt: string | null = null): ErrorSaid => {
+const said = (error: AgentErrorEvent['error'], resetAt: string | null = null): AgentErrorEvent => {
   return { kind: 'error', error, message: 'from the stream', resetAt, isRetrying: false };
 };
 const hooked = { kind: 'errored', error: 'no_internet', message: 'at the hook', reset_at: null } as const;
@@ -10,38 +10,38 @@ const AT = '2030-01-01T00:00:00.000Z';
 
 describe('an API error that is heard twice', () => {
   it('is told once, with what the stream knows', async () => {
-    const desk = new ErrorDesk();
-    const told = desk.hook(hooked, false);
-    desk.hear(said('rate_limited', AT));
+    const desk = new ErrorReport();
+    const told = desk.addHookError(hooked, false);
+    desk.addStreamError(said('rate_limited', AT));
     expect(await told).toEqual({ kind: 'errored', error: 'rate_limited', message: 'from the stream', reset_at: AT });
-    expect(desk.take()).toBeUndefined();
+    expect(desk.takeReport()).toBeUndefined();
   });
 
   it('is told once where the turn ends before its hook', async () => {
-    const desk = new ErrorDesk();
-    desk.hear(said('unauthorized'));
-    expect(desk.take()).toMatchObject({ error: 'unauthorized' });
-    expect(await desk.hook(hooked, false)).toBeUndefined();
-    expect(await desk.hook(hooked, true)).toMatchObject({ error: 'no_internet' });
+    const desk = new ErrorReport();
+    desk.addStreamError(said('unauthorized'));
+    expect(desk.takeReport()).toMatchObject({ error: 'unauthorized' });
+    expect(await desk.addHookError(hooked, false)).toBeUndefined();
+    expect(await desk.addHookError(hooked, true)).toMatchObject({ error: 'no_internet' });
   });
 
   it('is told by the hook alone where the stream says nothing', async () => {
-    expect(await new ErrorDesk().hook(hooked, false)).toEqual(hooked);
+    expect(await new ErrorReport().addHookError(hooked, false)).toEqual(hooked);
   });
 
   it('is another one after the agent has worked again', async () => {
-    const desk = new ErrorDesk();
-    expect(await desk.hook(hooked, true)).toEqual(hooked);
+    const desk = new ErrorReport();
+    expect(await desk.addHookError(hooked, true)).toEqual(hooked);
     desk.clear();
-    desk.hear(said('out_of_credits'));
-    expect(desk.take()).toMatchObject({ error: 'out_of_credits' });
+    desk.addStreamError(said('out_of_credits'));
+    expect(desk.takeReport()).toMatchObject({ error: 'out_of_credits' });
   });
 
   it('without a kind is no matter of waiting, and one that the client gets over itself is none', () => {
-    const desk = new ErrorDesk();
-    desk.hear({ ...said('rate_limited'), isRetrying: true });
-    desk.hear(said(null));
-    expect(desk.take()).toBeUndefined();
-    expect(desk.lastWords).toBe('from the stream');
+    const desk = new ErrorReport();
+    desk.addStreamError({ ...said('rate_limited'), isRetrying: true });
+    desk.addStreamError(said(null));
+    expect(desk.takeReport()).toBeUndefined();
+    expect(desk.lastMessage).toBe('from the stream');
   });
 });

@@ -1,4 +1,4 @@
-import type { ErrorSaid } from '../streams/said.ts';
+import type { AgentErrorEvent } from '../streams/said.ts';
 import type { AgentReport } from './contract.ts';
 
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
@@ -7,35 +7,35 @@ type Errored = Extract<AgentReport, { kind: 'errored' }>;
  * An API error reaches us twice: in the client's stream, with the kind and the end of a limit as fields, and at its hook, as a word. It is
  * told once, with the best of both.
  */
-export class ErrorDesk {
-  #said: ErrorSaid | undefined;
+export class ErrorReport {
+  #said: AgentErrorEvent | undefined;
   #hooked: Errored | undefined;
   /** Who had the last word when it was told. */
   #toldBy: 'stream' | 'hook' | undefined;
   #onSaid: (() => void) | undefined;
 
   /** What the stream, or the end of the process, says. Of two, the one that has a kind counts. */
-  hear(said: ErrorSaid): void {
+  addStreamError(said: AgentErrorEvent): void {
     if (said.isRetrying || (said.error === null && this.#said !== undefined)) return;
     this.#said = said;
     if (said.error !== null) this.#onSaid?.();
   }
 
   /** What the hook says; `isSure` where nothing better can come. */
-  async hook(report: Errored, isSure: boolean): Promise<Errored | undefined> {
+  async addHookError(report: Errored, isSure: boolean): Promise<Errored | undefined> {
     const toldBy = this.#toldBy;
     if (toldBy !== undefined) this.clear();
     // The end of the turn was there before its hook.
     if (toldBy === 'stream') return undefined;
     this.#hooked = report;
-    if (!isSure) await this.#untilSaid();
-    const found = this.take('hook');
+    if (!isSure) await this.#waitForStream();
+    const found = this.takeReport('hook');
     if (found === undefined) this.clear();
     return found;
   }
 
   /** What is to be told; undefined where it was told, or where nobody knows what it is: then it is no matter of waiting. */
-  take(by: 'stream' | 'hook' = 'stream'): Errored | undefined {
+  takeReport(by: 'stream' | 'hook' = 'stream'): Errored | undefined {
     const error = this.#said?.error ?? this.#hooked?.error;
     if (this.#toldBy !== undefined || error === undefined || error === null) return undefined;
     this.#toldBy = by;
@@ -44,7 +44,7 @@ export class ErrorDesk {
   }
 
   /** The message of the last error, for whoever reads the end of the process. */
-  get lastWords(): string | null {
+  get lastMessage(): string | null {
     return this.#said?.message ?? null;
   }
 
@@ -55,7 +55,7 @@ export class ErrorDesk {
     this.#toldBy = undefined;
   }
 
-  async #untilSaid(): Promise<void> {
+  async #waitForStream(): Promise<void> {
     if (this.#said !== undefined && this.#said.error !== null) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, STREAM_MS);

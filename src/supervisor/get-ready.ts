@@ -1,27 +1,27 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { identifyProcess } from '../api/process-identity.ts';
-import { hasNoRoom } from './await-room.ts';
+import { readProcessIdentity } from '../api/process-identity.ts';
+import { isShortOfResources } from './await-room.ts';
 import { fillUrl } from './child.ts';
-import { EXIT_NO_ROOM, EXIT_TAKEN, type filesIn, type Launch } from './contract.ts';
-import { Counterpart } from './counterpart.ts';
-import { openDoor, type Door } from './door.ts';
+import { EXIT_NO_ROOM, EXIT_ALREADY_SUPERVISED, type filesIn, type Launch } from './contract.ts';
+import { AgentHost } from './counterpart.ts';
+import { startHookServer, type HookServer } from './door.ts';
 import { OutputLog } from './output-log.ts';
 import { requireLaunch } from './read-launch.ts';
 import { ReservedFile } from './reserved-file.ts';
 import { Tail } from './tail.ts';
-import { takeStart } from './take-start.ts';
-import { TerminalLine } from './terminal-line.ts';
+import { claimStartFile } from './take-start.ts';
+import { TerminalSession } from './terminal-line.ts';
 
 type Files = ReturnType<typeof filesIn>;
 
-export interface Ready {
+export interface PreparedStart {
   readonly launch: Launch;
   readonly log: OutputLog;
   readonly tail: Tail;
-  readonly agent: Counterpart;
-  readonly line: TerminalLine | undefined;
-  readonly door: Door;
+  readonly agent: AgentHost;
+  readonly line: TerminalSession | undefined;
+  readonly door: HookServer;
   readonly url: string;
   /** Where it is written that the process runs: a full disk must not hide a process that does. */
   readonly running: ReservedFile;
@@ -31,41 +31,41 @@ export interface Ready {
  * Takes the start and writes all that the process needs. Returns an exit code if somebody else has the start, or if there is no room: then the
  * start is given back.
  */
-export async function getReady(files: Files, start: number): Promise<Ready | number> {
-  let door: Door | undefined;
+export async function prepareStart(files: Files, start: number): Promise<PreparedStart | number> {
+  let door: HookServer | undefined;
   let isTaken = false;
   try {
-    isTaken = takeStart(files.taken(start), identifyProcess(process.pid) ?? String(process.pid));
-    if (!isTaken) return EXIT_TAKEN;
+    isTaken = claimStartFile(files.taken(start), readProcessIdentity(process.pid) ?? String(process.pid));
+    if (!isTaken) return EXIT_ALREADY_SUPERVISED;
     const running = new ReservedFile(files.running(start));
     const launch = requireLaunch(files.launch(start));
     const log = new OutputLog(files.log, launch.log_bytes);
     const { env_dropped: dropped = [] } = launch;
     if (launch.names_dropped === true && dropped.length > 0) log.write(Buffer.from(describeDropped(dropped)));
     const tail = new Tail(TAIL_BYTES);
-    const agent = new Counterpart(launch, files, tail);
+    const agent = new AgentHost(launch, files, tail);
     // From the start: whoever is told to end before there is anything to end does so as soon as there is.
     process.on('SIGTERM', () => void agent.end());
-    const line = launch.terminal === true ? new TerminalLine() : undefined;
-    door = await openDoor({
+    const line = launch.terminal === true ? new TerminalSession() : undefined;
+    door = await startHookServer({
       agentToken: launch.agent_token,
       supervisorToken: launch.token,
-      rooms: agent,
+      routes: agent,
       ...(line === undefined ? {} : { terminal: async (request, response) => line.serve(request, response) }),
     });
     const url = `http://127.0.0.1:${door.port}`;
     writeFiles(launch, url);
     return { launch, log, tail, agent, line, door, url, running };
   } catch (error) {
-    if (!hasNoRoom(error)) throw error;
-    reportWait(error);
+    if (!isShortOfResources(error)) throw error;
+    logDiskWait(error);
     await door?.close(0);
-    return isTaken ? giveBack(files, start) : EXIT_NO_ROOM;
+    return isTaken ? returnStart(files, start) : EXIT_NO_ROOM;
   }
 }
 
 /** Nothing was run: the daemon finds the start untaken, and makes it later. */
-export function giveBack(files: Files, start: number): number {
+export function returnStart(files: Files, start: number): number {
   rmSync(`${files.running(start)}.draft`, { force: true });
   rmSync(files.taken(start), { force: true });
   return EXIT_NO_ROOM;
@@ -74,7 +74,7 @@ export function giveBack(files: Files, start: number): number {
 const TAIL_BYTES = 8192;
 
 /** Into the log of the supervisor, if that has room. */
-export function reportWait(error: unknown): void {
+export function logDiskWait(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${new Date().toISOString()} no room, and tried again later: ${why}\n`);
 }

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
  * The commit that is checked out around a folder, read from git's files: a stop hook has no time for a process. Undefined where there
  * is no repository, no commit yet, or a format of references that we cannot read.
  */
-export function readHead(cwd: string): string | undefined {
+export function readGitHead(cwd: string): string | undefined {
   const gitDir = findGitDir(cwd);
   if (gitDir === undefined) return undefined;
   const head = read(join(gitDir, 'HEAD'));

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import type { Answer } from '../api/answer.ts';
 import { filesIn } from './contract.ts';
-import { Hearing } from './hearing.ts';
+import { StreamMonitor } from './hearing.ts';
 import { launchIn, Scene } from './scene.cases.ts';
 import { Tail } from './tail.ts';
 
@@ -20,17 +20,17 @@ it('waits for the answer to what is being told: it says whether the agent may go
   await using scene = new Scene();
   const answered = Promise.withResolvers<Answer>();
   const reports: string[] = [];
-  const hearing = new Hearing({
+  const hearing = new StreamMonitor({
     launch: { ...launchIn(scene), output: 'stream-json' },
     files: filesIn(folder),
     tail: new Tail(100),
     report: async ({ kind }) => (reports.push(kind), answered.promise),
     onProgress: () => {},
     onTurnEnd: () => {},
-    silence: { heard: () => {}, retries: () => {}, toolStarted: () => {}, toolEnded: () => {} },
+    silence: { onActivity: () => {}, onRetry: () => {}, toolStarted: () => {}, toolEnded: () => {} },
   });
-  hearing.speech.push(Buffer.from('{"type":"system","subtype":"init","session_id":"c1","model":"m"}\n'));
-  hearing.speech.push(Buffer.from(`${JSON.stringify(MESSAGE)}\n`));
+  hearing.scanner.push(Buffer.from('{"type":"system","subtype":"init","session_id":"c1","model":"m"}\n'));
+  hearing.scanner.push(Buffer.from(`${JSON.stringify(MESSAGE)}\n`));
   await until('it is told', () => reports.length > 0);
   let isThrough = false;
   const stop = hearing.beforeStop(undefined).then(() => (isThrough = true));

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import type { Answer } from '../api/answer.ts';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 import { ClientRecord, type RecordHint } from '../streams/client-record.ts';
-import { READERS } from '../streams/reader.ts';
-import type { Said } from '../streams/said.ts';
-import { Attended } from './attended.ts';
-import { hasNoRoom } from './await-room.ts';
+import { STREAM_READERS } from '../streams/reader.ts';
+import type { StreamEvent } from '../streams/said.ts';
+import { TerminalUsage } from './attended.ts';
+import { isShortOfResources } from './await-room.ts';
 import type { AgentReport, filesIn, Launch } from './contract.ts';
-import { ErrorDesk } from './error-desk.ts';
-import type { Silence } from './silence.ts';
-import { hearStream, hearText, type Speech } from './speech.ts';
+import { ErrorReport } from './error-desk.ts';
+import type { SilenceReporter } from './silence.ts';
+import { scanStream, scanText, type SignalScanner } from './speech.ts';
 import type { Tail } from './tail.ts';
 import { UsageMeter } from './usage-meter.ts';
 
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
 
-export interface HearingOptions {
+export interface StreamMonitorOptions {
   readonly launch: Launch;
   readonly files: ReturnType<typeof filesIn>;
   readonly tail: Tail;
@@ -24,62 +24,62 @@ export interface HearingOptions {
   readonly onProgress: () => void;
   readonly onTurnEnd: (failed: boolean) => void;
   /** Measures how long nothing is heard. */
-  readonly silence: Pick<Silence, 'heard' | 'retries' | 'toolStarted' | 'toolEnded'>;
+  readonly silence: Pick<SilenceReporter, 'onActivity' | 'onRetry' | 'toolStarted' | 'toolEnded'>;
 }
 
 /** What the client's own stream tells of the agent: its conversation, what it uses, what stops it. */
-export class Hearing {
-  readonly speech: Speech;
-  readonly #options: HearingOptions;
+export class StreamMonitor {
+  readonly scanner: SignalScanner;
+  readonly #options: StreamMonitorOptions;
   readonly #meter: UsageMeter;
-  readonly #errors = new ErrorDesk();
+  readonly #errors = new ErrorReport();
   /** Its turn is over, and nobody has told it anything since. */
   #isWaiting = false;
   #conversation: string | null = null;
-  readonly #attended: Attended | undefined;
+  readonly #attended: TerminalUsage | undefined;
   #hasTalked = false;
   #kept: string | null = null;
   #soon: NodeJS.Timeout | undefined;
   #usedAt = 0;
   #telling: Promise<Answer> | undefined;
-  #paceMs = PACE_MS;
+  #paceMs = USAGE_REPORT_MS;
   #settledAt = Date.now();
   readonly #record: ClientRecord | undefined;
 
-  constructor(options: HearingOptions) {
+  constructor(options: StreamMonitorOptions) {
     const { output } = options.launch;
     this.#options = options;
     const isAttended = options.launch.terminal === true;
     this.#meter = new UsageMeter(options.files.usage, { closes: !isAttended });
     if (isAttended) {
-      this.#attended = new Attended(options.launch, this.#meter.countedAt ?? BEFORE_ALL);
+      this.#attended = new TerminalUsage(options.launch, this.#meter.countedAt ?? EARLIEST_TIME);
       this.#conversation = this.#kept = readConversation(options.files.conversation);
       // The turn that was interrupted for the person is counted, and is none of theirs.
-      this.#readAttended();
+      this.#readTerminalUsage();
       this.#meter.closeTurn();
       this.#hasTalked = false;
     }
     this.#record = output === 'text' ? undefined : new ClientRecord(output, new Date().toISOString());
-    this.speech = output === 'text' ? hearText() : hearStream(READERS[output], (said) => this.#heard(said));
+    this.scanner = output === 'text' ? scanText() : scanStream(STREAM_READERS[output], (said) => this.#onEvent(said));
   }
 
   /** It was told something: whatever stopped it before is over. */
-  told(): void {
+  onMessageDelivered(): void {
     this.#isWaiting = false;
     this.#errors.clear();
   }
 
   /** A turn in a person's terminal is over. Some clients name the conversation only here. */
-  async attendedTurn(conversation: string | undefined): Promise<void> {
+  async terminalTurnEnded(conversation: string | undefined): Promise<void> {
     this.#hasTalked = true;
     this.#nameConversation(conversation ?? null);
     this.#meter.turnEnded();
-    this.#readAttended();
+    this.#readTerminalUsage();
     await this.reportUsed(true);
   }
 
   /** Something was said in the terminal: a turn has ended there, or has at least been paid for. */
-  get hasTalked(): boolean {
+  get hadTurnInTerminal(): boolean {
     return this.#hasTalked;
   }
 
@@ -90,12 +90,12 @@ export class Hearing {
   }
 
   /** What its hook says of an API error; the stream may know more. */
-  async failed(report: Errored, isSure: boolean): Promise<void> {
-    await this.#tell(await this.#errors.hook(report, isSure));
+  async hookFailed(report: Errored, isSure: boolean): Promise<void> {
+    await this.#reportIfAny(await this.#errors.addHookError(report, isSure));
   }
 
   async reportError(): Promise<void> {
-    await this.#tell(this.#errors.take());
+    await this.#reportIfAny(this.#errors.takeReport());
   }
 
   /**
@@ -103,18 +103,18 @@ export class Hearing {
    * anything to report.
    */
   async reportUsed(isDue: boolean): Promise<boolean> {
-    const isOverdue = Date.now() >= this.#settledAt + SETTLE_MS;
-    const used = this.#options.launch.kind === 'agent' ? this.#meter.take(isDue || isOverdue) : undefined;
+    const isOverdue = Date.now() >= this.#settledAt + USAGE_RECORD_MS;
+    const used = this.#options.launch.kind === 'agent' ? this.#meter.takeReport(isDue || isOverdue) : undefined;
     if (used === undefined) return false;
     clearTimeout(this.#soon);
     this.#soon = undefined;
     this.#usedAt = Date.now();
-    this.#options.silence.heard();
+    this.#options.silence.onActivity();
     if (used.is_due === true) this.#settledAt = this.#usedAt;
     this.#telling = this.#options.report(used);
     const answer = await this.#telling;
     // While the daemon is away each report is a file: the newest says all.
-    this.#paceMs = answer.ok ? PACE_MS : PACE_AWAY_MS;
+    this.#paceMs = answer.ok ? USAGE_REPORT_MS : USAGE_REPORT_AWAY_MS;
     return true;
   }
 
@@ -124,19 +124,19 @@ export class Hearing {
    */
   async beforeTool(hint: RecordHint | undefined): Promise<boolean> {
     const isUncounted = this.#readRecord(hint);
-    this.#meter.underWay(isUncounted ? 1 : 0);
+    this.#meter.setOpenRequests(isUncounted ? 1 : 0);
     return this.#reportNow();
   }
 
   /** The same at a stop: the client has counted all its requests. */
   async beforeStop(hint: RecordHint | undefined): Promise<boolean> {
     this.#readRecord(hint);
-    this.#meter.underWay(0);
+    this.#meter.setOpenRequests(0);
     return this.#reportNow();
   }
 
   async #reportNow(): Promise<boolean> {
-    const isAway = this.#paceMs === PACE_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
+    const isAway = this.#paceMs === USAGE_REPORT_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
     if (!isAway && (await this.reportUsed(false))) return true;
     // A report that is under way is judged before the agent goes on.
     await this.#telling;
@@ -147,7 +147,7 @@ export class Hearing {
   #readRecord(hint: RecordHint | undefined): boolean {
     const read = hint === undefined ? undefined : this.#record?.read(hint);
     if (read === undefined) return false;
-    if (read.model !== null) this.#meter.model(read.model);
+    if (read.model !== null) this.#meter.setModel(read.model);
     for (const { id, ...said } of read.said) {
       const isOwn = said.of === 'conversation' && id === this.#conversation;
       this.#meter.add(isOwn || id === undefined ? said : { ...said, id }, this.#isWaiting);
@@ -171,48 +171,54 @@ export class Hearing {
     const { output, env } = this.#options.launch;
     if (output === 'text') return;
     if (this.#attended !== undefined) {
-      this.#nameConversation(this.#conversation ?? this.#attended.find());
-      this.#readAttended();
+      this.#nameConversation(this.#conversation ?? this.#attended.findConversation());
+      this.#readTerminalUsage();
       await this.reportUsed(true);
       return;
     }
     const conversation = this.#conversation;
-    const end = { code, at: Date.now(), conversation, error: this.#errors.lastWords, env: { ...process.env, ...env } };
-    for (const said of READERS[output].readEnd(end)) {
-      if (said.kind === 'model') this.#meter.model(said.model);
-      if (said.kind === 'error') this.#errors.hear(said);
+    const end = {
+      code,
+      at: Date.now(),
+      conversation,
+      error: this.#errors.lastMessage,
+      env: { ...process.env, ...env },
+    };
+    for (const said of STREAM_READERS[output].readEnd(end)) {
+      if (said.kind === 'model') this.#meter.setModel(said.model);
+      if (said.kind === 'error') this.#errors.addStreamError(said);
     }
     if (code !== 0 && code !== null && !wasEnded) await this.reportError();
     await this.reportUsed(true);
   }
 
-  async #tell(report: AgentReport | undefined): Promise<void> {
+  async #reportIfAny(report: AgentReport | undefined): Promise<void> {
     if (report !== undefined) await this.#options.report(report);
   }
 
   #nameConversation(conversation: string | null): void {
     if (conversation === null) return;
     this.#conversation = conversation;
-    this.#meter.conversation(conversation);
+    this.#meter.setConversation(conversation);
     this.#keepConversation();
   }
 
-  #readAttended(): void {
-    const said = this.#attended?.take(this.#conversation);
+  #readTerminalUsage(): void {
+    const said = this.#attended?.readNewUsage(this.#conversation);
     if (said === undefined) return;
     const before = this.#meter.tokens;
     this.#meter.add(said, false);
     this.#hasTalked ||= this.#meter.tokens > before;
   }
 
-  #heard(said: Said): void {
+  #onEvent(said: StreamEvent): void {
     switch (said.kind) {
       case 'conversation':
         this.#conversation = said.id;
-        this.#meter.conversation(said.id);
+        this.#meter.setConversation(said.id);
         break;
       case 'model':
-        this.#meter.model(said.model);
+        this.#meter.setModel(said.model);
         break;
       case 'words':
         this.#keepConversation();
@@ -228,8 +234,8 @@ export class Hearing {
         if (said.of === 'message') this.#reportSoon();
         break;
       case 'error':
-        this.#errors.hear(said);
-        if (said.isRetrying && said.resetAt !== null) this.#options.silence.retries(said.resetAt);
+        this.#errors.addStreamError(said);
+        if (said.isRetrying && said.resetAt !== null) this.#options.silence.onRetry(said.resetAt);
         break;
       case 'turn-ended':
         if (!said.failed) this.#keepConversation();
@@ -248,20 +254,20 @@ export class Hearing {
   #keepConversation(): void {
     if (this.#conversation === null || this.#conversation === this.#kept) return;
     try {
-      writeWhole(this.#options.files.conversation, this.#conversation);
+      writeFileAtomically(this.#options.files.conversation, this.#conversation);
       this.#kept = this.#conversation;
     } catch (error) {
       // On a full disk it is written with the next word.
-      if (!hasNoRoom(error)) throw error;
+      if (!isShortOfResources(error)) throw error;
     }
   }
 }
 
 /** How often usage is reported while the agent works, apart from its hooks. */
-const PACE_MS = 1000;
-const PACE_AWAY_MS = 30_000;
+const USAGE_REPORT_MS = 1000;
+const USAGE_REPORT_AWAY_MS = 30_000;
 /** How often usage is recorded at least, however little of a budget it is. */
-const SETTLE_MS = 60_000;
+const USAGE_RECORD_MS = 60_000;
 
 function readConversation(path: string): string | null {
   try {
@@ -272,4 +278,4 @@ function readConversation(path: string): string | null {
 }
 
 /** Nothing of it has been counted yet. */
-const BEFORE_ALL = '0000';
+const EARLIEST_TIME = '0000';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 
 export interface HeldMessage {
   readonly id: string;
@@ -21,25 +21,25 @@ export class HeldMessages {
   /** On disk before whoever sent it is told that it will be heard. */
   add(message: HeldMessage): void {
     this.#waiting = [...this.#waiting, message];
-    writeWhole(this.#path, JSON.stringify([...readHeld(this.#path), message]));
+    writeFileAtomically(this.#path, JSON.stringify([...readHeldMessages(this.#path), message]));
   }
 
   /** Those of this process that it has not heard yet. */
-  take(): readonly HeldMessage[] {
+  takeWaiting(): readonly HeldMessage[] {
     const taken = this.#waiting;
     this.#waiting = [];
     return taken;
   }
 
   /** They were heard. */
-  forget(ids: readonly string[]): void {
+  remove(ids: readonly string[]): void {
     if (ids.length === 0) return;
-    writeWhole(this.#path, JSON.stringify(readHeld(this.#path).filter(({ id }) => !ids.includes(id))));
+    writeFileAtomically(this.#path, JSON.stringify(readHeldMessages(this.#path).filter(({ id }) => !ids.includes(id))));
   }
 }
 
 /** All that no process of the agent has heard yet, oldest first. */
-export function readHeld(path: string): readonly HeldMessage[] {
+export function readHeldMessages(path: string): readonly HeldMessage[] {
   try {
     const kept: unknown = JSON.parse(readFileSync(path, 'utf8'));
     return Array.isArray(kept) ? kept.filter(isHeld) : [];

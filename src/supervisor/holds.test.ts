@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Holds } from './holds.ts';
+import { HeldToolCalls } from './holds.ts';
 
 describe('a tool call that is held', () => {
   it('goes on when it is let, all that wait at once', async () => {
-    const holds = new Holds();
+    const holds = new HeldToolCalls();
     const held = [holds.hold(), holds.hold()];
     expect(holds.release()).toBe(true);
     expect(await Promise.all(held)).toEqual([true, true]);
@@ -11,14 +11,14 @@ describe('a tool call that is held', () => {
   });
 
   it('is not made where nobody waits for the agent any more', async () => {
-    const holds = new Holds();
+    const holds = new HeldToolCalls();
     const held = holds.hold();
-    holds.drop();
+    holds.cancel();
     expect(await held).toBe(false);
   });
 
   it('ends the turn before the client would give up on its hook, and run the tool', async () => {
-    const held = new Holds(1).hold();
+    const held = new HeldToolCalls(1).hold();
     // Its timer does not keep a process alive, and so must not be all that this one waits for.
     const kept = setTimeout(() => {}, 30_000);
     expect(await held).toBe(false);

@@ -2,11 +2,11 @@
  * Tool calls that wait until their agent may go on. A client does not wait for a hook for ever, and one that gives up runs the tool: before
  * that its turn is ended, which costs nothing, and a message goes on with it later.
  */
-export class Holds {
+export class HeldToolCalls {
   readonly #waiting = new Set<(mayGoOn: boolean) => void>();
   readonly #longestMs: number;
 
-  constructor(longestMs: number = LONGEST_MS) {
+  constructor(longestMs: number = MAX_HOLD_MS) {
     this.#longestMs = longestMs;
   }
 
@@ -29,7 +29,7 @@ export class Holds {
   }
 
   /** Nobody waits for the agent any more: what it has begun is not done. */
-  drop(): void {
+  cancel(): void {
     this.#answer(false);
   }
 
@@ -41,12 +41,12 @@ export class Holds {
 }
 
 /** HTTP clients give up after five minutes without an answer. */
-const LONGEST_MS = 240_000;
+const MAX_HOLD_MS = 240_000;
 
-export const REASON = 'A budget is used up. A person has been asked.';
+export const BUDGET_REASON = 'A budget is used up. A person has been asked.';
 
-export const END_AT_QUESTION = {
+export const DENY_QUESTION = {
   continue: false,
-  stopReason: REASON,
-  hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: REASON } },
+  stopReason: BUDGET_REASON,
+  hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: BUDGET_REASON } },
 } as const;

@@ -6,7 +6,7 @@ export class IdleTimer {
     if (idleMs !== null) this.#timer = setTimeout(onIdle, idleMs);
   }
 
-  touch(): void {
+  restart(): void {
     // Also after it has fired: a timer that is refreshed runs once more.
     this.#timer?.refresh();
   }

@@ -1,7 +1,7 @@
 export type Permission = 'allow' | 'deny';
 
 /** Questions of the client that wait for a person: each is answered with what they decide. Nobody who answers is a no. */
-export class Permissions {
+export class PermissionRequests {
   readonly #waiting = new Set<(answer: object) => void>();
 
   /** Resolves to what the client's hook is answered. */

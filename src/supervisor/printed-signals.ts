@@ -1,29 +1,29 @@
 import { existsSync } from 'node:fs';
 import { renderExitSignal } from '../protocol/exit-signal.ts';
 import type { Launch } from './contract.ts';
-import { UNHEARD, type Saying } from './daemon-line.ts';
+import { UNDELIVERED_CODES, type DaemonCall } from './daemon-line.ts';
 import type { Reporter } from './reporter.ts';
 import { sleep } from './sleep.ts';
-import type { Speech } from './speech.ts';
+import type { SignalScanner } from './speech.ts';
 
 /** Exit signals that the agent printed instead of sending them. One is held until the turn or the process ends, then sent in the agent's name. */
 export class PrintedSignals {
   readonly #launch: Launch;
   readonly #reporter: Reporter;
-  readonly #speech: Speech;
+  readonly #speech: SignalScanner;
   #accepted: string | undefined;
   /** Neither the daemon nor the outbox could take it. */
-  #unheard: Saying | undefined;
+  #unheard: DaemonCall | undefined;
   #count = 0;
 
-  constructor(launch: Launch, reporter: Reporter, speech: Speech) {
+  constructor(launch: Launch, reporter: Reporter, speech: SignalScanner) {
     this.#launch = launch;
     this.#reporter = reporter;
     this.#speech = speech;
   }
 
   /** Sends the signal of the turn, if there is one. The stop hook tells the agent why it was refused or did not count. */
-  async settle(lastWords?: string): Promise<Settled> {
+  async sendAtTurnEnd(lastWords?: string): Promise<PrintedSignalResult> {
     const { finds_exit_signals, agent_token, id, start } = this.#launch;
     if (!finds_exit_signals) return NOTHING;
     const found = this.#speech.endTurn(lastWords);
@@ -43,8 +43,8 @@ export class PrintedSignals {
    * Sends the last signal of a process that has gone. The process cannot print it again, so that it is sent until the daemon answers or the outbox has
    * room for it.
    */
-  async settleLast(): Promise<Settled> {
-    let settled = await this.settle();
+  async sendAtExit(): Promise<PrintedSignalResult> {
+    let settled = await this.sendAtTurnEnd();
     for (let waitMs = FIRST_MS; this.#unheard !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
       await sleep(waitMs);
       if (!existsSync(this.#launch.state_dir)) break;
@@ -53,9 +53,9 @@ export class PrintedSignals {
     return settled;
   }
 
-  async #send(saying: Saying): Promise<Settled> {
-    const answer = await this.#reporter.say(saying);
-    const isUnheard = !answer.ok && UNHEARD.has(answer.error.code);
+  async #send(saying: DaemonCall): Promise<PrintedSignalResult> {
+    const answer = await this.#reporter.send(saying);
+    const isUnheard = !answer.ok && UNDELIVERED_CODES.has(answer.error.code);
     this.#unheard = isUnheard ? saying : undefined;
     if (!answer.ok && answer.error.code !== 'kept') return { kind: 'refused', message: refusal(answer.error.message) };
     this.#accepted = saying.input;
@@ -63,7 +63,7 @@ export class PrintedSignals {
   }
 }
 
-export type Settled =
+export type PrintedSignalResult =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'accepted' }
   /** The message is a sentence for the agent. */
@@ -72,7 +72,7 @@ export type Settled =
 const FIRST_MS = 250;
 const LAST_MS = 5000;
 
-const NOTHING: Settled = { kind: 'nothing' };
+const NOTHING: PrintedSignalResult = { kind: 'nothing' };
 
 function refusal(why: string): string {
   return `The exit signal that you printed was refused: ${why}`;

@@ -39,13 +39,13 @@ function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>):
       if (child.parent !== pid) continue;
       others.delete(child);
       // A daemon that was started from here, and whatever it has started, is not ours, though it has our process for a parent at first.
-      if (!environmentOf(child.pid).includes(OF_BATON)) members.push(child);
+      if (!environmentOf(child.pid).includes(BATON_MARK)) members.push(child);
     }
   }
   return members;
 }
 
-const OF_BATON = '\0BATON_STATE_DIR=';
+const BATON_MARK = '\0BATON_STATE_DIR=';
 
 /**
  * Ends them all: asked first, and killed `killAfterMs` later. Resolves when none is left, or only those of other users, whom nobody can end
@@ -57,7 +57,7 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
   const killAt = performance.now() + killAfterMs;
   const allAt = killAt - killAfterMs / 2;
   const [known, asked, foreign] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LAST_LOOK_MS)) {
+  for (let waitMs = FIRST_POLL_MS; ; waitMs = Math.min(waitMs * 2, MAX_POLL_MS)) {
     const found = tryFindMembers(tree, known);
     const alive = found?.filter(({ identity }) => !foreign.has(identity)) ?? [];
     if (found !== undefined && alive.length === 0) return;
@@ -84,8 +84,8 @@ function tryFindMembers(tree: ProcessTree, known: ReadonlySet<string>): readonly
   }
 }
 
-const FIRST_LOOK_MS = 5;
-const LAST_LOOK_MS = 100;
+const FIRST_POLL_MS = 5;
+const MAX_POLL_MS = 100;
 
 function listOthers(): readonly Member[] {
   return listLiving()

@@ -1,7 +1,7 @@
 import type { RecordHint } from '../streams/client-record.ts';
 
 /** Where the client keeps its record of the conversation, as its hooks say; undefined if this one does not. */
-export function recordHint(body: Uint8Array): RecordHint | undefined {
+export function parseRecordHint(body: Uint8Array): RecordHint | undefined {
   let fields: Readonly<Record<string, unknown>>;
   try {
     fields = { ...JSON.parse(new TextDecoder().decode(body)) };

@@ -1,15 +1,15 @@
 import type { Answer } from '../api/answer.ts';
 import type { AgentReport, Exit, Launch } from './contract.ts';
-import type { DaemonLine, Saying } from './daemon-line.ts';
+import type { DaemonConnection, DaemonCall } from './daemon-line.ts';
 
 /** Tells the daemon what happens to the process, in the order in which it happens, each thing once. */
 export class Reporter {
   readonly #launch: Launch;
-  readonly #line: DaemonLine;
+  readonly #line: DaemonConnection;
   #last: Promise<unknown> = Promise.resolve();
   #count = 0;
 
-  constructor(launch: Launch, line: DaemonLine) {
+  constructor(launch: Launch, line: DaemonConnection) {
     this.#launch = launch;
     this.#line = line;
   }
@@ -19,9 +19,9 @@ export class Reporter {
     const { kind, start, id } = this.#launch;
     if (kind === 'command' && report.kind !== 'exited') return { ok: true, result: null };
     // A process starts and ends once a start; other things happen again and again.
-    const isOnce = ONCE.has(report.kind);
+    const isOnce = REPORTED_ONCE.has(report.kind);
     const key = `${id}:${report.kind}:${start}${isOnce ? '' : `:${(this.#count += 1)}`}`;
-    return this.say({
+    return this.send({
       operation: kind === 'agent' ? 'agent_report' : 'command_report',
       input: JSON.stringify(kind === 'agent' || report.kind !== 'exited' ? report : exitOf(report)),
       token: this.#launch.token,
@@ -30,14 +30,14 @@ export class Reporter {
   }
 
   /** When what was said before is on record: a process that prints its signal at once has started all the same. */
-  async say(saying: Saying): Promise<Answer> {
-    const answer = this.#last.then(async () => this.#line.say(saying));
+  async send(saying: DaemonCall): Promise<Answer> {
+    const answer = this.#last.then(async () => this.#line.send(saying));
     this.#last = answer.catch(() => {});
     return answer;
   }
 }
 
-const ONCE: ReadonlySet<AgentReport['kind']> = new Set(['started', 'attached', 'detached', 'exited']);
+const REPORTED_ONCE: ReadonlySet<AgentReport['kind']> = new Set(['started', 'attached', 'detached', 'exited']);
 
 function exitOf({ start, code, signal, timed_out, blocks_used, output }: Exit): Exit {
   return { start, code, signal, timed_out, blocks_used, output };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ReservedFile } from './reserved-file.ts';
-import { takeStart } from './take-start.ts';
+import { claimStartFile } from './take-start.ts';
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'baton-reserved-'));
@@ -36,7 +36,7 @@ it.runIf(existsSync('/dev/full'))('a reservation for which there is no room leav
 
 it('a start is taken once', () => {
   const path = join(newFolder(), 'taken-1');
-  expect(takeStart(path, 'first')).toBe(true);
-  expect(takeStart(path, 'second')).toBe(false);
+  expect(claimStartFile(path, 'first')).toBe(true);
+  expect(claimStartFile(path, 'second')).toBe(false);
   expect(readFileSync(path, 'utf8')).toBe('first');
 });

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 
 /**
  * Room for a small file that must be written later, perhaps on a disk that is full by then. A file system that copies on write may refuse all the
@@ -23,7 +23,7 @@ export class ReservedFile {
 
   /** Writes the JSON text in place of the reserved bytes and gives the file its name: readers see all of it or nothing. */
   fill(json: string): void {
-    if (Buffer.byteLength(json) > RESERVED_BYTES) return writeWhole(this.#path, json);
+    if (Buffer.byteLength(json) > RESERVED_BYTES) return writeFileAtomically(this.#path, json);
     const file = openSync(this.#draft, 'r+');
     try {
       // The blanks of the reservation stay behind the text, and mean nothing in JSON.

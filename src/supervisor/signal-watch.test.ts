@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findSignal } from '../protocol/find-signals.ts';
-import { SignalWatch } from './signal-watch.ts';
+import { OutputSignalFinder } from './signal-watch.ts';
 
 const signal = (reason: string): string =>
   JSON.stringify(
@@ -11,8 +11,8 @@ const signal = (reason: string): string =>
 const noise = (bytes: number): string => 'a line of { output }\n'.repeat(bytes / 21);
 
 /** What is found when the text comes in pieces of this size. */
-function watch(text: string, size = 1000): ReturnType<SignalWatch['end']> {
-  const watched = new SignalWatch();
+function watch(text: string, size = 1000): ReturnType<OutputSignalFinder['end']> {
+  const watched = new OutputSignalFinder();
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) watched.push(bytes.subarray(at, at + size));
   return watched.end();
@@ -36,7 +36,7 @@ describe('a watch for signals', () => {
   });
 
   it('begins anew with every turn', () => {
-    const watched = new SignalWatch();
+    const watched = new OutputSignalFinder();
     watched.push(Buffer.from(signal('completed').slice(0, 50)));
     expect(watched.end()).toEqual({ kind: 'none' });
     watched.push(Buffer.from(signal('completed').slice(50)));

@@ -1,11 +1,11 @@
-import { createSignalFinder, type Found, type SignalFinder } from '../protocol/find-signals.ts';
+import { createSignalFinder, type FoundSignal, type SignalFinder } from '../protocol/find-signals.ts';
 import { EXIT_PROTOCOL } from '../protocol/exit-signal-shape.ts';
 
 /**
  * Looks for exit signals in any amount of output. Reading every brace costs a microsecond a character, and a signal names its protocol:
  * so output is only searched for that name, at the speed of memory, and read from a little before it until a little behind it.
  */
-export class SignalWatch {
+export class OutputSignalFinder {
   /** What came last, round and round. */
   readonly #recent = Buffer.alloc(AROUND_BYTES);
   #at = 0;
@@ -13,14 +13,14 @@ export class SignalWatch {
   #finder: SignalFinder | undefined;
   /** How much more is read before the search is enough again. */
   #left = 0;
-  #last: Found = { kind: 'none' };
+  #last: FoundSignal = { kind: 'none' };
 
   push(chunk: Uint8Array): void {
     for (let from = 0; from < chunk.length; from += PIECE_BYTES) this.#push(chunk.subarray(from, from + PIECE_BYTES));
   }
 
   /** The turn is over: the last signal counts, and the next turn begins anew. */
-  end(): Found {
+  end(): FoundSignal {
     this.#settle();
     const found = this.#last;
     this.#last = { kind: 'none' };
@@ -43,8 +43,10 @@ export class SignalWatch {
 
   /** Also where the name began in the piece before. Nothing is copied but that: a flood would leave as much garbage again. */
   #isNamed(piece: Uint8Array): boolean {
-    if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(NAME)) return true;
-    return Buffer.concat([this.#before(NAME.length), piece.subarray(0, NAME.length)]).includes(NAME);
+    if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(PROTOCOL_NAME)) return true;
+    return Buffer.concat([this.#before(PROTOCOL_NAME.length), piece.subarray(0, PROTOCOL_NAME.length)]).includes(
+      PROTOCOL_NAME,
+    );
   }
 
   #settle(): void {
@@ -68,7 +70,7 @@ export class SignalWatch {
   }
 }
 
-const NAME = Buffer.from(EXIT_PROTOCOL);
+const PROTOCOL_NAME = Buffer.from(EXIT_PROTOCOL);
 /** Twice the largest signal: what stands around it tells whether it stands by itself. */
 const AROUND_BYTES = 131_072;
 const PIECE_BYTES = 65_536;

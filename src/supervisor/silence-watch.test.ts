@@ -14,7 +14,7 @@ describe('silence in a turn', () => {
   it('is put off by each event', () => {
     const agent = begin();
     agent.pass(9);
-    agent.watch.heard(agent.nowMs);
+    agent.watch.onActivity(agent.nowMs);
     expect(agent.pass(9.9)).toEqual([]);
     expect(agent.pass(0.2)).toHaveLength(1);
   });
@@ -57,17 +57,17 @@ describe('silence in a turn', () => {
   it('is expected until the time at which the client tries again', () => {
     const agent = begin();
     agent.pass(9);
-    agent.watch.retries(60 * MINUTE, agent.nowMs);
+    agent.watch.onRetry(60 * MINUTE, agent.nowMs);
     expect(agent.pass(69.9)).toEqual([]);
     expect(agent.pass(0.2)).toHaveLength(1);
-    agent.watch.retries(60 * MINUTE, agent.nowMs);
-    agent.watch.heard(agent.nowMs);
+    agent.watch.onRetry(60 * MINUTE, agent.nowMs);
+    agent.watch.onActivity(agent.nowMs);
     expect(agent.pass(10.1)).toHaveLength(1);
   });
 
   it('is over with the next event of any kind, once', () => {
     const ways: ((watch: SilenceWatch, nowMs: number) => boolean)[] = [
-      (watch, nowMs) => watch.heard(nowMs),
+      (watch, nowMs) => watch.onActivity(nowMs),
       (watch, nowMs) => watch.toolStarted('t1', 'Bash', nowMs),
       (watch, nowMs) => watch.toolEnded('t1', nowMs),
       (watch, nowMs) => watch.turnEnded(nowMs),
@@ -104,7 +104,7 @@ describe('a tool call', () => {
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
     for (let i = 0; i < 59; i += 1) {
       expect(agent.pass(1)).toEqual([]);
-      agent.watch.heard(agent.nowMs);
+      agent.watch.onActivity(agent.nowMs);
     }
     expect(agent.pass(1.1)).toEqual([{ what: 'tool', for_ms: 60 * MINUTE, tool: 'Bash' }]);
   });
@@ -113,7 +113,7 @@ describe('a tool call', () => {
     const agent = begin();
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
     agent.pass(61);
-    expect(agent.watch.heard(agent.nowMs)).toBe(false);
+    expect(agent.watch.onActivity(agent.nowMs)).toBe(false);
     expect(agent.watch.toolStarted('t2', 'Read', agent.nowMs)).toBe(false);
     expect(agent.watch.toolEnded('t2', agent.nowMs)).toBe(false);
     expect(agent.watch.toolEnded('t1', agent.nowMs)).toBe(true);
@@ -155,8 +155,8 @@ class Agent {
     const endMs = this.nowMs + minutes * MINUTE;
     const reported: unknown[] = [];
     while (this.nowMs < endMs) {
-      this.nowMs = Math.min(endMs, this.nowMs + this.watch.lookMs);
-      const silence = this.watch.look(this.nowMs, isSuspended);
+      this.nowMs = Math.min(endMs, this.nowMs + this.watch.pollMs);
+      const silence = this.watch.poll(this.nowMs, isSuspended);
       if (silence !== undefined) reported.push({ ...silence, for_ms: Math.floor(silence.for_ms / MINUTE) * MINUTE });
     }
     return reported;

@@ -5,7 +5,7 @@ export interface SilenceLimits {
   readonly toolMs: number;
 }
 
-export type Silence = { readonly what: 'turn' | 'tool'; readonly for_ms: number; readonly tool: string | null };
+export type MeasuredSilence = { readonly what: 'turn' | 'tool'; readonly for_ms: number; readonly tool: string | null };
 
 interface OpenTool {
   readonly tool: string;
@@ -41,7 +41,7 @@ export class SilenceWatch {
   }
 
   /** How often to look. */
-  get lookMs(): number {
+  get pollMs(): number {
     const shortest = Math.min(this.#limits.silenceMs, this.#limits.toolMs);
     return Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, shortest / 10));
   }
@@ -56,12 +56,12 @@ export class SilenceWatch {
     this.#isInTurn = false;
     this.#tools.clear();
     const wasReported = this.#settle();
-    this.heard(nowMs);
+    this.onActivity(nowMs);
     return wasReported;
   }
 
   /** Output, a hook, usage, a call. Returns true if that ends a silence that was reported. */
-  heard(nowMs: number): boolean {
+  onActivity(nowMs: number): boolean {
     this.#heardMs = this.#sinceMs = nowMs;
     return this.#reported?.toolId === null && this.#settle();
   }
@@ -72,13 +72,13 @@ export class SilenceWatch {
    */
   asked(nowMs: number): boolean {
     const wasReported = this.#settle();
-    this.heard(nowMs);
+    this.onActivity(nowMs);
     return wasReported;
   }
 
   /** The client said that it tries a request again after so long: until then it is expected to be silent. */
-  retries(afterMs: number, nowMs: number): boolean {
-    const isOver = this.heard(nowMs);
+  onRetry(afterMs: number, nowMs: number): boolean {
+    const isOver = this.onActivity(nowMs);
     this.#sinceMs = nowMs + Math.min(Math.max(0, afterMs), LONGEST_RETRY_MS);
     return isOver;
   }
@@ -86,29 +86,29 @@ export class SilenceWatch {
   toolStarted(id: string, tool: string, nowMs: number): boolean {
     this.#isInTurn = true;
     if (!this.#tools.has(id)) this.#tools.set(id, { tool, beganMs: nowMs, sinceMs: nowMs });
-    return this.heard(nowMs);
+    return this.onActivity(nowMs);
   }
 
   toolEnded(id: string, nowMs: number): boolean {
     this.#tools.delete(id);
     const wasReported = this.#reported?.toolId === id && this.#settle();
-    return this.heard(nowMs) || wasReported;
+    return this.onActivity(nowMs) || wasReported;
   }
 
   /**
    * Returns what is silent for too long, again after each further interval. While the agent is suspended (parked, held by a budget, done)
    * no time counts.
    */
-  look(nowMs: number, isSuspended: boolean): Silence | undefined {
+  poll(nowMs: number, isSuspended: boolean): MeasuredSilence | undefined {
     const gapMs = nowMs - this.#lookedMs;
     this.#lookedMs = nowMs;
-    const wasAsleep = gapMs > Math.max(this.#limits.silenceMs / 2, 3 * this.lookMs);
+    const wasAsleep = gapMs > Math.max(this.#limits.silenceMs / 2, 3 * this.pollMs);
     if (isSuspended || wasAsleep || !this.#isInTurn) this.#restart(nowMs);
     else return this.#tools.size > 0 ? this.#lookAtTools(nowMs) : this.#lookAtTurn(nowMs);
     return undefined;
   }
 
-  #lookAtTurn(nowMs: number): Silence | undefined {
+  #lookAtTurn(nowMs: number): MeasuredSilence | undefined {
     if (nowMs - this.#sinceMs < this.#limits.silenceMs) return undefined;
     this.#sinceMs = nowMs;
     this.#reported = { toolId: null };
@@ -116,7 +116,7 @@ export class SilenceWatch {
   }
 
   /** Silence of the turn is not measured meanwhile: it begins when the last tool call has ended. */
-  #lookAtTools(nowMs: number): Silence | undefined {
+  #lookAtTools(nowMs: number): MeasuredSilence | undefined {
     this.#sinceMs = nowMs;
     for (const [toolId, open] of this.#tools) {
       if (nowMs - open.sinceMs < this.#limits.toolMs) continue;

@@ -1,8 +1,8 @@
 import type { AgentReport, Launch } from './contract.ts';
-import { heardOutput } from './heard-output.ts';
+import { drainOutput } from './heard-output.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
-export interface SilenceOptions {
+export interface SilenceReporterOptions {
   readonly launch: Pick<Launch, 'kind' | 'terminal' | 'start' | 'output' | 'silence_ms' | 'tool_ms'>;
   /** No silence is measured now: the agent is parked, held by a budget, has signalled, or has no owner any more. */
   readonly isSuspended: () => boolean;
@@ -14,8 +14,8 @@ export interface SilenceOptions {
  * Reports an agent that is silent in a turn, and that it was heard again. Turns are known from the client's stream; a plain command is
  * watched from its first hook on, since before that it is unknown whether it is meant to print anything.
  */
-export class Silence {
-  readonly #options: SilenceOptions;
+export class SilenceReporter {
+  readonly #options: SilenceReporterOptions;
   readonly #watch: SilenceWatch | undefined;
   /** Turns and tool calls are known from the stream, not only from hooks. */
   readonly #hasStream: boolean;
@@ -23,7 +23,7 @@ export class Silence {
   #looking: NodeJS.Timeout | undefined;
   #reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(options: SilenceOptions) {
+  constructor(options: SilenceReporterOptions) {
     const { kind, terminal, output, silence_ms: silenceMs, tool_ms: toolMs = Infinity } = options.launch;
     this.#options = options;
     this.#hasStream = this.#knowsTurns = output !== 'text';
@@ -35,8 +35,8 @@ export class Silence {
   begin(): void {
     const watch = this.#watch;
     if (watch === undefined) return;
-    watch.heard(performance.now());
-    this.#looking = setInterval(() => void this.#look(watch), watch.lookMs).unref();
+    watch.onActivity(performance.now());
+    this.#looking = setInterval(() => void this.#poll(watch), watch.pollMs).unref();
   }
 
   stop(): void {
@@ -46,7 +46,7 @@ export class Silence {
   /** The agent was sent a message. */
   turnBegan(): void {
     if (this.#knowsTurns) this.#watch?.turnBegan();
-    this.heard();
+    this.onActivity();
   }
 
   /** The agent waits for a message. One that is on its way out is not waiting: its turn ends with its process. */
@@ -55,14 +55,14 @@ export class Silence {
   }
 
   /** Output, usage, a call, a message. */
-  heard(): void {
-    this.#settle(this.#watch?.heard(performance.now()));
+  onActivity(): void {
+    this.#settle(this.#watch?.onActivity(performance.now()));
   }
 
   /** The client itself waits for a limit, or tries again. */
-  retries(at: string): void {
+  onRetry(at: string): void {
     const afterMs = Date.parse(at) - Date.now();
-    this.#settle(this.#watch?.retries(Number.isNaN(afterMs) ? 0 : afterMs, performance.now()));
+    this.#settle(this.#watch?.onRetry(Number.isNaN(afterMs) ? 0 : afterMs, performance.now()));
   }
 
   toolStarted(id: string, tool: string): void {
@@ -74,9 +74,9 @@ export class Silence {
   }
 
   /** A hook was called. Without a stream, hooks are all that is known of turns and tool calls. */
-  hook(name: string, body: Uint8Array): void {
+  onHook(name: string, body: Uint8Array): void {
     if (name === 'permission-request') this.#settle(this.#watch?.asked(performance.now()));
-    else this.heard();
+    else this.onActivity();
     if (this.#hasStream || this.#watch === undefined) return;
     this.#knowsTurns = true;
     this.#watch.turnBegan();
@@ -87,14 +87,14 @@ export class Silence {
   }
 
   /** Resolves when the daemon knows what was measured so far: the agent's next stop is judged by it. */
-  async settled(): Promise<void> {
+  async untilReported(): Promise<void> {
     await this.#reporting;
   }
 
   /** Reads the pipe first: after this process was stopped, the agent's output waits there. */
-  async #look(watch: SilenceWatch): Promise<void> {
-    await heardOutput();
-    const silence = watch.look(performance.now(), this.#options.isSuspended());
+  async #poll(watch: SilenceWatch): Promise<void> {
+    await drainOutput();
+    const silence = watch.poll(performance.now(), this.#options.isSuspended());
     if (silence !== undefined) this.#report({ kind: 'silent', start: this.#options.launch.start, ...silence });
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { READERS } from '../streams/reader.ts';
-import { hearStream, hearText, type Speech } from './speech.ts';
+import { STREAM_READERS } from '../streams/reader.ts';
+import { scanStream, scanText, type SignalScanner } from './speech.ts';
 
 const SIGNAL = JSON.stringify({
   protocol: 'apm2_agent_exit',
@@ -9,7 +9,7 @@ const SIGNAL = JSON.stringify({
   exit_reason: 'completed',
 });
 
-type Client = keyof typeof READERS;
+type Client = keyof typeof STREAM_READERS;
 type Line = object;
 
 interface Phrases {
@@ -46,13 +46,13 @@ const CLIENTS: Record<Client, Phrases> = {
   },
 };
 
-function play(speech: Speech, lines: readonly Line[]): void {
+function play(speech: SignalScanner, lines: readonly Line[]): void {
   for (const line of lines) speech.push(Buffer.from(`${JSON.stringify(line)}\n`));
 }
 
 describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s', (client) => {
   const { says, uses, toolPrints } = CLIENTS[client];
-  const speech = (): Speech => hearStream(READERS[client], () => {});
+  const speech = (): SignalScanner => scanStream(STREAM_READERS[client], () => {});
   const kindAfter = (lines: readonly Line[], lastWords?: string): string => {
     const heard = speech();
     play(heard, lines);
@@ -103,13 +103,13 @@ describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s'
 });
 
 it('a message of Gemini that comes in pieces is joined', () => {
-  const heard = hearStream(READERS.gemini, () => {});
+  const heard = scanStream(STREAM_READERS.gemini, () => {});
   play(heard, `Done: ${SIGNAL}`.split('').map(CLIENTS.gemini.says));
   expect(heard.endTurn().kind).toBe('signal');
 });
 
 it('plain output is read to the end of the process, and the last complete signal counts', () => {
-  const heard = hearText();
+  const heard = scanText();
   heard.push(Buffer.from(`${SIGNAL}\nCleaning up.\n`));
   expect(heard.endTurn()).toMatchObject({ kind: 'signal' });
 });

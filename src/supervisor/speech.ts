@@ -1,22 +1,22 @@
-import { CLOSING_CHARACTERS, findClosingSignal, type Closing } from '../protocol/closing-signal.ts';
+import { CLOSING_CHARACTERS, findClosingSignal, type ClosingSignal } from '../protocol/closing-signal.ts';
 import { findSignal } from '../protocol/find-signals.ts';
-import type { Reader } from '../streams/reader.ts';
-import type { Said } from '../streams/said.ts';
-import { SignalWatch } from './signal-watch.ts';
+import type { StreamReader } from '../streams/reader.ts';
+import type { StreamEvent } from '../streams/said.ts';
+import { OutputSignalFinder } from './signal-watch.ts';
 
 /** Reads what a process prints, piece by piece, for exit signals in the agent's own words. */
-export interface Speech {
+export interface SignalScanner {
   push(chunk: Uint8Array): void;
   /**
    * The turn or the process has ended: only now does an exit signal count. `lastWords` is the client's own copy of the last message, which
    * its hook may bring before the pipe does.
    */
-  endTurn(lastWords?: string): Closing;
+  endTurn(lastWords?: string): ClosingSignal;
 }
 
 /** Plain output: all of it is the agent's, and the last complete signal counts. */
-export function hearText(): Speech {
-  const watch = new SignalWatch();
+export function scanText(): SignalScanner {
+  const watch = new OutputSignalFinder();
   return {
     push: (chunk) => watch.push(chunk),
     endTurn: (lastWords = '') => {
@@ -30,8 +30,8 @@ export function hearText(): Speech {
  * A stream of JSON lines, as the client prints them. Only the agent's own words count, not the output of a tool or a message to the agent;
  * and of these only a signal that ends the last message of the turn.
  */
-export function hearStream({ readLine }: Reader, onSaid: (said: Said) => void): Speech {
-  const watch = new SignalWatch();
+export function scanStream({ readLine }: StreamReader, onSaid: (said: StreamEvent) => void): SignalScanner {
+  const watch = new OutputSignalFinder();
   const closing = new LastMessage();
   const lines = splitLines((line) => {
     for (const said of readLine(line, Date.now())) {

@@ -34,7 +34,7 @@ const recorded = (standing: Standing): Answer => ({ ok: true, result: { standing
 
 it('asks the daemon before it blocks, and lets an agent go that the daemon does not own', async () => {
   const guard = makeGuard({ config: { on_stop: 'escalate' }, askStanding: async () => answered(ORPHANED) });
-  guard.stand(at(1, AT_WORK));
+  guard.setStanding(at(1, AT_WORK));
   expect(await guard.stop(Buffer.from('{}'))).toEqual({ decision: 'allow' });
   expect(guard.wasLetGo).toBe(false);
 });
@@ -44,7 +44,7 @@ describe('how an agent stands, heard on several ways', () => {
     'is what follows from the newest entry, also where the earlier answer comes %s',
     async (when) => {
       const { guard, asked, reported } = begin();
-      const asking = guard.ask();
+      const asking = guard.refreshStanding();
       const reporting = guard.report({ kind: 'idle', why: 'stop' });
       if (when === 'first') {
         asked.resolve(answered(at(1, AT_WORK)));
@@ -59,11 +59,11 @@ describe('how an agent stands, heard on several ways', () => {
   );
 
   it.each<[string, (guard: StopGuard) => void]>([
-    ['that it has signalled', (guard) => guard.signalled()],
-    ['what the daemon says by itself', (guard) => guard.stand(at(2, { ...AT_WORK, has_signalled: true }))],
+    ['that it has signalled', (guard) => guard.onSignal()],
+    ['what the daemon says by itself', (guard) => guard.setStanding(at(2, { ...AT_WORK, has_signalled: true }))],
   ])('is not older than %s', async (_, hear) => {
     const { guard, asked } = begin();
-    const asking = guard.ask();
+    const asking = guard.refreshStanding();
     hear(guard);
     asked.resolve(answered(at(1, AT_WORK)));
     await asking;
@@ -73,21 +73,21 @@ describe('how an agent stands, heard on several ways', () => {
   it('is what the daemon answers, where it has said by itself what it was before', async () => {
     const { guard, reported } = begin();
     const reporting = guard.report({ kind: 'idle', why: 'stop' });
-    guard.stand(at(1, AT_WORK));
+    guard.setStanding(at(1, AT_WORK));
     reported.resolve(recorded(at(2, { ...AT_WORK, is_parked: true, is_held: true })));
     await reporting;
     expect(guard.isHeld).toBe(true);
-    guard.stand(at(1, AT_WORK));
+    guard.setStanding(at(1, AT_WORK));
     expect(guard.isHeld).toBe(true);
   });
 
   it('is not what it signalled long ago, where a person has answered that since, whichever of two words comes first', async () => {
     const { guard, reported } = begin();
-    guard.signalled();
+    guard.onSignal();
     const reporting = guard.report({ kind: 'idle', why: 'stop' });
     reported.resolve(recorded(at(11, AT_WORK)));
     await reporting;
-    guard.stand(at(10, AT_WORK));
+    guard.setStanding(at(10, AT_WORK));
     expect(guard.hasSignalled).toBe(false);
   });
 
@@ -95,18 +95,18 @@ describe('how an agent stands, heard on several ways', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const { guard } = begin();
-    guard.stand(at(5000, AT_WORK));
-    guard.stand(at(4000, ORPHANED));
+    guard.setStanding(at(5000, AT_WORK));
+    guard.setStanding(at(4000, ORPHANED));
     expect(guard.isOwned).toBe(true);
     vi.advanceTimersByTime(20_000);
-    guard.stand(at(4000, ORPHANED));
+    guard.setStanding(at(4000, ORPHANED));
     expect(guard.isOwned).toBe(false);
   });
 
   it('is what the daemon answers, where nothing else was heard', async () => {
     const { guard, asked } = begin();
     asked.resolve(answered(ORPHANED));
-    await guard.ask();
+    await guard.refreshStanding();
     expect(guard.isOwned).toBe(false);
   });
 });
@@ -122,19 +122,19 @@ describe('how an agent stands, asked at every step', () => {
 
   it('is what the daemon knows, also where it has not said so yet', async () => {
     const guard = answering(answered(at(1, AT_WORK)), answered(at(2, HELD)));
-    await guard.askWhereHeard();
+    await guard.refreshStandingIfReachable();
     expect(guard.isHeld).toBe(false);
-    await guard.askWhereHeard();
+    await guard.refreshStandingIfReachable();
     expect(guard.isHeld).toBe(true);
   });
 
   it('is not asked again and again where nobody answers, until the daemon says something by itself', async () => {
     const guard = answering(AWAY, answered(at(2, HELD)));
-    await guard.askWhereHeard();
-    await guard.askWhereHeard();
+    await guard.refreshStandingIfReachable();
+    await guard.refreshStandingIfReachable();
     expect(guard.isHeld).toBe(false);
-    guard.stand(at(1, AT_WORK));
-    await guard.askWhereHeard();
+    guard.setStanding(at(1, AT_WORK));
+    await guard.refreshStandingIfReachable();
     expect(guard.isHeld).toBe(true);
   });
 });
@@ -170,7 +170,7 @@ describe('the bound on blocks', () => {
       const { guard } = counting({ on_stop: 'signal', attempts, max_blocks: 25, blocks_before: 20 });
       const decisions: string[] = [];
       for (let i = 0; i < 7; i += 1) {
-        guard.progress();
+        guard.onProgress();
         decisions.push((await guard.stop(FIRST)).decision);
       }
       expect(decisions).toEqual(['block', 'block', 'block', 'block', 'block', 'allow', 'allow']);
@@ -180,16 +180,16 @@ describe('the bound on blocks', () => {
 
   it('counts blocks that only the daemon knows of', async () => {
     const { guard } = counting({ on_stop: 'signal', attempts: 'forever' });
-    guard.stand({ ...AT_WORK, blocks: 25 });
+    guard.setStanding({ ...AT_WORK, blocks: 25 });
     expect((await guard.stop(FIRST)).decision).toBe('allow');
   });
 
   it('does not believe the flag of a client that forgets it: one block for each message', async () => {
     const { guard } = counting({ on_stop: 'signal', ignores_flag: true });
     expect((await guard.stop(FIRST)).decision).toBe('block');
-    guard.progress();
+    guard.onProgress();
     expect((await guard.stop(FIRST)).decision).toBe('allow');
-    guard.told();
+    guard.onMessageDelivered();
     expect((await guard.stop(FIRST)).decision).toBe('block');
   });
 });

@@ -35,9 +35,9 @@ export class StopGuard {
   /** Something was said that only the daemon has looked into. */
   #isUnsure = false;
   /** When it was last heard how the agent stands; when the daemon was last heard at all, and when it was last asked in vain. */
-  #takenMs = -Infinity;
-  #heardMs = -Infinity;
-  #unheardMs = -Infinity;
+  #standingMs = -Infinity;
+  #replyMs = -Infinity;
+  #failureMs = -Infinity;
   /** How often the agent has signalled as far as we have seen it. */
   #signals = 0;
   /** It was let go although it has not signalled. */
@@ -72,20 +72,20 @@ export class StopGuard {
   }
 
   /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
-  stand(standing: Standing): void {
-    this.#take(standing, false);
+  setStanding(standing: Standing): void {
+    this.#acceptStanding(standing, false);
   }
 
   /**
    * What the daemon says by itself, and what it answers, come on several ways, and may overtake each other: then the later one counts. For
    * longer than an answer may take nothing is under way, and what comes then is news, also after an older ledger was put back.
    */
-  #take(standing: Standing, hasSignalled: boolean): void {
+  #acceptStanding(standing: Standing, hasSignalled: boolean): void {
     const nowMs = performance.now();
-    this.#heardMs = nowMs;
+    this.#replyMs = nowMs;
     const isOlder = (standing.at ?? Infinity) < (this.#standing.at ?? 0);
-    if (isOlder && nowMs < this.#takenMs + UNDER_WAY_MS) return;
-    this.#takenMs = nowMs;
+    if (isOlder && nowMs < this.#standingMs + MAX_IN_FLIGHT_MS) return;
+    this.#standingMs = nowMs;
     const has_signalled = standing.has_signalled || hasSignalled || this.#options.hasKeptSignal();
     this.#standing = { ...standing, has_signalled };
   }
@@ -95,24 +95,24 @@ export class StopGuard {
     this.#standing = { ...this.#standing, is_parked: false };
   }
 
-  signalled(): void {
+  onSignal(): void {
     this.#signals += 1;
     this.#standing = { ...this.#standing, has_signalled: true };
     this.wasLetGo = false;
   }
 
   /** It may have signalled in a way that we do not see: the daemon is asked before it is told that it has not. */
-  unsure(): void {
+  onUnseenCall(): void {
     this.#isUnsure = true;
   }
 
   /** A tool call, a commit: the agent is not going round in circles. */
-  progress(): void {
+  onProgress(): void {
     this.#blocks = 0;
   }
 
   /** The agent was sent a message: what it was let go for is over. */
-  told(): void {
+  onMessageDelivered(): void {
     this.#blocksInTurn = 0;
     this.wasLetGo = false;
     this.mayLeave = false;
@@ -130,9 +130,9 @@ export class StopGuard {
     const said = parsed.ok ? parsed.value : {};
     const refused = await this.#options.settlePrinted(said.last_assistant_message);
     // An agent that the daemon does not own is let go, whatever `on_stop` says: what was last heard of it may be old.
-    if (!this.hasSignalled) await (this.#isUnsure ? this.ask() : this.askWhereHeard());
+    if (!this.hasSignalled) await (this.#isUnsure ? this.refreshStanding() : this.refreshStandingIfReachable());
     this.#isUnsure = false;
-    if (this.#hasCommitted()) this.progress();
+    if (this.#hasCommitted()) this.onProgress();
     const attempt = this.#attempt(said.stop_hook_active === true);
     const { output, records } = decideStop(attempt);
     this.mayLeave = output.decision === 'allow';
@@ -163,17 +163,17 @@ export class StopGuard {
   }
 
   /** Asks the daemon how the agent stands; nothing changes where it does not answer. */
-  async ask(): Promise<void> {
-    await this.#follow(
+  async refreshStanding(): Promise<void> {
+    await this.#acceptFromAnswer(
       async () => this.#options.askStanding(),
       (result) => result,
     );
   }
 
   /** The same at every step of its work, where nobody waits again and again for a daemon that is away. */
-  async askWhereHeard(): Promise<void> {
-    const isAway = this.#unheardMs > this.#heardMs && performance.now() < this.#unheardMs + AWAY_MS;
-    if (!isAway) await this.ask();
+  async refreshStandingIfReachable(): Promise<void> {
+    const isAway = this.#failureMs > this.#replyMs && performance.now() < this.#failureMs + AWAY_MS;
+    if (!isAway) await this.refreshStanding();
   }
 
   /**
@@ -181,16 +181,16 @@ export class StopGuard {
    * judged by that.
    */
   async report(report: AgentReport): Promise<Answer> {
-    return this.#follow(async () => this.#options.report(report), standingIn);
+    return this.#acceptFromAnswer(async () => this.#options.report(report), standingIn);
   }
 
   /** A signal that was given while the answer was under way counts all the same; of one before that the daemon knows. */
-  async #follow(ask: () => Promise<Answer>, find: (result: unknown) => unknown): Promise<Answer> {
+  async #acceptFromAnswer(ask: () => Promise<Answer>, find: (result: unknown) => unknown): Promise<Answer> {
     const [signals, beganMs] = [this.#signals, performance.now()];
     const answer = await ask();
     const standing = answer.ok ? find(answer.result) : undefined;
-    if (isStanding(standing)) this.#take(standing, signals !== this.#signals);
-    if (!answer.ok && this.#heardMs < beganMs) this.#unheardMs = performance.now();
+    if (isStanding(standing)) this.#acceptStanding(standing, signals !== this.#signals);
+    if (!answer.ok && this.#replyMs < beganMs) this.#failureMs = performance.now();
     return answer;
   }
 
@@ -227,7 +227,7 @@ export class StopGuard {
 const AWAY_MS = 30_000;
 
 /** Longer than anything that is said may be under way. */
-const UNDER_WAY_MS = 15_000;
+const MAX_IN_FLIGHT_MS = 15_000;
 
 /** In the answer to a report. */
 function standingIn(result: unknown): unknown {

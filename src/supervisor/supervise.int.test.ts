@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../test/processes/until.ts';
-import { identifyProcess } from '../api/process-identity.ts';
+import { readProcessIdentity } from '../api/process-identity.ts';
 import { endProcesses, findAlive } from './process-tree.ts';
 import { Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
 
@@ -98,9 +98,9 @@ describe('a supervised process', () => {
     const hidden = `env -i /bin/sh -c 'echo $$ > ${orphan}.draft; mv ${orphan}.draft ${orphan}; exec sleep 600'`;
     const run = await scene.start({ ...sh(`setsid ${hidden} & sleep 600`), kill_after_ms: 200 });
     const pid = Number(await until('it runs', () => existsSync(orphan) && readFileSync(orphan, 'utf8')));
-    onTestFinished(() => void (identifyProcess(pid) === undefined || process.kill(pid, 'SIGKILL')));
+    onTestFinished(() => void (readProcessIdentity(pid) === undefined || process.kill(pid, 'SIGKILL')));
     expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
-    expect(identifyProcess(pid)).toBeUndefined();
+    expect(readProcessIdentity(pid)).toBeUndefined();
   });
 
   it('leaves a daemon alone that it has just started', async () => {
@@ -111,7 +111,7 @@ describe('a supervised process', () => {
     const pid = Number(await until('it runs', () => existsSync(daemon) && readFileSync(daemon, 'utf8')));
     onTestFinished(() => void process.kill(pid, 'SIGKILL'));
     expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
-    expect(identifyProcess(pid)).toBeDefined();
+    expect(readProcessIdentity(pid)).toBeDefined();
   });
 
   it.runIf(process.getuid?.() === 0)("is not waited for where it is another user's", async () => {
@@ -125,7 +125,7 @@ describe('a supervised process', () => {
     const ours = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
     onTestFinished(() => void ours.kill('SIGKILL'));
     expect(await once(ours, 'exit')).toEqual([0, null]);
-    expect(identifyProcess(theirs.pid ?? 0)).toBeDefined();
+    expect(readProcessIdentity(theirs.pid ?? 0)).toBeDefined();
   });
 
   it('takes what it has left behind with it when it ends by itself', async () => {

@@ -16,13 +16,13 @@ export class Tail {
 
   /** As text without what controls a terminal; null where nothing was said. */
   text(): string | null {
-    const text = plain(this.#kept.toString('utf8')).trim();
+    const text = stripControls(this.#kept.toString('utf8')).trim();
     return text === '' ? null : text;
   }
 }
 
 /** Without escape sequences, and without control characters but tabs and line ends. */
-export function plain(text: string): string {
+export function stripControls(text: string): string {
   return text.replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
 }
 

@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
  * Takes one start of a process: only one caller can make the file. Returns false if another one has it. Throws if there is no room for the file,
  * and leaves none behind: a start that is taken and that nobody runs looks like a process that was killed.
  */
-export function takeStart(path: string, by: string): boolean {
+export function claimStartFile(path: string, by: string): boolean {
   const file = openNew(path);
   if (file === undefined) return false;
   try {

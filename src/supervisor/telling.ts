@@ -1,33 +1,33 @@
 import type { Child } from './child.ts';
 import type { Launch } from './contract.ts';
 import { HeldMessages, type HeldMessage } from './held-messages.ts';
-import { Permissions, type Permission } from './permissions.ts';
+import { PermissionRequests, type Permission } from './permissions.ts';
 
-export interface TellingOptions {
+export interface MessageQueueOptions {
   readonly launch: Pick<Launch, 'input' | 'terminal' | 'held'>;
   /** Where what it has not heard is kept. */
   readonly heldPath: string;
   /** It is told something that it will hear in this process. */
-  readonly onTold: () => void;
+  readonly onDelivered: () => void;
 }
 
 /** What is said to a process: it hears that at once, at its next stop, or its next process begins with it. */
-export class Telling {
-  readonly #options: TellingOptions;
+export class MessageQueue {
+  readonly #options: MessageQueueOptions;
   readonly #held: HeldMessages;
-  readonly #permissions = new Permissions();
+  readonly #permissions = new PermissionRequests();
   readonly #gone = Promise.withResolvers<void>();
   #child: Child | undefined;
   #isTold = false;
   #isLeaving = false;
 
-  constructor(options: TellingOptions) {
+  constructor(options: MessageQueueOptions) {
     this.#options = options;
     this.#held = new HeldMessages(options.heldPath);
   }
 
   /** It was told something that no stop has followed yet. */
-  get isTold(): boolean {
+  get isAwaitingStop(): boolean {
     return this.#isTold;
   }
 
@@ -40,21 +40,21 @@ export class Telling {
   async begin(child: Child | undefined, prompt: string | null): Promise<void> {
     this.#child = child;
     if (child === undefined || prompt === null) return;
-    if ((await child.tell(prompt)) || this.#options.launch.input === 'none') this.#forgetEarlier();
+    if ((await child.writeMessage(prompt)) || this.#options.launch.input === 'none') this.#forgetEarlier();
   }
 
   /** The client runs in a person's terminal, with what earlier processes did not hear on its command line. */
-  opened(): void {
+  onTerminalOpened(): void {
     this.#forgetEarlier();
   }
 
   #forgetEarlier(): void {
-    this.#held.forget(this.#options.launch.held ?? []);
+    this.#held.remove(this.#options.launch.held ?? []);
   }
 
   /** One that is leaving does not hear it. Its end is on record before that is said, and its next process, if there is one, begins with it. */
-  async tell({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
-    const { launch, onTold } = this.#options;
+  async deliver({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
+    const { launch, onDelivered: onTold } = this.#options;
     if (launch.terminal === true) return false;
     if (this.#isLeaving) {
       this.#held.add({ id, text });
@@ -65,7 +65,7 @@ export class Telling {
     if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#isTold = true;
     onTold();
-    if (launch.input !== 'once') return (await this.#child?.tell(text)) ?? false;
+    if (launch.input !== 'once') return (await this.#child?.writeMessage(text)) ?? false;
     this.#held.add({ id, text });
     return true;
   }
@@ -76,11 +76,11 @@ export class Telling {
   }
 
   /** It tries to stop: what it hears instead of being let go, if there is anything. */
-  atStop(): string | undefined {
-    const told = this.#held.take();
+  takeMessagesAtStop(): string | undefined {
+    const told = this.#held.takeWaiting();
     if (told.length === 0) return undefined;
     // When the answer has left: whoever is killed before that has not heard it.
-    setImmediate(() => this.#held.forget(told.map(({ id }) => id)));
+    setImmediate(() => this.#held.remove(told.map(({ id }) => id)));
     return told.map(({ text }) => text).join('\n\n');
   }
 
@@ -96,23 +96,23 @@ export class Telling {
   }
 
   /** Nobody has anything more to say to it: it is let go. */
-  letLeave(): void {
+  endInput(): void {
     this.#isLeaving = true;
-    this.#child?.hangUp();
+    this.#child?.endInput();
   }
 
   /** It has ended by itself. */
-  left(): void {
+  onProcessGone(): void {
     this.#isLeaving = true;
   }
 
   /** What it was told in this process and did not hear. */
-  takeUnheard(): readonly HeldMessage[] {
-    return this.#held.take();
+  takeUndelivered(): readonly HeldMessage[] {
+    return this.#held.takeWaiting();
   }
 
   /** Its end is on record: whoever wanted to tell it something hears that it was not heard. */
-  farewell(): void {
+  onExitRecorded(): void {
     this.#gone.resolve();
   }
 }

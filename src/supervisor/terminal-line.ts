@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answer } from './door.ts';
+import { respondJson } from './door.ts';
 import { splitLines } from './speech.ts';
 
 /** What the command in front of a person is told to run there. */
@@ -10,38 +10,38 @@ export interface TerminalLaunch {
 }
 
 /** A person in front of a terminal, with the command `baton agent attach` between them and the client. */
-export interface Guest {
+export interface AttachedTerminal {
   readonly by: string;
   /** What their terminal is and can do; the rest of the environment is the agent's. */
   readonly env: Readonly<Record<string, string>>;
   /** Tells the command what to run. */
   open(launch: TerminalLaunch): void;
   /** `left`: the client has ended, with this code. `lost`: whoever held the line is dead. */
-  readonly gone: Promise<Gone>;
+  readonly gone: Promise<TerminalEnd>;
   /** The conversation is with Baton again. */
   close(): void;
 }
 
-export type Gone = { readonly how: 'left'; readonly code: number | null } | { readonly how: 'lost' };
+export type TerminalEnd = { readonly how: 'left'; readonly code: number | null } | { readonly how: 'lost' };
 
 /**
  * The line to that command: one request that stays open as long as the person is there. Both sides write lines of JSON. When it breaks,
  * whoever was at the other end is dead, however that came: a closed window, a lost connection, a kill.
  */
-export class TerminalLine {
-  readonly #arrival = Promise.withResolvers<Guest>();
+export class TerminalSession {
+  readonly #arrival = Promise.withResolvers<AttachedTerminal>();
   #isTaken = false;
 
   /** Resolves when somebody comes. */
-  get arrival(): Promise<Guest> {
+  get arrival(): Promise<AttachedTerminal> {
     return this.#arrival.promise;
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#isTaken) return answer(response, 409, { ok: false, error: TAKEN });
+    if (this.#isTaken) return respondJson(response, 409, { ok: false, error: ALREADY_ATTACHED });
     this.#isTaken = true;
     const first = Promise.withResolvers<Fields | undefined>();
-    const gone = Promise.withResolvers<Gone>();
+    const gone = Promise.withResolvers<TerminalEnd>();
     request.on(
       'data',
       splitLines((line) => {
@@ -57,7 +57,7 @@ export class TerminalLine {
     this.#welcome(await first.promise, gone.promise, response);
   }
 
-  #welcome(first: Fields | undefined, gone: Promise<Gone>, response: ServerResponse): void {
+  #welcome(first: Fields | undefined, gone: Promise<TerminalEnd>, response: ServerResponse): void {
     if (first === undefined) {
       // They were gone before they had said who they are.
       this.#isTaken = false;
@@ -95,7 +95,7 @@ function textsIn(value: unknown): Record<string, string> {
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
 }
 
-const TAKEN = {
+const ALREADY_ATTACHED = {
   code: 'agent-attached',
   message: 'somebody is in front of this agent already',
   hint: 'Wait until they have left.',

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { writeWhole } from '../api/write-whole.ts';
-import type { Usage, UsageSaid } from '../streams/said.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
+import type { TokenUsage, UsageEvent } from '../streams/said.ts';
 import {
   closeTurn,
   EMPTY_TALLY,
   NOTHING_USED,
-  openOf,
-  plus,
-  tally,
-  tokensOf,
-  totalOf,
-  type Tally,
+  openTurnUsage,
+  addUsage,
+  addToTally,
+  countTokens,
+  totalUsage,
+  type UsageTally,
 } from '../streams/tally.ts';
-import { hasNoRoom } from './await-room.ts';
+import { isShortOfResources } from './await-room.ts';
 import type { AgentReport } from './contract.ts';
 
-type Used = Extract<AgentReport, { kind: 'used' }>;
+type UsageReport = Extract<AgentReport, { kind: 'used' }>;
 
-interface Kept {
-  readonly tally: Tally;
+interface StoredUsage {
+  readonly tally: UsageTally;
   readonly turns: number;
   readonly waiting: number;
   readonly model: string | null;
@@ -26,10 +26,10 @@ interface Kept {
   /** When a turn was last counted; RFC 3339. */
   readonly countedAt: string | null;
   /** The largest request of the run. */
-  readonly largest: Usage;
+  readonly largest: TokenUsage;
 }
 
-const NOTHING: Kept = {
+const NOTHING: StoredUsage = {
   tally: EMPTY_TALLY,
   turns: 0,
   waiting: 0,
@@ -45,7 +45,7 @@ const NOTHING: Kept = {
  */
 export class UsageMeter {
   readonly #path: string;
-  #kept: Kept;
+  #kept: StoredUsage;
   #told: string | undefined;
   #toldTokens: number;
   #requests = 0;
@@ -57,25 +57,25 @@ export class UsageMeter {
     this.#path = path;
     this.#kept = read(path);
     if (closes) this.closeTurn();
-    this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
+    this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
   }
 
-  model(model: string): void {
+  setModel(model: string): void {
     this.#kept = { ...this.#kept, model };
   }
 
   /** A client that counts whole conversations begins at nothing again in a new one. */
-  conversation(conversation: string): void {
+  setConversation(conversation: string): void {
     const { tally: before, conversation: known } = this.#kept;
     const isNew = known !== null && known !== conversation;
-    const carried = { ...before, turns: plus(before.turns, before.conversation), conversation: NOTHING_USED };
+    const carried = { ...before, turns: addUsage(before.turns, before.conversation), conversation: NOTHING_USED };
     this.#kept = { ...this.#kept, conversation, ...(isNew ? { tally: carried } : {}) };
   }
 
-  add(said: UsageSaid, isWaiting: boolean): void {
-    const before = tokensOf(totalOf(this.#kept.tally));
-    const after = tally(this.#kept.tally, said);
-    const spent = Math.max(0, tokensOf(totalOf(after)) - before);
+  add(said: UsageEvent, isWaiting: boolean): void {
+    const before = countTokens(totalUsage(this.#kept.tally));
+    const after = addToTally(this.#kept.tally, said);
+    const spent = Math.max(0, countTokens(totalUsage(after)) - before);
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
     // A message is counted when it begins: only a turn is counted whole.
     const countedAt = said.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
@@ -90,7 +90,7 @@ export class UsageMeter {
 
   /** All of them, so far. */
   get tokens(): number {
-    return tokensOf(totalOf(this.#kept.tally));
+    return countTokens(totalUsage(this.#kept.tally));
   }
 
   get countedAt(): string | null {
@@ -103,24 +103,24 @@ export class UsageMeter {
   }
 
   /** How many requests are under way, which the client has not counted yet. Each counts as the largest of the run. */
-  underWay(requests: number): void {
+  setOpenRequests(requests: number): void {
     this.#requests = requests;
   }
 
   /** It has used something that nobody was told of. */
-  get hasUsed(): boolean {
-    return tokensOf(totalOf(this.#kept.tally)) !== this.#toldTokens;
+  get hasUnreportedUsage(): boolean {
+    return countTokens(totalUsage(this.#kept.tally)) !== this.#toldTokens;
   }
 
   /** The next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
-  take(isDue = false): Used | undefined {
+  takeReport(isDue = false): UsageReport | undefined {
     const { turns, waiting, model, conversation, largest } = this.#kept;
     if (turns === 0 && conversation === null) return undefined;
-    const { input, output, cacheRead, cacheWrite, costMillicents } = totalOf(this.#kept.tally);
+    const { input, output, cacheRead, cacheWrite, costMillicents } = totalUsage(this.#kept.tally);
     // Where it prices nothing at all, everything is for others to price.
     const lasting = costMillicents === null ? NOTHING_USED : this.#kept.tally.unpriced;
-    const open = plus(openOf(this.#kept.tally), lasting);
-    const used: Used = {
+    const open = addUsage(openTurnUsage(this.#kept.tally), lasting);
+    const used: UsageReport = {
       kind: 'used',
       conversation_id: conversation,
       model,
@@ -134,7 +134,7 @@ export class UsageMeter {
       open_input_tokens: open.input + open.cacheWrite,
       open_output_tokens: open.output,
       open_cached_tokens: open.cacheRead,
-      unpriced_tokens: tokensOf(lasting),
+      unpriced_tokens: countTokens(lasting),
       reserved_input_tokens: (largest.input + largest.cacheWrite) * this.#requests,
       reserved_output_tokens: largest.output * this.#requests,
       reserved_cached_tokens: largest.cacheRead * this.#requests,
@@ -143,7 +143,7 @@ export class UsageMeter {
     if (text === this.#told && !(isDue && this.#isUnsettled)) return undefined;
     this.#told = text;
     this.#isUnsettled = !isDue;
-    this.#toldTokens = tokensOf(totalOf(this.#kept.tally));
+    this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
     this.#keep();
     return isDue ? { ...used, is_due: true } : used;
   }
@@ -151,22 +151,22 @@ export class UsageMeter {
   /** For the next process. A full disk must not keep the daemon, and the budget, from what was used: the next report writes it. */
   #keep(): void {
     try {
-      writeWhole(this.#path, JSON.stringify(this.#kept));
+      writeFileAtomically(this.#path, JSON.stringify(this.#kept));
     } catch (error) {
-      if (!hasNoRoom(error)) throw error;
+      if (!isShortOfResources(error)) throw error;
     }
   }
 }
 
-function larger(a: Usage, b: Usage | undefined): Usage {
-  return b !== undefined && tokensOf(b) > tokensOf(a) ? { ...b, costMillicents: null } : a;
+function larger(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
+  return b !== undefined && countTokens(b) > countTokens(a) ? { ...b, costMillicents: null } : a;
 }
 
-function read(path: string): Kept {
+function read(path: string): StoredUsage {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (typeof value !== 'object' || value === null) return NOTHING;
-    const kept: Kept = { ...NOTHING, ...value };
+    const kept: StoredUsage = { ...NOTHING, ...value };
     return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
   } catch {
     return NOTHING;

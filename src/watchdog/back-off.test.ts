@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { crashesInRow, longerDelay, restartDelay, RESTART_TIMES } from './back-off.ts';
-import { readRestartTimes, restartsItself } from './settings.ts';
+import { readRestartTimes, isRestartEnabled } from './settings.ts';
 
 const TIMES = { firstMs: 100, lastMs: 1000, tries: 6, steadyMs: 5000 };
 
@@ -29,6 +29,6 @@ describe('a daemon that crashes', () => {
   it('has its times from the environment, where they are whole numbers', () => {
     const env = { BATON_RESTART_FIRST_MS: '5', BATON_RESTART_LAST_MS: 'soon', BATON_RESTART_TRIES: '0' };
     expect(readRestartTimes(env)).toEqual({ ...RESTART_TIMES, firstMs: 5 });
-    expect([restartsItself({}), restartsItself({ BATON_RESTART: 'off' })]).toEqual([true, false]);
+    expect([isRestartEnabled({}), isRestartEnabled({ BATON_RESTART: 'off' })]).toEqual([true, false]);
   });
 });

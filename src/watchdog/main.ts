@@ -1,20 +1,20 @@
 import { Socket } from 'node:net';
-import { takePipedEnvironment } from '../api/environment-pipe.ts';
+import { applyPipedEnvironment } from '../api/environment-pipe.ts';
 import { findStateDir } from '../api/state-folder.ts';
 import { readRestartTimes } from './settings.ts';
-import { GOODBYE, LIFE_FD } from './start-watchdog.ts';
+import { GOODBYE, DAEMON_PIPE_FD } from './start-watchdog.ts';
 import { restartDaemon } from './watch.ts';
 
 /** The program beside a daemon. The daemon starts it; it ends when the daemon says goodbye, or when another one runs. */
-takePipedEnvironment();
+applyPipedEnvironment();
 for (const name of ['SIGINT', 'SIGHUP', 'SIGPIPE'] as const) process.on(name, () => {});
-let heard = '';
-const line = new Socket({ fd: LIFE_FD, readable: true, writable: false });
+let received = '';
+const line = new Socket({ fd: DAEMON_PIPE_FD, readable: true, writable: false });
 line.setEncoding('utf8');
-line.on('data', (piece: string) => (heard = `${heard}${piece}`.slice(-GOODBYE.length)));
+line.on('data', (piece: string) => (received = `${received}${piece}`.slice(-GOODBYE.length)));
 line.on('error', () => {});
 line.on('close', () => {
-  if (heard === GOODBYE) process.exit(0);
+  if (received === GOODBYE) process.exit(0);
   const { env } = process;
   void restartDaemon({ stateDir: findStateDir(env), env: { ...env }, times: readRestartTimes(env) }).then(() =>
     process.exit(0),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { stateFiles } from '../api/state-folder.ts';
-import { writeWhole } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/write-whole.ts';
 
 /** The crashes of a state folder's daemon, as `status` shows them and as the next watchdog counts on. */
 export interface RestartRecord {
@@ -25,14 +25,14 @@ export function readRestarts(stateDir: string): RestartRecord | undefined {
 
 export function writeRestarts(stateDir: string, record: RestartRecord): void {
   try {
-    writeWhole(stateFiles(stateDir).restarts, `${JSON.stringify(record)}\n`);
+    writeFileAtomically(stateFiles(stateDir).restarts, `${JSON.stringify(record)}\n`);
   } catch {
     // A full disk must not keep the daemon from being started; the watchdog counts on in its memory.
   }
 }
 
 /** A person started the daemon: the count begins again. What happened stays, for `status`. */
-export function forgetRow(stateDir: string): void {
+export function resetCrashCount(stateDir: string): void {
   const record = readRestarts(stateDir);
   if (record !== undefined && record.in_row > 0) writeRestarts(stateDir, { ...record, in_row: 0 });
 }

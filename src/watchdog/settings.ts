@@ -3,7 +3,7 @@ import { RESTART_TIMES, type RestartTimes } from './back-off.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `BATON_RESTART=off`: something else restarts the daemon, or nothing is to. */
-export function restartsItself(env: Environment): boolean {
+export function isRestartEnabled(env: Environment): boolean {
   return env['BATON_RESTART'] !== 'off';
 }
 

@@ -8,7 +8,7 @@ import { longerDelay } from './back-off.ts';
 import { readRestartTimes } from './settings.ts';
 
 /** The pipe that closes with the daemon, and what is written into it by a daemon that stops as it was asked to. */
-export const LIFE_FD = 3;
+export const DAEMON_PIPE_FD = 3;
 export const GOODBYE = 'goodbye\n';
 
 export interface Watchdog {
@@ -47,7 +47,7 @@ export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watch
     async dismiss() {
       isDismissed = true;
       clearTimeout(again);
-      const pipe = child === undefined ? undefined : pipesOf(child)[LIFE_FD];
+      const pipe = child === undefined ? undefined : pipesOf(child)[DAEMON_PIPE_FD];
       if (!(pipe instanceof Writable)) return;
       await new Promise<void>((resolve) => {
         pipe.once('error', () => resolve());
@@ -64,11 +64,11 @@ async function hasEnded(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   await new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
-    setTimeout(resolve, LEAVING_MS);
+    setTimeout(resolve, STOP_GRACE_MS);
   });
 }
 
-const LEAVING_MS = 2000;
+const STOP_GRACE_MS = 2000;
 
 /** In a clone the source runs as it stands; a release has a bundle. */
 const ENTRY = ['watchdog/main.ts', 'watchdog.cjs'].map((path) => join(import.meta.dirname, '..', path));
@@ -86,7 +86,7 @@ function spawnWatchdog(stateDir: string, env: WatchdogOptions['env']): ChildProc
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
   });
   const stdio = pipesOf(child);
-  const [pipe, life] = [stdio[ENVIRONMENT_FD], stdio[LIFE_FD]];
+  const [pipe, life] = [stdio[ENVIRONMENT_FD], stdio[DAEMON_PIPE_FD]];
   for (const each of [pipe, life]) if (each instanceof Writable) each.on('error', () => undefined);
   if (pipe instanceof Writable) pipe.end(piped);
   child.unref();

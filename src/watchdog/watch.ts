@@ -23,7 +23,7 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
   const { log } = stateFiles(stateDir);
   const { started = '' } = readDaemonRecord(stateDir) ?? {};
   let inRow = crashesInRow(readRestarts(stateDir)?.in_row ?? 0, Date.now() - (Date.parse(started) || 0), times);
-  let reason = crashReason(endOf(log));
+  let reason = crashReason(readLogEnd(log));
   for (;;) {
     const delayMs = restartDelay(inRow, times);
     const crash = {
@@ -35,9 +35,13 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
     } as const;
     if (!existsSync(stateDir)) return;
     writeRestarts(stateDir, crash);
-    if (delayMs === undefined) return note(log, 'the daemon is not started again', { crashes: inRow, reason });
-    note(log, 'the daemon ended without stopping, and is started again', { crashes: inRow, wait_ms: delayMs, reason });
-    const failure = await start(options, delayMs);
+    if (delayMs === undefined) return writeLogLine(log, 'the daemon is not started again', { crashes: inRow, reason });
+    writeLogLine(log, 'the daemon ended without stopping, and is started again', {
+      crashes: inRow,
+      wait_ms: delayMs,
+      reason,
+    });
+    const failure = await tryStart(options, delayMs);
     if (failure === undefined) return;
     inRow += 1;
     reason = failure;
@@ -45,7 +49,7 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
 }
 
 /** Starts a daemon after a wait. Returns why it did not start; undefined if one runs, or none is wanted. */
-async function start({ stateDir, env, times }: WatchOptions, delayMs: number): Promise<string | undefined> {
+async function tryStart({ stateDir, env, times }: WatchOptions, delayMs: number): Promise<string | undefined> {
   for (let waitMs = delayMs; ; waitMs = longerDelay(waitMs, times)) {
     await pause(waitMs);
     if (!existsSync(stateDir) || hasDownIntent(stateDir)) return undefined;
@@ -64,7 +68,7 @@ const START_MS = 60_000;
 const LOG_END_BYTES = 8192;
 
 /** A line in the words of the daemon's own log. */
-function note(path: string, message: string, fields: Readonly<Record<string, string | number>>): void {
+function writeLogLine(path: string, message: string, fields: Readonly<Record<string, string | number>>): void {
   const line = { at: new Date().toISOString(), level: 'error', message, pid: process.pid, ...fields };
   try {
     appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
@@ -73,7 +77,7 @@ function note(path: string, message: string, fields: Readonly<Record<string, str
   }
 }
 
-function endOf(path: string): string {
+function readLogEnd(path: string): string {
   try {
     const file = openSync(path, 'r');
     try {

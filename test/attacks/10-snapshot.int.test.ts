@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SNAPSHOT_NAME } from '../../src/daemon/state-snapshot.ts';
 import { openKeyFile } from '../../src/ledger/key-file.ts';
 import { ledgerPlace } from '../../src/ledger/ledger-place.ts';
-import { sha256 } from '../../src/ledger/node-crypto.ts';
-import { sealSnapshot } from '../../src/ledger/snapshot.ts';
+import { nodeSha256 } from '../../src/ledger/node-crypto.ts';
+import { signSnapshot } from '../../src/ledger/snapshot.ts';
 import {
   markDone,
   partsOf,
@@ -69,9 +69,9 @@ describe('a forged snapshot', { timeout: 60_000 }, () => {
     const project = first?.project ?? '';
     const signer = openKeyFile(ledgerPlace(world.stateDir, project).key);
     if (!signer.ok) throw new Error('the key cannot be read');
-    const by = { sha256, project, signer: signer.value };
+    const by = { sha256: nodeSha256, project, signer: signer.value };
     const forge = ({ size, hash, bytes }: Row): Uint8Array =>
-      sealSnapshot(by, SNAPSHOT_NAME, { size, hash }, markDone(partsOf(bytes).state)).bytes;
+      signSnapshot(by, SNAPSHOT_NAME, { size, hash }, markDone(partsOf(bytes).state)).bytes;
     replaceSnapshot(world.ledgerFile, forge);
     const forged = world.baton(['ledger', 'verify']);
     expect(forged.code).toBe(4);

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { claude } from '../../src/agents/claude/adapter.ts';
-import { READERS } from '../../src/streams/reader.ts';
+import { claudeAdapter } from '../../src/agents/claude/adapter.ts';
+import { STREAM_READERS } from '../../src/streams/reader.ts';
 import { startAnthropic } from '../models/anthropic.ts';
 import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
@@ -33,9 +33,9 @@ export const claudeInTerminal = {
 };
 
 export const claudeCase: ClientCase = {
-  adapter: claude,
+  adapter: claudeAdapter,
   run: 'claude',
-  reader: READERS['stream-json'],
+  reader: STREAM_READERS['stream-json'],
   startModel: startAnthropic,
   model: 'claude-sonnet-5',
   env: ({ model, temporary }) => ({

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Usage } from '../../src/streams/said.ts';
+import type { TokenUsage } from '../../src/streams/said.ts';
 import type { Asked, Reply } from '../models/script.ts';
 import { says } from '../models/script.ts';
 import { until } from '../processes/until.ts';
@@ -34,7 +34,7 @@ export interface ClientCase extends ClientUnderTest {
   /** Its own record of the conversation, where that says more than its stream. */
   readonly record?: (ended: Ended, world: World) => readonly string[];
   /** The tokens of a turn that the scripted model was paid for once, as it counts them. */
-  readonly usage: Usage;
+  readonly usage: TokenUsage;
   readonly model: string;
 }
 

@@ -1,8 +1,8 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codex } from '../../src/agents/codex/adapter.ts';
+import { codexAdapter } from '../../src/agents/codex/adapter.ts';
 import { codexRolloutPattern } from '../../src/streams/codex-rollout.ts';
-import { READERS } from '../../src/streams/reader.ts';
+import { STREAM_READERS } from '../../src/streams/reader.ts';
 import { startOpenai } from '../models/openai.ts';
 import { fails, uses } from '../models/script.ts';
 import { conversation, type ClientCase } from './client.cases.ts';
@@ -10,9 +10,9 @@ import type { Ended } from './run-agent.ts';
 import type { World } from './world.ts';
 
 export const codexCase: ClientCase = {
-  adapter: codex,
+  adapter: codexAdapter,
   run: 'codex',
-  reader: READERS.codex,
+  reader: STREAM_READERS.codex,
   startModel: startOpenai,
   model: 'gpt-5.5-codex',
   env: () => ({ SCRIPTED_KEY: 'dummy' }),

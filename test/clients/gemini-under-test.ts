@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gemini } from '../../src/agents/gemini/adapter.ts';
-import { READERS } from '../../src/streams/reader.ts';
+import { geminiAdapter } from '../../src/agents/gemini/adapter.ts';
+import { STREAM_READERS } from '../../src/streams/reader.ts';
 import { startGemini } from '../models/gemini.ts';
 import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
@@ -15,9 +15,9 @@ const IDLE = /(?<!\(esctocancel,\d+m?\d*s\)|ExecutingHooks?:[\w,]+)\?forshortcut
 export const geminiInTerminal = { leave: '/quit', idle: IDLE };
 
 export const geminiCase: ClientCase = {
-  adapter: gemini,
+  adapter: geminiAdapter,
   run: 'gemini',
-  reader: READERS.gemini,
+  reader: STREAM_READERS.gemini,
   startModel: startGemini,
   model: 'gemini-2.5-pro',
   env: ({ model }) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: model.url }),

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { codex } from '../../src/hooks/codex.ts';
+import { codexHooks } from '../../src/hooks/codex.ts';
 import { installHooks } from '../../src/hooks/install.ts';
 import { findMachine } from '../../src/hooks/machine.ts';
 import { startOpenai } from '../models/openai.ts';
@@ -57,7 +57,7 @@ it('codex: an agent that Baton runs is not disturbed by what is in the settings 
   codexCase.setUp(world);
   const machine = findMachine({ HOME: world.home, BATON_STATE_DIR: world.stateDir });
   const options = { onStop: 'signal', claim: true } as const;
-  expect(installHooks(codex, { scope: { kind: 'user' }, options, machine })).toMatchObject({ ok: true });
+  expect(installHooks(codexHooks, { scope: { kind: 'user' }, options, machine })).toMatchObject({ ok: true });
   const ended = await runAgent(codexCase, world, { prompt: 'Go.', plan: { model: codexCase.model } });
   expect(ended).toMatchObject({ code: 0 });
   expect(stops(world)).toHaveLength(1);

@@ -6,15 +6,15 @@ import type { Adapter, LaunchParts } from '../../src/agents/adapter.ts';
 import { readUserSetup } from '../../src/agents/user-setup.ts';
 import type { AgentPlan } from '../../src/protocol/run-plan.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
-import type { Reader } from '../../src/streams/reader.ts';
-import type { Said } from '../../src/streams/said.ts';
+import type { StreamReader } from '../../src/streams/reader.ts';
+import type { StreamEvent } from '../../src/streams/said.ts';
 import type { World } from './world.ts';
 
 /** A client under test. */
 export interface ClientUnderTest {
   readonly adapter: Adapter;
   readonly run: string;
-  readonly reader: Reader;
+  readonly reader: StreamReader;
   /** Dummy keys and the way to the model, as a user would have them in their shell. */
   readonly env: (world: World) => Readonly<Record<string, string>>;
 }
@@ -23,9 +23,9 @@ export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly lines: readonly string[];
-  readonly said: readonly Said[];
+  readonly said: readonly StreamEvent[];
   /** What only the end of the process has shown. */
-  readonly saidAtEnd: readonly Said[];
+  readonly saidAtEnd: readonly StreamEvent[];
   readonly stderr: string;
 }
 
@@ -41,7 +41,7 @@ export interface RunOptions {
   readonly plan?: Partial<AgentPlan>;
   readonly env?: Readonly<Record<string, string>>;
   /** Hears everything as it is said; left out: hangs up when the turn has ended. */
-  readonly onSaid?: (said: Said, talk: Talk) => void;
+  readonly onSaid?: (said: StreamEvent, talk: Talk) => void;
 }
 
 /** Runs the real client once, as a supervisor would, with an environment made from nothing. */
@@ -55,7 +55,7 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
   const killAll = () => kill(-(child.pid ?? 0));
   const timer = setTimeout(killAll, DEADLINE_MS);
   const lines: string[] = [];
-  const said: Said[] = [];
+  const said: StreamEvent[] = [];
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
   child.stdin.on('error', () => {});

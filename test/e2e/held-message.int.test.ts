@@ -5,7 +5,7 @@ import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 import { readRunning } from '../../src/effects/supervised.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
-import { readHeld } from '../../src/supervisor/held-messages.ts';
+import { readHeldMessages } from '../../src/supervisor/held-messages.ts';
 
 /** A program that reads its prompt to the end, as Codex does, and then works until it is told how to go on, by a file. */
 const CLIENT = `#!/bin/sh
@@ -99,7 +99,7 @@ describe('a message to a client that hears nothing before it stops', () => {
     go(1, `${failed}; while [ ! -e "$OUT/leave" ]; do sleep 0.02; done; exit 1`);
     await until(() => existsSync(join(out, 'over')), 'its turn is over', 30_000);
     await scene.ask('agent_send', { id, text: 'Late.' });
-    await until(() => readHeld(agentFiles(scene.stateDir, id).held).length === 2, 'it is held', 30_000);
+    await until(() => readHeldMessages(agentFiles(scene.stateDir, id).held).length === 2, 'it is held', 30_000);
     writeFileSync(join(out, 'leave'), '');
     await begun(2);
     expect(said(2)).toBe(`${MESSAGE}\n\nLate.\n\nGo on, please.`);

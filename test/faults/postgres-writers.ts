@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { checkLink, GENESIS, lookAt } from '../../src/ledger/chain.ts';
-import { sha256 } from '../../src/ledger/node-crypto.ts';
+import { checkLink, GENESIS, hashEntries } from '../../src/ledger/chain.ts';
+import { nodeSha256 } from '../../src/ledger/node-crypto.ts';
 import type { Head, Store } from '../../src/ledger/store.ts';
 
 /** What a writer was told: its n-th entry has this number and this hash. */
@@ -81,7 +81,7 @@ export async function findFaults(
   const found = new Map<string, string>();
   let head: Head = GENESIS;
   for await (const batch of store.entries({ from: 1 })) {
-    for (const look of lookAt(sha256, batch)) {
+    for (const look of hashEntries(nodeSha256, batch)) {
       const { stored } = look;
       const link = checkLink(project, head, look);
       if (!link.ok) return [...faults, link.problems[0].message];

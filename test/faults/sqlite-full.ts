@@ -3,7 +3,7 @@ import { testDraft } from '../../src/ledger/ledger.cases.ts';
 import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
 import { testOptions } from '../../src/ledger/ledger.cases.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { OutsideFile } from '../../src/ledger/outside-file.ts';
+import { OutsideCopyFile } from '../../src/ledger/outside-file.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 
@@ -12,7 +12,7 @@ const path = process.argv[2] ?? '';
 const opened = openSqliteStore(path, { mode: 'write' });
 if (!opened.ok) throw new Error(opened.problem.message);
 const { store } = opened;
-const ledger = await openLedger(testOptions({ store, outside: new OutsideFile(`${path}.checkpoint`) }));
+const ledger = await openLedger(testOptions({ store, outside: new OutsideCopyFile(`${path}.checkpoint`) }));
 if (!ledger.ok) throw new Error(ledger.problem.message);
 
 let problem: unknown;

@@ -3,7 +3,7 @@ import { Frontier } from '../../src/ledger/merkle.ts';
 import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { Keyring } from '../../src/ledger/trust.ts';
-import { Walk } from '../../src/ledger/walk.ts';
+import { LedgerWalk } from '../../src/ledger/walk.ts';
 
 /** A process that follows a ledger and checks every link, until it reads `TestEnded`. */
 const opened = openSqliteStore(process.argv[2] ?? '', { mode: 'read' });
@@ -11,7 +11,7 @@ if (!opened.ok) throw new Error(opened.problem.message);
 const { store } = opened;
 const keyring = new Keyring(nodeVerifier, 'demo');
 const start = { head: GENESIS, frontier: new Frontier(nodeVerifier.sha256) };
-const walk = new Walk(nodeVerifier, 'demo', keyring, start);
+const walk = new LedgerWalk(nodeVerifier, 'demo', keyring, start);
 process.stdout.write('started\n');
 
 // Keeps the process alive: watching alone does not.

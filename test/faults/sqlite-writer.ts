@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { OutsideFile } from '../../src/ledger/outside-file.ts';
+import { OutsideCopyFile } from '../../src/ledger/outside-file.ts';
 import { testDraft, testOptions } from '../../src/ledger/ledger.cases.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { toHex } from '../../src/ledger/hex.ts';
@@ -13,7 +13,7 @@ import { toHex } from '../../src/ledger/hex.ts';
 const [path = '', callers = '8'] = process.argv.slice(2);
 const opened = openSqliteStore(path, { mode: 'write', idleMs: 5 });
 if (!opened.ok) throw new Error(opened.problem.message);
-const outside = new OutsideFile(`${path}.checkpoint`);
+const outside = new OutsideCopyFile(`${path}.checkpoint`);
 const ledger = await openLedger(testOptions({ store: opened.store, outside, clock: () => new Date() }));
 if (!ledger.ok) throw new Error(ledger.problem.message);
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { closePull } from '../../src/effects/close-pull.ts';
-import type { GithubWorld } from '../../src/effects/github.ts';
-import { Locks } from '../../src/effects/locks.ts';
+import type { GithubContext } from '../../src/effects/github.ts';
+import { KeyedMutex } from '../../src/effects/locks.ts';
 import { mergePull } from '../../src/effects/merge-pull.ts';
 import { publishPull } from '../../src/effects/publish-pull.ts';
 import { watchChecks } from '../../src/effects/watch-checks.ts';
-import type { World } from '../../src/effects/world.ts';
-import { OwnCopy } from '../../src/git/own/import-commits.ts';
+import type { EffectContext } from '../../src/effects/world.ts';
+import { OwnRepositoryImporter } from '../../src/git/own/import-commits.ts';
 import { Scratch } from '../../src/git/scratch.cases.ts';
 import type { Caller } from '../../src/state/caller.ts';
 import type { Command } from '../../src/state/decide.ts';
@@ -29,8 +29,8 @@ export class PublishedBranch {
   readonly state = emptyState();
   readonly told: Command[] = [];
   env: Record<string, string> = this.gh.env;
-  readonly #places = new Locks();
-  readonly #own = new OwnCopy({ stateDir: this.scratch.folder, projectId: 'p', path: this.repo });
+  readonly #places = new KeyedMutex();
+  readonly #own = new OwnRepositoryImporter({ stateDir: this.scratch.folder, projectId: 'p', path: this.repo });
   #requests = 0;
 
   constructor() {
@@ -126,7 +126,7 @@ export class PublishedBranch {
     const words = { message: 'task: A — do it\n\nBaton-Task: A\n', into: 'main', branch: BRANCH, checks: [], method };
     const effect = { kind: 'merge', key: 'merge:m1', mergeId: 'm1', taskId: 'A', head, pull, ...words } as const;
     // Without checks, a merge touches nothing else of the daemon.
-    const world = { ...this.#world(), stateDir: this.scratch.folder } as World; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const world = { ...this.#world(), stateDir: this.scratch.folder } as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return mergePull(effect, world, new AbortController().signal);
   }
 
@@ -144,14 +144,14 @@ export class PublishedBranch {
     );
   }
 
-  #world(): GithubWorld {
+  #world(): GithubContext {
     return {
       path: this.repo,
-      own: this.#own,
+      ownRepository: this.#own,
       env: this.env,
-      places: this.#places,
-      read: async (look) => look(this.state),
-      tell: async (command) => {
+      placeMutex: this.#places,
+      readState: async (look) => look(this.state),
+      submit: async (command) => {
         this.told.push(command);
         this.say(command);
         return {};

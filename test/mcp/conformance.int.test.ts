@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SessionGuard } from '../../src/daemon/session-guard.ts';
-import { Tokens } from '../../src/daemon/tokens.ts';
+import { AccessTokens } from '../../src/daemon/tokens.ts';
 import { startFixtureDaemon, type FixtureDaemon } from './fixture-daemon.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
 import { startTokenProxy, type TokenProxy } from './token-proxy.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'baton-conformance-'));
   daemon = await startRealDaemon();
   const stateDir = daemon.env['BATON_STATE_DIR'] ?? '';
-  fixture = await startFixtureDaemon({ tokens: new Tokens(stateDir), guard: new SessionGuard(stateDir) });
+  fixture = await startFixtureDaemon({ tokens: new AccessTokens(stateDir), guard: new SessionGuard(stateDir) });
   const added = { authorization: `Bearer ${daemon.workerToken}`, 'baton-project-path': daemon.repository };
   proxies = {
     daemon: await startTokenProxy(daemon.port, added),

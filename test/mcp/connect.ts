@@ -1,7 +1,7 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Backend } from '../../src/mcp/backend.ts';
-import { Connection } from '../../src/mcp/connection.ts';
+import { McpConnection } from '../../src/mcp/connection.ts';
 import { createMcpServer } from '../../src/mcp/server.ts';
 
 export interface ConnectOptions {
@@ -13,7 +13,7 @@ export interface ConnectOptions {
 /** The SDK's own client, connected to our server in this process. */
 export async function connect(backend: Backend, options: ConnectOptions = {}): Promise<Client> {
   const { token = 'worker', ...rest } = options;
-  const server = createMcpServer(backend, { connection: new Connection(token), version: '0.0.0', ...rest });
+  const server = createMcpServer(backend, { connection: new McpConnection(token), version: '0.0.0', ...rest });
   const client = new Client({ name: 'test', version: '0' });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(theirs), client.connect(ours)]);

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { admit, type Gatekeepers } from '../../src/daemon/access.ts';
-import { respond } from '../../src/daemon/respond.ts';
+import { checkAccess, type AccessChecks } from '../../src/daemon/access.ts';
+import { sendAnswer } from '../../src/daemon/respond.ts';
 import { readBody } from '../../src/daemon/read-body.ts';
 import { createMcpHttp } from '../../src/mcp/http.ts';
-import { goneSignal, sendResponse, webRequest } from '../../src/mcp/node-http.ts';
+import { closeSignal, sendResponse, toWebRequest } from '../../src/mcp/node-http.ts';
 import { fixtureServer } from './fixture-server.ts';
 
 export interface FixtureDaemon extends AsyncDisposable {
@@ -12,18 +12,18 @@ export interface FixtureDaemon extends AsyncDisposable {
 }
 
 /** The daemon's guards and transport, with the tools of the conformance suite behind them instead of Baton's. */
-export async function startFixtureDaemon(gatekeepers: Gatekeepers): Promise<FixtureDaemon> {
+export async function startFixtureDaemon(gatekeepers: AccessChecks): Promise<FixtureDaemon> {
   const http = createMcpHttp(fixtureServer, { maxSessions: 100 });
   const server = createServer((request, response) => {
     const serve = async (): Promise<void> => {
-      const admitted = admit(request, { port: portOf() }, gatekeepers);
-      if (!admitted.ok) return respond(response, admitted);
+      const admitted = checkAccess(request, { port: portOf() }, gatekeepers);
+      if (!admitted.ok) return sendAnswer(response, admitted);
       const body = request.method === 'POST' ? await readBody(request) : undefined;
-      if (body === 'gone' || body?.ok === false) return respond(response, { ok: true, result: null });
-      const gone = goneSignal(response);
+      if (body === 'gone' || body?.ok === false) return sendAnswer(response, { ok: true, result: null });
+      const gone = closeSignal(response);
       const text = body === undefined ? undefined : Buffer.from(body.bytes).toString('utf8');
       const parsed: unknown = text === undefined ? undefined : JSON.parse(text);
-      const guarded = { request: webRequest(request, text, gone), body: parsed, token: 'x', projectPath: undefined };
+      const guarded = { request: toWebRequest(request, text, gone), body: parsed, token: 'x', projectPath: undefined };
       await sendResponse(await http.handle(guarded), response, gone);
     };
     void serve();

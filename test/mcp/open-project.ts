@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
 import { OPERATIONS } from '../../src/api/operations.ts';
-import { perform } from '../../src/daemon/perform.ts';
+import { executeOperation } from '../../src/daemon/perform.ts';
 import { type Project } from '../../src/daemon/project.ts';
 import { Rulebook } from '../../src/daemon/rulebook.ts';
 import { RunbookWatch } from '../../src/daemon/runbook-watch.ts';
@@ -56,7 +56,7 @@ export async function openTestProject(): Promise<OpenedProject> {
     const caller = callerOf(token, sessions);
     if (operation === undefined || caller === undefined) throw new Error(`${name} with ${token}`);
     const options = { ...(key === undefined ? {} : { key }), ...(signal === undefined ? {} : { signal }) };
-    return perform(operation, { project, input, caller, services, ...options });
+    return executeOperation(operation, { project, input, caller, services, ...options });
   };
   return {
     project,

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../src/ledger/canonical-json.ts';
 import { linkDrafts } from '../../src/ledger/chain.ts';
 import { prepareDraft, type PreparedDraft } from '../../src/ledger/draft.ts';
-import { sha256 } from '../../src/ledger/node-crypto.ts';
+import { nodeSha256 } from '../../src/ledger/node-crypto.ts';
 import type { Commit, Head } from '../../src/ledger/store.ts';
 
 /** A commit of real entries on `after`. Its checkpoint is unsigned: stores do not read it. */
 export function makeCommit(project: string, after: Head, ...data: readonly [JsonObject, ...JsonObject[]]): Commit {
   const drafts = data.map(draftOf);
-  const [first, ...rest] = linkDrafts(sha256, project, '2026-11-15T00:00:00.000Z', after, drafts);
+  const [first, ...rest] = linkDrafts(nodeSha256, project, '2026-11-15T00:00:00.000Z', after, drafts);
   if (first === undefined) throw new Error('A commit has at least one entry.');
   const size = after.size + data.length;
   return {

@@ -1,10 +1,10 @@
 import { STATE_FOLD } from '../../src/daemon/state-fold.ts';
 import { parseEntry, type Entry } from '../../src/ledger/entry.ts';
-import { foldAgain } from '../../src/ledger/fold-again.ts';
+import { refoldSnapshot } from '../../src/ledger/fold-again.ts';
 import { ledgerPlace } from '../../src/ledger/ledger-place.ts';
 import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
 import { parseKey } from '../../src/ledger/note.ts';
-import { OutsideFile } from '../../src/ledger/outside-file.ts';
+import { OutsideCopyFile } from '../../src/ledger/outside-file.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { World } from './world.ts';
@@ -36,14 +36,14 @@ export async function findLedgerFault(world: World): Promise<string | undefined>
   const opened = openSqliteStore(ledger, { mode: 'read' });
   if (!opened.ok) return opened.problem.message;
   try {
-    const kept = new OutsideFile(outside).read();
+    const kept = new OutsideCopyFile(outside).read();
     if (kept === undefined) return 'there is no checkpoint outside of the ledger';
     const options = { project, verifier: nodeVerifier, allSignatures: true, outside: kept };
     const verified = await verifyLedger(opened.store, options);
     if (!verified.ok) return `${verified.findings[0].seq}: ${verified.findings[0].problem.message}`;
     const parsed = verified.keys.map((key) => parseKey(nodeVerifier.sha256, key));
     const keys = parsed.flatMap((key) => (key.ok ? key.value : []));
-    const folded = await foldAgain(opened.store, { project, verifier: nodeVerifier, keys }, STATE_FOLD);
+    const folded = await refoldSnapshot(opened.store, { project, verifier: nodeVerifier, keys }, STATE_FOLD);
     return folded.ok ? undefined : folded.finding.problem.message;
   } finally {
     await opened.store.close();

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findMarked } from '../../src/effects/reap.ts';
+import { findProcessesByMark } from '../../src/effects/reap.ts';
 import { findProcesses } from './find-processes.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
@@ -140,7 +140,7 @@ export class RunWorld implements AsyncDisposable {
 
   /** Processes of this agent, its supervisor not among them; zombies are dead. */
   processesOf(agentId: string): number[] {
-    return findMarked({ name: 'BATON_AGENT_ID', value: agentId });
+    return findProcessesByMark({ name: 'BATON_AGENT_ID', value: agentId });
   }
 
   async untilNobodyIs(agentId: string): Promise<void> {

@@ -4,7 +4,7 @@ export const BUILTIN_ROLES = ['prep', 'validator', 'closer'] as const;
 export type BuiltinRole = (typeof BUILTIN_ROLES)[number];
 
 /** `builtin:ROLE`: a program of Baton's own that plays a role in which there is nothing to judge. It costs no tokens. */
-export const builtin: Adapter = {
+export const builtinAdapter: Adapter = {
   runs: (run) => run.startsWith('builtin:'),
   prepare: ({ run }, { programs }) => {
     const role = run.slice('builtin:'.length).trim();

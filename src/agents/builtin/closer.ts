@@ -1,13 +1,13 @@
-import type { Session } from './session.ts';
+import type { RoleSession } from './session.ts';
 
 /** Clears away what the work leaves behind, and ends the workflow with what was measured on its way. */
-export async function close(session: Session): Promise<void> {
-  const facts = await session.look();
+export async function runCloser(session: RoleSession): Promise<void> {
+  const facts = await session.readTask();
   // The worktree goes; whoever stands in it would stand nowhere.
   process.chdir('/');
-  const closed = (await session.ask('workflow_close', {})) as Closed; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  for (const action of closed.actions) session.say(action);
-  await session.finish(
+  const closed = (await session.call('workflow_close', {})) as Closed; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  for (const action of closed.actions) session.print(action);
+  await session.requireHandoffAndExit(
     {
       kind: 'workflow-complete',
       issue_number: facts.issue_number,
@@ -15,7 +15,7 @@ export async function close(session: Session): Promise<void> {
       pr_number: facts.pr_number,
       pr_url: facts.pr_url,
       status: 'completed',
-      cycle_time: inWords(closed.cycle_ms),
+      cycle_time: renderDuration(closed.cycle_ms),
       summary: facts.title,
       metrics: {
         review_iterations: closed.review_iterations,
@@ -46,7 +46,7 @@ const UNITS = [
 ] as const;
 
 /** The two largest units: `2 days 4 hours`. */
-export function inWords(ms: number): string {
+export function renderDuration(ms: number): string {
   const first = UNITS.findIndex(([, size]) => ms >= size);
   if (first === -1) return 'less than a second';
   let rest = ms;

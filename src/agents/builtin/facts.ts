@@ -1,5 +1,5 @@
 /** What a built-in role is told about its task: the answer of `workflow_get`, as far as it is used. */
-export interface Facts {
+export interface RoleFacts {
   readonly taskId: string;
   readonly title: string;
   readonly phase: string;
@@ -27,7 +27,7 @@ export interface RoleCommand {
 }
 
 /** The daemon is of the same version: its answer is taken at its word, field by field. */
-export function readFacts(answer: unknown): Facts {
+export function parseRoleFacts(answer: unknown): RoleFacts {
   const view = answer as View; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const { task_id, title, phase, addresses, workspace, branch, port, exit_protocol, checks, commands } = view;
   const list = checks?.checks ?? [];
@@ -49,11 +49,11 @@ interface View {
   readonly task_id: string;
   readonly title: string;
   readonly phase: string;
-  readonly addresses: Pick<Facts, 'issue_url' | 'issue_number' | 'pr_url' | 'pr_number'>;
+  readonly addresses: Pick<RoleFacts, 'issue_url' | 'issue_number' | 'pr_url' | 'pr_number'>;
   readonly workspace: string | null;
   readonly branch: string | null;
   readonly port: number | null;
   readonly exit_protocol: boolean;
-  readonly checks: { readonly checks: Facts['checks'] } | null;
-  readonly commands: Facts['commands'];
+  readonly checks: { readonly checks: RoleFacts['checks'] } | null;
+  readonly commands: RoleFacts['commands'];
 }

@@ -1,11 +1,11 @@
 import { createClient } from '../../api/connect.ts';
-import { close } from './closer.ts';
-import { prepare } from './prep.ts';
-import { Session } from './session.ts';
-import { validate } from './validator.ts';
+import { runCloser } from './closer.ts';
+import { runPrep } from './prep.ts';
+import { RoleSession } from './session.ts';
+import { runValidator } from './validator.ts';
 
 /** One of the roles that need no judgement: `builtin:prep`, `builtin:validator`, `builtin:closer`. */
-const ROLES = { prep: prepare, validator: validate, closer: close } as const;
+const ROLES = { prep: runPrep, validator: runValidator, closer: runCloser } as const;
 
 void main();
 
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
     return;
   }
   const client = createClient({ reachMs: 60_000 });
-  const session = new Session(client, (line) => void process.stdout.write(`${line}\n`));
+  const session = new RoleSession(client, (line) => void process.stdout.write(`${line}\n`));
   try {
     await play(session);
   } catch (error) {

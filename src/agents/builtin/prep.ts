@@ -1,24 +1,24 @@
-import type { Facts } from './facts.ts';
+import type { RoleFacts } from './facts.ts';
 import { runShell } from './run-shell.ts';
-import type { Session } from './session.ts';
+import type { RoleSession } from './session.ts';
 
 const STAGES = ['install', 'build', 'smoke'] as const;
 
 /** Makes the worktree fit to work in: dependencies, build, a first sign of life. Then it is the implementer's. */
-export async function prepare(session: Session): Promise<void> {
-  const facts = await session.look();
+export async function runPrep(session: RoleSession): Promise<void> {
+  const facts = await session.readTask();
   const cwd = facts.workspace ?? process.cwd();
   const words: Record<(typeof STAGES)[number], string> = { install: 'none', build: 'none', smoke: 'none' };
   for (const stage of STAGES) {
     const command = facts.commands[stage];
     if (command === undefined) continue;
-    session.say(`${stage}: ${command}`);
+    session.print(`${stage}: ${command}`);
     const port = facts.port === null ? {} : { PORT: String(facts.port) };
     const { passed, output } = await runShell(command, { cwd, env: port });
     if (!passed) return fail(session, facts, stage, command, output);
     words[stage] = DONE[stage];
   }
-  await session.finish(
+  await session.requireHandoffAndExit(
     {
       kind: 'handoff',
       from: 'prep-agent',
@@ -41,13 +41,13 @@ const DONE = { install: 'installed', build: 'passing', smoke: 'verified' } as co
 
 /** What is installed comes over the network, and may come the next time. A build that fails will fail again. */
 async function fail(
-  session: Session,
-  facts: Facts,
+  session: RoleSession,
+  facts: RoleFacts,
   stage: (typeof STAGES)[number],
   command: string,
   output: string,
 ): Promise<void> {
-  await session.finish(
+  await session.requireHandoffAndExit(
     {
       kind: 'handoff',
       from: 'prep-agent',
@@ -57,7 +57,7 @@ async function fail(
       error: {
         type: ERRORS[stage],
         message: `${stage} failed: ${command}`,
-        details: printable(output),
+        details: stripInvalidXml(output),
         recoverable: stage === 'install',
         suggested_action: `Run it in a worktree of the main branch: ${command}`,
       },
@@ -70,7 +70,7 @@ async function fail(
 const ERRORS = { install: 'DependencyError', build: 'BuildError', smoke: 'SmokeTestError' } as const;
 
 /** What a program printed, without what XML cannot hold. */
-export function printable(text: string): string {
+export function stripInvalidXml(text: string): string {
   return (
     text
       .toWellFormed()

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../api/answer.ts';
-import { inWords } from './closer.ts';
-import { prepare } from './prep.ts';
-import { Session } from './session.ts';
-import { validate } from './validator.ts';
+import { renderDuration } from './closer.ts';
+import { runPrep } from './prep.ts';
+import { RoleSession } from './session.ts';
+import { runValidator } from './validator.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -22,8 +22,8 @@ class Told {
   exit_protocol = true;
   checks: unknown = null;
 
-  session(): Session {
-    return new Session({ call: async (operation, input) => this.#hear(operation, input) }, () => undefined);
+  session(): RoleSession {
+    return new RoleSession({ call: async (operation, input) => this.#hear(operation, input) }, () => undefined);
   }
 
   async #hear(operation: string, input: unknown): Promise<Answer> {
@@ -63,7 +63,7 @@ describe('builtin:prep', () => {
       smoke: 'test "$PORT" = 3100 && test -z "$BATON_TOKEN"',
       validate: [],
     };
-    await prepare(told.session());
+    await runPrep(told.session());
     expect(told.operations).toEqual(['handoff_send', 'exit_signal']);
     expect(told.handoff).toContain('<to>implementer-agent</to>');
     expect(told.handoff).toContain(`<workspace_path>${folder}</workspace_path>`);
@@ -78,7 +78,7 @@ describe('builtin:prep', () => {
   ])('reports a failed %s as an error, and whether it may pass', async (stage, type, recoverable) => {
     const told = new Told();
     told.commands = { [stage]: 'echo "no <way>"; exit 3', validate: [] };
-    await prepare(told.session());
+    await runPrep(told.session());
     expect(told.handoff).toContain('<to>orchestrator</to>');
     expect(told.handoff).toContain(`<type>${type}</type>`);
     expect(told.handoff).toContain('no &lt;way>');
@@ -92,7 +92,7 @@ describe('builtin:prep', () => {
       { code: 'daemon-away', message: 'away', hint: '' },
       { code: 'kept', message: 'kept', hint: '' },
     ];
-    await prepare(told.session());
+    await runPrep(told.session());
     expect(told.operations).toEqual(['handoff_send', 'handoff_send', 'agent_signal']);
   });
 });
@@ -106,7 +106,7 @@ describe('builtin:validator', () => {
       { name: 'lint', run: 'true' },
     ];
     told.commands = { validate: validate_ };
-    await validate(told.session());
+    await runValidator(told.session());
     expect(told.handoff).toContain('<to>closer-agent</to>');
     expect(told.handoff).toMatch(
       /<tests>passed<\/tests>\s*<coverage>93.5 %<\/coverage>\s*<lint>passed<\/lint>\s*<type_check>not configured</,
@@ -122,7 +122,7 @@ describe('builtin:validator', () => {
         { name: 'slow', run: 'sleep 60', timeoutMs: 50 },
       ],
     };
-    await validate(told.session());
+    await runValidator(told.session());
     expect(told.handoff).toContain('<to>fixer-agent</to>');
     expect(told.handoff).toContain('<failure type="lint">x</failure>');
     expect(told.handoff).toContain('<failure type="slow">ended by SIGKILL</failure>');
@@ -133,14 +133,14 @@ describe('builtin:validator', () => {
     told.refusals['exit_signal'] = [
       { code: 'approval-void', message: 'the approval was for another commit', hint: '' },
     ];
-    await validate(told.session());
+    await runValidator(told.session());
     expect(told.operations).toEqual(['handoff_send', 'exit_signal', 'handoff_send', 'exit_signal']);
     expect(told.handoff).toContain('<failure type="approval">the approval was for another commit</failure>');
     const other = new Told();
     other.refusals['exit_signal'] = [
       { code: 'no-active-phase', message: 'session has no active work phase', hint: '' },
     ];
-    await expect(validate(other.session())).rejects.toThrow('no active work phase');
+    await expect(runValidator(other.session())).rejects.toThrow('no active work phase');
   });
 });
 
@@ -152,6 +152,6 @@ describe('a cycle time', () => {
     [187_200_000, '2 days 4 hours'],
     [86_400_000, '1 day'],
   ])('%i ms is %s', (ms, words) => {
-    expect(inWords(ms)).toBe(words);
+    expect(renderDuration(ms)).toBe(words);
   });
 });

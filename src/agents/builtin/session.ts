@@ -1,66 +1,70 @@
 import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
 import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
-import { readFacts, type Facts } from './facts.ts';
+import { parseRoleFacts, type RoleFacts } from './facts.ts';
 
 /** What a built-in role says to the daemon, with the token of its session. */
-export class Session {
+export class RoleSession {
   readonly #client: Pick<Client, 'call'>;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 
   constructor(client: Pick<Client, 'call'>, say: (line: string) => void) {
     this.#client = client;
-    this.say = say;
+    this.print = say;
   }
 
   /** How the task stands. */
-  async look(): Promise<Facts> {
-    return readFacts(await this.ask('workflow_get', {}));
+  async readTask(): Promise<RoleFacts> {
+    return parseRoleFacts(await this.call('workflow_get', {}));
   }
 
-  async ask(operation: string, input: object): Promise<unknown> {
-    const answer = await this.#say(operation, input);
+  async call(operation: string, input: object): Promise<unknown> {
+    const answer = await this.#callWithRetry(operation, input);
     if (answer.ok) return answer.result;
     throw new Error(`${operation}: ${answer.error.message}`);
   }
 
   /** A daemon that is away comes back. What was kept for it meanwhile is as good as said. */
-  async #say(operation: string, input: object): Promise<Answer> {
+  async #callWithRetry(operation: string, input: object): Promise<Answer> {
     const until = performance.now() + AWAY_MS;
     for (;;) {
       const answer = await this.#client.call(operation, input);
       if (answer.ok || !AWAY.has(answer.error.code) || performance.now() > until)
         return !answer.ok && answer.error.code === 'kept' ? { ok: true, result: null } : answer;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
   /** The handoff, then the end. What comes back is why the end was refused, where it was. */
-  async handOn(message: HandoffMessage, { phase, exitProtocol }: Facts, notes: string): Promise<Refused | undefined> {
-    await this.ask('handoff_send', { handoff: renderHandoff(message) });
+  async sendHandoffAndExit(
+    message: HandoffMessage,
+    { phase, exitProtocol }: RoleFacts,
+    notes: string,
+  ): Promise<ExitRefusal | undefined> {
+    await this.call('handoff_send', { handoff: renderHandoff(message) });
     const to = message.kind === 'handoff' ? message.to : 'workflow-complete';
-    this.say(`→ ${to}: ${notes}`);
+    this.print(`→ ${to}: ${notes}`);
     const ended = exitProtocol
-      ? await this.#say('exit_signal', {
+      ? await this.#callWithRetry('exit_signal', {
           protocol: 'apm2_agent_exit',
           version: '1.0.0',
           phase_completed: phase,
           exit_reason: 'completed',
           notes,
         })
-      : await this.#say('agent_signal', { kind: 'complete', message: notes });
+      : await this.#callWithRetry('agent_signal', { kind: 'complete', message: notes });
     return ended.ok ? undefined : ended.error;
   }
 
   /** The same where a refusal is nothing that the role could do anything about. */
-  async finish(message: HandoffMessage, facts: Facts, notes: string): Promise<void> {
-    const refused = await this.handOn(message, facts, notes);
+  async requireHandoffAndExit(message: HandoffMessage, facts: RoleFacts, notes: string): Promise<void> {
+    const refused = await this.sendHandoffAndExit(message, facts, notes);
     if (refused !== undefined) throw new Error(`the exit was refused: ${refused.message}`);
   }
 }
 
 const AWAY: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 const AWAY_MS = 300_000;
-const LOOK_MS = 200;
+const RETRY_MS = 200;
 
-export type Refused = Extract<Answer, { ok: false }>['error'];
+export type ExitRefusal = Extract<Answer, { ok: false }>['error'];

@@ -1,21 +1,21 @@
-import type { Facts } from './facts.ts';
-import { printable } from './prep.ts';
+import type { RoleFacts } from './facts.ts';
+import { stripInvalidXml } from './prep.ts';
 import { runShell, type ShellEnd } from './run-shell.ts';
-import type { Refused, Session } from './session.ts';
+import type { ExitRefusal, RoleSession } from './session.ts';
 
 interface Validated extends ShellEnd {
   readonly name: string;
 }
 
 /** Runs what the project asks for before a merge, and hands it to the closer with the exit that asks for the merge; or to the fixer. */
-export async function validate(session: Session): Promise<void> {
-  const facts = await session.look();
+export async function runValidator(session: RoleSession): Promise<void> {
+  const facts = await session.readTask();
   const cwd = facts.workspace ?? process.cwd();
   const ends: Validated[] = [];
   for (const { name, run, timeoutMs } of facts.commands.validate) {
-    session.say(`${name}: ${run}`);
+    session.print(`${name}: ${run}`);
     const end = await runShell(run, { cwd, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
-    session.say(`${name}: ${end.passed ? 'passed' : 'failed'}`);
+    session.print(`${name}: ${end.passed ? 'passed' : 'failed'}`);
     ends.push({ name, ...end });
   }
   const failed = ends.filter(({ passed }) => !passed);
@@ -25,7 +25,7 @@ export async function validate(session: Session): Promise<void> {
       facts,
       failed.map(({ name, output }) => ({ type: name, text: output })),
     );
-  const refused = await session.handOn(
+  const refused = await session.sendHandoffAndExit(
     {
       kind: 'handoff',
       from: 'validator-agent',
@@ -40,19 +40,19 @@ export async function validate(session: Session): Promise<void> {
 }
 
 /** Only what the fixer can do something about goes there; the rest is for a person. */
-function typeOf({ code, message }: Refused): string {
+function typeOf({ code, message }: ExitRefusal): string {
   if (code === 'approval-void') return 'approval';
   if (code === 'writeback-required') return 'writeback';
   throw new Error(`the exit was refused: ${message}`);
 }
 
 async function sendBack(
-  session: Session,
-  facts: Facts,
+  session: RoleSession,
+  facts: RoleFacts,
   failures: readonly { readonly type: string; readonly text: string }[],
 ): Promise<void> {
-  const listed = failures.map(({ type, text }) => ({ type, text: printable(text) || 'no output' }));
-  await session.finish(
+  const listed = failures.map(({ type, text }) => ({ type, text: stripInvalidXml(text) || 'no output' }));
+  await session.requireHandoffAndExit(
     {
       kind: 'handoff',
       from: 'validator-agent',
@@ -66,11 +66,11 @@ async function sendBack(
   );
 }
 
-function pullRequest({ pr_url, pr_number, issue_number }: Facts) {
+function pullRequest({ pr_url, pr_number, issue_number }: RoleFacts) {
   return { pr_url, pr_number, issue_number };
 }
 
-const WORDS = {
+const SUMMARY_PATTERNS = {
   tests: /test|unit|spec/i,
   coverage: /cover/i,
   lint: /lint|format|style/i,
@@ -79,19 +79,19 @@ const WORDS = {
 } as const;
 
 /** Each word from the checks whose name fits it: those that ran here, and those that CI ran on this very commit. */
-function summarize({ checks }: Facts, ends: readonly Validated[]) {
+function summarize({ checks }: RoleFacts, ends: readonly Validated[]) {
   const ran = [...ends, ...checks.map(({ name, outcome }) => ({ name, passed: outcome === 'passed', output: '' }))];
   const word = (pattern: RegExp): string => {
     const fitting = ran.filter(({ name }) => pattern.test(name));
     return fitting.length === 0 ? 'not configured' : fitting.every(({ passed }) => passed) ? 'passed' : 'not passed';
   };
-  const { output = '' } = ends.find(({ name }) => WORDS.coverage.test(name)) ?? {};
+  const { output = '' } = ends.find(({ name }) => SUMMARY_PATTERNS.coverage.test(name)) ?? {};
   const percent = [...output.matchAll(/\b\d{1,3}(?:\.\d+)?\s?%/g)].at(-1)?.[0];
   return {
-    tests: word(WORDS.tests),
-    coverage: percent ?? word(WORDS.coverage),
-    lint: word(WORDS.lint),
-    type_check: word(WORDS.type_check),
-    security: word(WORDS.security),
+    tests: word(SUMMARY_PATTERNS.tests),
+    coverage: percent ?? word(SUMMARY_PATTERNS.coverage),
+    lint: word(SUMMARY_PATTERNS.lint),
+    type_check: word(SUMMARY_PATTERNS.type_check),
+    security: word(SUMMARY_PATTERNS.security),
   };
 }

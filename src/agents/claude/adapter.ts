@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
-import type { Adapter, AgentContext, Prepared } from '../adapter.ts';
+import type { Adapter, AgentContext, PreparedAgent } from '../adapter.ts';
 import type { ClaudeSettings } from '../claude-hooks.ts';
 import { claudeSettingsFor, CLAUDE_TOOLS } from './settings.ts';
 
@@ -9,7 +9,7 @@ import { claudeSettingsFor, CLAUDE_TOOLS } from './settings.ts';
  * conversation. The user's login is found as always; of their settings only what a login needs comes along. With a terminal it has the same
  * hooks, but asks the person in front of it for permission.
  */
-export const claude: Adapter = {
+export const claudeAdapter: Adapter = {
   runs: (run) => run === 'claude',
   needsPrompt: true,
   variables: (env) => [
@@ -38,7 +38,7 @@ function prepared(
   context: AgentContext,
   folder: string,
   content: ClaudeSettings,
-): Prepared {
+): PreparedAgent {
   const settings = join(folder, 'claude-settings.json');
   const mcp = join(folder, 'claude-mcp.json');
   return {

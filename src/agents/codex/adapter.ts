@@ -6,7 +6,7 @@ import { hookFlags } from './hook-flags.ts';
  * Codex, one process a turn. Everything of ours is on its command line, which counts more than any file: the user's own folder with its
  * login, its settings and its conversations stays as it is, and no file that an agent writes there takes the hook away.
  */
-export const codex: Adapter = {
+export const codexAdapter: Adapter = {
   runs: (run) => run === 'codex',
   needsPrompt: true,
   // A provider of the user's own names the variable with its key in `config.toml`.

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { LaunchFile } from '../../supervisor/contract.ts';
-import type { Adapter, AgentContext, Prepared, UserSetup } from '../adapter.ts';
+import type { Adapter, AgentContext, PreparedAgent, UserSetup } from '../adapter.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from '../stop-hook-command.ts';
 
 /**
  * Gemini CLI, one process a turn. Hooks come from settings files only, and the one for the whole machine must be root's: so each agent has a
  * home of its own for the client, with links to the user's login. Its shell still has the user's HOME.
  */
-export const gemini: Adapter = {
+export const geminiAdapter: Adapter = {
   runs: (run) => run === 'gemini',
   needsPrompt: true,
   variables: () => ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
@@ -28,7 +28,7 @@ function prepared(
   folder: string,
   first: readonly string[],
   last: readonly string[],
-): Prepared {
+): PreparedAgent {
   const home = join(folder, 'gemini');
   const dot = join(home, '.gemini');
   return {

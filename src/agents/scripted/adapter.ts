@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
-import type { Adapter, AgentContext, Prepared } from '../adapter.ts';
+import type { Adapter, AgentContext, PreparedAgent } from '../adapter.ts';
 import { claudeSettings } from '../claude-hooks.ts';
 import { shellQuote } from '../shell-quote.ts';
 
@@ -9,7 +9,7 @@ import { shellQuote } from '../shell-quote.ts';
  * is the command instead of HTTP, as with clients that have no other. It stands for Claude Code in every respect that
  * matters here: hooks, stream of JSON lines, messages on standard input, a conversation that can be resumed.
  */
-export const scripted: Adapter = {
+export const scriptedAdapter: Adapter = {
   runs: (run) => /^scripted(?:\s|$)/.test(run),
   prepare: (plan, context, { folder }) => prepared(plan, context, folder, ['--stream-json']),
   // Plain lines, and it begins when the person has said something.
@@ -21,7 +21,7 @@ function prepared(
   { agentId, prompt, isResume, projectDir, programs }: AgentContext,
   folder: string,
   flags: readonly string[],
-): Prepared {
+): PreparedAgent {
   const { named, isCommandHook } = parseRun(run);
   const script = named === '' ? join(folder, 'script.yaml') : isAbsolute(named) ? named : join(projectDir, named);
   const brings = named === '' && !isResume;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../../api/write-whole.ts';
+import { writeFileAtomically } from '../../api/write-whole.ts';
 import { isDiskFault, isShortage } from '../../protocol/shortage.ts';
 
 /** What a resumed agent must know: how far it has come, and what was said. */
@@ -32,7 +32,7 @@ export class ConversationFile {
   #change(change: Partial<Conversation>): void {
     this.now = { ...this.now, ...change };
     try {
-      if (this.#path !== undefined) writeWhole(this.#path, JSON.stringify(this.now));
+      if (this.#path !== undefined) writeFileAtomically(this.#path, JSON.stringify(this.now));
     } catch (error) {
       // As the clients do: on a full disk the conversation goes on, and the next change writes it.
       if (!isDiskFault(error) && !isShortage(error)) throw error;

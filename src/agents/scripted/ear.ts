@@ -1,11 +1,11 @@
 /** Messages that come on standard input: JSON lines as Claude Code takes them, or plain lines. */
-export interface Ear {
+export interface ScriptedInput {
   /** The next message; undefined when no more will come. */
   next(): Promise<string | undefined>;
   close(): void;
 }
 
-export function listen(input: NodeJS.ReadStream): Ear {
+export function readMessages(input: NodeJS.ReadStream): ScriptedInput {
   const waiting: string[] = [];
   let rest = '';
   let isEnded = false;
@@ -14,7 +14,7 @@ export function listen(input: NodeJS.ReadStream): Ear {
   input.on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    waiting.push(...lines.flatMap((line) => messageIn(line) ?? []));
+    waiting.push(...lines.flatMap((line) => findMessage(line) ?? []));
     wake();
   });
   const end = (): void => {
@@ -38,7 +38,7 @@ export function listen(input: NodeJS.ReadStream): Ear {
 }
 
 /** What a user says in this line; undefined where nobody says anything. */
-function messageIn(line: string): string | undefined {
+function findMessage(line: string): string | undefined {
   if (line.trim() === '') return undefined;
   if (!line.startsWith('{')) return line;
   try {

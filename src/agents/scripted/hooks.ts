@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { runHook, type Hook, type HookAnswer } from './run-hook.ts';
+import { runScriptedHook, type Hook, type HookAnswer } from './run-hook.ts';
 
 /** Hooks by event, as they stand in a settings file of Claude Code. */
 type HookTable = Readonly<Record<string, readonly { readonly hooks?: readonly Hook[] }[]>>;
@@ -20,7 +20,7 @@ export function readHooks(settings: string | undefined, sessionId: string): Fire
   return async (event, fields) => {
     const hooks = (table[event] ?? []).flatMap((matcher) => matcher.hooks ?? []);
     const input = { ...common, hook_event_name: event, ...fields };
-    const answers = await Promise.all(hooks.map(async (hook) => runHook(hook, input)));
+    const answers = await Promise.all(hooks.map(async (hook) => runScriptedHook(hook, input)));
     const found = (kind: HookAnswer['kind']): HookAnswer | undefined => answers.find((answer) => answer.kind === kind);
     return found('end') ?? found('block') ?? { kind: 'nothing' };
   };

@@ -1,6 +1,6 @@
-import { play } from './play.ts';
+import { runScript } from './play.ts';
 
 /** `node PROGRAM [options] SCRIPT`: an agent that does what a script says. */
-void play(process.argv.slice(2)).then((code) => {
+void runScript(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });

@@ -2,7 +2,7 @@ import type { Conversation } from './conversation.ts';
 import { writeSync } from 'node:fs';
 
 /** What a scripted agent prints, in the words of Claude Code or for people. */
-export interface Mouth {
+export interface ScriptedOutput {
   begin(sessionId: string): void;
   /** Words of its own. */
   say(text: string): void;
@@ -23,10 +23,10 @@ export interface ScriptedUse {
 }
 
 /** One JSON object a line, with the fields of Claude Code that others look at. */
-export function speakJson(sessionId: string): Mouth {
+export function jsonOutput(sessionId: string): ScriptedOutput {
   let tools = 0;
   let messages = 0;
-  let turn: Turn = NOTHING;
+  let turn: Turn = NO_TURN;
   const print = (line: object): void => printText(`${JSON.stringify({ ...line, session_id: sessionId })}\n`);
   const assistant = (block: object): void =>
     print({ type: 'assistant', message: { role: 'assistant', content: [block] }, parent_tool_use_id: null });
@@ -57,9 +57,9 @@ export function speakJson(sessionId: string): Mouth {
     },
     endTurn: (result, isError) => {
       const subtype = isError ? 'error_during_execution' : 'success';
-      const used = turn === NOTHING ? {} : { model_usage_since_last_result: { scripted: turn } };
+      const used = turn === NO_TURN ? {} : { model_usage_since_last_result: { scripted: turn } };
       print({ type: 'result', subtype, is_error: isError, result, ...used });
-      turn = NOTHING;
+      turn = NO_TURN;
     },
   };
 }
@@ -71,10 +71,10 @@ interface Turn {
   readonly costUSD?: number;
 }
 
-const NOTHING: Turn = { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 0 };
+const NO_TURN: Turn = { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 0 };
 
 /** For somebody who plays a script to see what it does. */
-export function speakText(): Mouth {
+export function textOutput(): ScriptedOutput {
   return {
     begin: () => {},
     say: (text) => printText(`${text}\n`),
@@ -90,8 +90,8 @@ export function speakText(): Mouth {
 }
 
 /** For somebody who takes the conversation over: they see what was said before, and when it is their turn. */
-export function speakToPerson(before: Conversation['messages']): Mouth {
-  const text = speakText();
+export function terminalOutput(before: Conversation['messages']): ScriptedOutput {
+  const text = textOutput();
   return {
     ...text,
     begin: () => {

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { printText } from './mouth.ts';
-import type { Step } from './step.ts';
+import type { ScriptStep } from './step.ts';
 
-const ODDITIES = ['hang', 'crash', 'print', 'flood', 'fork', 'ignore'] as const;
+const MISBEHAVIOURS = ['hang', 'crash', 'print', 'flood', 'fork', 'ignore'] as const;
 
-export type Oddity = Extract<Step, { do: (typeof ODDITIES)[number] }>;
+export type Misbehaviour = Extract<ScriptStep, { do: (typeof MISBEHAVIOURS)[number] }>;
 
-export function isOddity(step: Step): step is Oddity {
-  return ODDITIES.some((name) => name === step.do);
+export function isMisbehaviour(step: ScriptStep): step is Misbehaviour {
+  return MISBEHAVIOURS.some((name) => name === step.do);
 }
 
 /** What agents do that they should not. */
-export async function doOddity(step: Oddity): Promise<'goes on'> {
+export async function misbehave(step: Misbehaviour): Promise<'goes on'> {
   switch (step.do) {
     case 'hang':
       return hang();

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseScript } from './parse-script.ts';
-import { BARE, STEPS } from './step.ts';
+import { STEPS_WITHOUT_INPUT, STEPS } from './step.ts';
 
 /** The first thing that is wrong: where, what, and what to do. */
 function wrong(text: string): string {
@@ -50,7 +50,7 @@ on_message:
     const parsed = parseScript(text);
     if (!parsed.ok) throw new Error(parsed.problems[0].message);
     const { steps, onBlock, onMessage } = parsed.value;
-    expect(new Set(steps.map((step) => step.do))).toEqual(new Set([...Object.keys(STEPS), ...BARE]));
+    expect(new Set(steps.map((step) => step.do))).toEqual(new Set([...Object.keys(STEPS), ...STEPS_WITHOUT_INPUT]));
     expect(steps).toContainEqual({ do: 'signal', with: { kind: 'complete' } });
     expect(steps).toContainEqual({ do: 'write', with: { path: 'a.txt', text: '012' } });
     expect(steps).toContainEqual({ do: 'crash', with: 3 });

@@ -1,18 +1,18 @@
 import { checkShape } from '../../protocol/check-shape.ts';
 import type { Finding } from '../../protocol/finding.ts';
 import type { ListNode, Node, ObjectNode } from '../../protocol/node.ts';
-import { placeAt } from '../../protocol/place.ts';
+import { textPositionAt } from '../../protocol/place.ts';
 import { accepted, problem, refused, type Parsed, type Problem } from '../../protocol/problem.ts';
-import { readDocument } from '../../protocol/read-document.ts';
+import { parseJsonOrYaml } from '../../protocol/read-document.ts';
 import { didYouMean } from '../../protocol/suggest.ts';
-import { BARE, SHORT, STEPS, type Script, type Step } from './step.ts';
+import { STEPS_WITHOUT_INPUT, SHORTHAND_FIELDS, STEPS, type Script, type ScriptStep } from './step.ts';
 
 /** The text of a script, as steps; or everything that is wrong with it, each with its place. */
 export function parseScript(text: string): Parsed<Script> {
-  const { read } = readDocument(text);
+  const { read } = parseJsonOrYaml(text);
   if (!read.ok) {
     const { what, at, hint } = read.unreadable;
-    return refused({ ...problem('invalid-script', what, hint), ...placeAt(text, at) });
+    return refused({ ...problem('invalid-script', what, hint), ...textPositionAt(text, at) });
   }
   const findings: Finding[] = [];
   const script = readScript(read.node, findings);
@@ -21,7 +21,7 @@ export function parseScript(text: string): Parsed<Script> {
 }
 
 const PARTS = ['steps', 'on_block', 'on_message'];
-const NAMES: readonly string[] = [...new Set([...Object.keys(STEPS), ...BARE])];
+const NAMES: readonly string[] = [...new Set([...Object.keys(STEPS), ...STEPS_WITHOUT_INPUT])];
 
 function readScript(node: Node, findings: Finding[]): Script {
   // A list alone is the steps.
@@ -32,7 +32,7 @@ function readScript(node: Node, findings: Finding[]): Script {
       invalid(name, at, `Unknown part: ${name}`, didYouMean(name, PARTS) ?? `The parts are: ${PARTS.join(', ')}.`),
     );
   }
-  const part = (name: string): readonly Step[] | undefined => {
+  const part = (name: string): readonly ScriptStep[] | undefined => {
     const value = fields.get(name)?.value;
     if (value === undefined || value.kind === 'null') return undefined;
     if (value.kind === 'list') return readSteps(name, value, findings);
@@ -47,11 +47,11 @@ function readScript(node: Node, findings: Finding[]): Script {
 
 const HINT = 'Write a list, one step a line: `- say: Hello`.';
 
-function readSteps(name: string, { items }: ListNode, findings: Finding[]): Step[] {
+function readSteps(name: string, { items }: ListNode, findings: Finding[]): ScriptStep[] {
   return items.flatMap((item, index) => readStep(`${name}[${index}]`, item, findings) ?? []);
 }
 
-function readStep(path: string, node: Node, findings: Finding[]): Step | undefined {
+function readStep(path: string, node: Node, findings: Finding[]): ScriptStep | undefined {
   const [name, value, ...more] =
     node.kind === 'object' ? ([...node.fields].flat() as [string, ObjectField]) : [textOf(node)]; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (name === undefined || more.length > 0) {
@@ -84,7 +84,7 @@ function readValue(
   given: Node | undefined,
   node: Node,
   findings: Finding[],
-): Step {
+): ScriptStep {
   const fields = new Map(given === undefined ? [] : [[name, { at: given.at, value: expand(name, given) }]]);
   const whole: ObjectNode = { kind: 'object', at: node.at, end: node.at, fields };
   const checked = checkShape({ kind: 'object', fields: { [name]: STEPS[name] } }, whole, 'Step');
@@ -96,12 +96,12 @@ function readValue(
   }
   // The shape has vouched for it; where it has not, nobody looks at the value.
   const value = (checked.value as Record<string, never> | undefined)?.[name]; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  return { do: name, with: value } as unknown as Step; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return { do: name, with: value } as unknown as ScriptStep; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 /** `signal: complete` is `signal: { kind: complete }`. */
 function expand(name: string, given: Node): Node {
-  const field = SHORT[name];
+  const field = SHORTHAND_FIELDS[name];
   if (field === undefined || given.kind === 'object' || given.kind === 'list') return given;
   return { kind: 'object', at: given.at, end: given.at, fields: new Map([[field, { at: given.at, value: given }]]) };
 }
@@ -110,13 +110,13 @@ function textOf(node: Node): string | undefined {
   return node.kind === 'text' ? node.text : undefined;
 }
 
-function isBare(name: string): name is (typeof BARE)[number] {
-  return BARE.some((bare) => bare === name);
+function isBare(name: string): name is (typeof STEPS_WITHOUT_INPUT)[number] {
+  return STEPS_WITHOUT_INPUT.some((bare) => bare === name);
 }
 
-function bare(name: (typeof BARE)[number]): Step {
+function bare(name: (typeof STEPS_WITHOUT_INPUT)[number]): ScriptStep {
   // One object for each name, which the type system does not see in a spread of names.
-  return { do: name } as Step; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return { do: name } as ScriptStep; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 function isStep(name: string): name is keyof typeof STEPS {
@@ -128,5 +128,5 @@ function invalid(path: string, at: number, message: string, hint: string): Findi
 }
 
 function problemAt({ code, message, path, at, hint }: Finding, text: string): Problem {
-  return { code, message, path, ...placeAt(text, at), hint };
+  return { code, message, path, ...textPositionAt(text, at), hint };
 }

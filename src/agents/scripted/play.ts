@@ -1,33 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { renderScriptProblems } from './render-problems.ts';
 import { ConversationFile } from './conversation.ts';
-import { listen } from './ear.ts';
+import { readMessages } from './ear.ts';
 import { readHooks } from './hooks.ts';
-import { speakJson, speakText, speakToPerson } from './mouth.ts';
+import { jsonOutput, textOutput, terminalOutput } from './mouth.ts';
 import { parseOptions, USAGE } from './options.ts';
 import { parseScript } from './parse-script.ts';
-import { Player } from './player.ts';
+import { ScriptPlayer } from './player.ts';
 
 /** Plays a script from its command line to its exit code. */
-export async function play(argv: readonly string[]): Promise<number> {
+export async function runScript(argv: readonly string[]): Promise<number> {
   const options = parseOptions(argv);
   if (typeof options === 'string') return fail(`Error: ${options}\n${USAGE}`, 2);
-  const text = readScript(options.script);
+  const text = readScriptFile(options.script);
   if (typeof text !== 'string')
     return fail(`Error: ${text.problem}\n  hint: Name a script, as in: baton agent play script.yaml\n`, 2);
   const parsed = parseScript(text);
   if (!parsed.ok) return fail(renderScriptProblems(options.script, text, parsed.problems), 2);
   if (options.isCheck) return 0;
-  const ear = listen(process.stdin);
+  const ear = readMessages(process.stdin);
   const conversation = new ConversationFile(options.keep, options.sessionId, options.isResume);
-  const code = await new Player({
+  const code = await new ScriptPlayer({
     script: parsed.value,
     agentId: process.env['BATON_AGENT_ID'] ?? options.sessionId,
     mouth: options.isTerminal
-      ? speakToPerson(conversation.now.messages)
+      ? terminalOutput(conversation.now.messages)
       : options.isJson
-        ? speakJson(options.sessionId)
-        : speakText(),
+        ? jsonOutput(options.sessionId)
+        : textOutput(),
     ear,
     fire: readHooks(options.settings, options.sessionId),
     conversation,
@@ -38,7 +38,7 @@ export async function play(argv: readonly string[]): Promise<number> {
   return code;
 }
 
-function readScript(path: string): string | { readonly problem: string } {
+function readScriptFile(path: string): string | { readonly problem: string } {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -1,16 +1,16 @@
 import type { ConversationFile } from './conversation.ts';
-import { doOddity, isOddity } from './oddities.ts';
-import type { Ear } from './ear.ts';
+import { misbehave, isMisbehaviour } from './oddities.ts';
+import type { ScriptedInput } from './ear.ts';
 import type { FireHooks } from './hooks.ts';
-import type { Mouth } from './mouth.ts';
-import type { Script, Step } from './step.ts';
-import { toolOf, type ToolCall } from './tools.ts';
+import type { ScriptedOutput } from './mouth.ts';
+import type { Script, ScriptStep } from './step.ts';
+import { findTool, type ToolCall } from './tools.ts';
 
 export interface PlayerOptions {
   readonly script: Script;
   readonly agentId: string;
-  readonly mouth: Mouth;
-  readonly ear: Ear;
+  readonly mouth: ScriptedOutput;
+  readonly ear: ScriptedInput;
   readonly fire: FireHooks;
   readonly conversation: ConversationFile;
   /** Blocks in a row that are honoured; null for any number. */
@@ -20,13 +20,13 @@ export interface PlayerOptions {
 }
 
 /** What a step leaves behind: the turn goes on, it is over, or nobody has anything more to say. */
-type After = 'goes on' | 'turn over' | 'the end';
+type StepOutcome = 'goes on' | 'turn over' | 'the end';
 
 /**
  * Plays a script as Claude Code works: turn after turn, asking its hooks before it stops, and waiting for the next message when it
  * may. Resolves to the exit code.
  */
-export class Player {
+export class ScriptPlayer {
   readonly #options: PlayerOptions;
   #blocks = 0;
   #isHookActive = false;
@@ -46,7 +46,7 @@ export class Player {
   }
 
   /** From where the script stands until the agent may stop. Behind the last step there are only answers. */
-  async #playTurn(): Promise<After> {
+  async #playTurn(): Promise<StepOutcome> {
     const { script, conversation } = this.#options;
     const { steps, onMessage } = script;
     if (conversation.now.position >= steps.length && conversation.now.messages.at(-1)?.from === 'user') {
@@ -62,7 +62,7 @@ export class Player {
     return this.#stop(true);
   }
 
-  async #playAll(steps: readonly Step[]): Promise<After> {
+  async #playAll(steps: readonly ScriptStep[]): Promise<StepOutcome> {
     for (const step of steps) {
       const after = await this.#do(step);
       if (after !== 'goes on') return after;
@@ -70,10 +70,10 @@ export class Player {
     return 'goes on';
   }
 
-  async #do(step: Step): Promise<After> {
-    const tool = toolOf(step, this.#options.agentId);
+  async #do(step: ScriptStep): Promise<StepOutcome> {
+    const tool = findTool(step, this.#options.agentId);
     if (tool !== undefined) return this.#useTool(tool);
-    if (isOddity(step)) return doOddity(step);
+    if (isMisbehaviour(step)) return misbehave(step);
     switch (step.do) {
       case 'say':
         return this.#say(step.with);
@@ -93,7 +93,7 @@ export class Player {
     }
   }
 
-  #say(text: string): After {
+  #say(text: string): StepOutcome {
     const { mouth, conversation } = this.#options;
     this.#lastWords = text;
     mouth.say(text);
@@ -101,7 +101,7 @@ export class Player {
     return 'goes on';
   }
 
-  async #useTool({ name, input, run }: ToolCall): Promise<After> {
+  async #useTool({ name, input, run }: ToolCall): Promise<StepOutcome> {
     const { mouth, fire } = this.#options;
     const id = mouth.useTool(name, input);
     const before = await fire('PreToolUse', { tool_name: name, tool_input: input, tool_use_id: id });
@@ -118,7 +118,7 @@ export class Player {
   }
 
   /** Tries to end the turn. Blocked, it plays what the script has for that and tries again; without such, it goes on behind the stop. */
-  async #stop(isLast: boolean): Promise<After> {
+  async #stop(isLast: boolean): Promise<StepOutcome> {
     const { mouth, script } = this.#options;
     for (;;) {
       const asked = await this.#askToStop();
@@ -150,20 +150,20 @@ export class Player {
   }
 
   /** A model takes its time too, also to say nothing new. */
-  async #think(): Promise<After> {
+  async #think(): Promise<StepOutcome> {
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });
     return 'goes on';
   }
 
-  async #ask(prompt: string): Promise<After> {
+  async #ask(prompt: string): Promise<StepOutcome> {
     await this.#options.fire('Notification', { notification_type: 'permission_prompt', message: prompt });
     return (await this.#hear()) ? 'goes on' : 'the end';
   }
 
   /** An error of the API ends the turn without anybody being asked; the client tells its hooks, and waits. */
-  async #fail({ kind, message = kind, reset_at }: Extract<Step, { do: 'error' }>['with']): Promise<After> {
+  async #fail({ kind, message = kind, reset_at }: Extract<ScriptStep, { do: 'error' }>['with']): Promise<StepOutcome> {
     const { fire, mouth } = this.#options;
     await fire('StopFailure', { error: kind, error_details: message, ...(reset_at === undefined ? {} : { reset_at }) });
     mouth.endTurn(message, true);

@@ -18,7 +18,7 @@ export type HookAnswer =
   | { readonly kind: 'end' }
   | { readonly kind: 'nothing' };
 
-export async function runHook(hook: Hook, input: object): Promise<HookAnswer> {
+export async function runScriptedHook(hook: Hook, input: object): Promise<HookAnswer> {
   const body = JSON.stringify(input);
   const timeoutMs = (hook.timeout ?? 600) * 1000;
   return hook.type === 'http' ? askHttp(hook, body, timeoutMs) : runCommand(hook, body, timeoutMs);
@@ -55,7 +55,7 @@ async function askHttp(
       response.setEncoding('utf8');
       response.on('data', (piece: string) => (text += piece));
       response.once('end', () =>
-        resolve(response.statusCode === 200 || response.statusCode === 201 ? judge(text) : NOTHING),
+        resolve(response.statusCode === 200 || response.statusCode === 201 ? parseHookAnswer(text) : NOTHING),
       );
       response.once('error', fail);
     });
@@ -81,7 +81,7 @@ async function runCommand({ command = '' }: Hook, body: string, timeoutMs: numbe
     child.once('error', () => resolve(NOTHING));
     child.once('close', (code) => {
       clearTimeout(timer);
-      const answer = judge(out);
+      const answer = parseHookAnswer(out);
       resolve(answer.kind === 'nothing' && code === 2 ? { kind: 'block', reason: err.trim() } : answer);
     });
     child.stdin.end(body);
@@ -89,7 +89,7 @@ async function runCommand({ command = '' }: Hook, body: string, timeoutMs: numbe
 }
 
 /** Text before the JSON makes it none. */
-function judge(text: string): HookAnswer {
+function parseHookAnswer(text: string): HookAnswer {
   try {
     const {
       decision,

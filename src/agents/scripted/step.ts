@@ -80,10 +80,10 @@ export const STEPS = {
 } as const satisfies Readonly<Record<string, Shape>>;
 
 /** Steps that take nothing. */
-export const BARE = ['stop', 'wait', 'hang', 'crash'] as const;
+export const STEPS_WITHOUT_INPUT = ['stop', 'wait', 'hang', 'crash'] as const;
 
 /** The field that a text alone stands for. */
-export const SHORT: Readonly<Record<string, string>> = {
+export const SHORTHAND_FIELDS: Readonly<Record<string, string>> = {
   signal: 'kind',
   exit: 'phase',
   error: 'kind',
@@ -91,18 +91,18 @@ export const SHORT: Readonly<Record<string, string>> = {
   use: 'input',
 };
 
-type Bare = (typeof BARE)[number];
+type Bare = (typeof STEPS_WITHOUT_INPUT)[number];
 
-export type Step =
+export type ScriptStep =
   | {
       readonly [K in keyof typeof STEPS]: { readonly do: K; readonly with: ValueOf<(typeof STEPS)[K]> };
     }[keyof typeof STEPS]
   | { readonly [K in Bare]: { readonly do: K; readonly with?: undefined } }[Bare];
 
 export interface Script {
-  readonly steps: readonly Step[];
+  readonly steps: readonly ScriptStep[];
   /** Played whenever a stop is blocked, before the next try; left out: the script goes on behind the stop. */
-  readonly onBlock: readonly Step[] | undefined;
+  readonly onBlock: readonly ScriptStep[] | undefined;
   /** Played for each message that comes after the last step. */
-  readonly onMessage: readonly Step[];
+  readonly onMessage: readonly ScriptStep[];
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Step } from './step.ts';
+import type { ScriptStep } from './step.ts';
 
 /** A tool call: what the agent's tool is asked, and what happens. */
 export interface ToolCall {
@@ -11,7 +11,7 @@ export interface ToolCall {
 }
 
 /** The tool that a step uses; undefined where it uses none. */
-export function toolOf(step: Step, agentId: string): ToolCall | undefined {
+export function findTool(step: ScriptStep, agentId: string): ToolCall | undefined {
   switch (step.do) {
     case 'run':
       return bash(step.with);
@@ -22,17 +22,17 @@ export function toolOf(step: Step, agentId: string): ToolCall | undefined {
         run: async () => write(step.with),
       };
     case 'commit':
-      return bash(`git add --all && git ${AUTHOR} commit --quiet --message ${quote(step.with)}`);
+      return bash(`git add --all && git ${AUTHOR} commit --quiet --message ${singleQuote(step.with)}`);
     case 'signal':
-      return bash(`baton emit agent:signal --agent ${quote(agentId)} ${quote(JSON.stringify(step.with))}`);
+      return bash(`baton emit agent:signal --agent ${singleQuote(agentId)} ${singleQuote(JSON.stringify(step.with))}`);
     case 'exit':
-      return bash(`baton emit exit ${quote(JSON.stringify(exitSignal(step.with)))}`);
+      return bash(`baton emit exit ${singleQuote(JSON.stringify(exitSignal(step.with)))}`);
     case 'handoff':
-      return bash(`baton handoff send ${quote(step.with)}`);
+      return bash(`baton handoff send ${singleQuote(step.with)}`);
     case 'thought':
-      return bash(`baton thought record ${quote(step.with)}`);
+      return bash(`baton thought record ${singleQuote(step.with)}`);
     case 'result':
-      return bash(`baton result submit ${quote(step.with)}`);
+      return bash(`baton result submit ${singleQuote(step.with)}`);
     default:
       return undefined;
   }
@@ -44,7 +44,7 @@ function exitSignal({
   notes,
   pr_url,
   evidence,
-}: Extract<Step, { do: 'exit' }>['with']): object {
+}: Extract<ScriptStep, { do: 'exit' }>['with']): object {
   const signal = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed: phase, exit_reason: reason };
   return { ...signal, notes, pr_url, evidence_bundle_ref: evidence };
 }
@@ -83,6 +83,6 @@ function write({ path, text }: { readonly path: string; readonly text: string })
   }
 }
 
-export function quote(text: string): string {
+export function singleQuote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,38 +1,38 @@
 import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
 import type { Client } from '../../api/client.ts';
-import { lookingOn, withClient } from '../ask.ts';
-import { EXIT, type Command, type Io } from '../command.ts';
-import { COMMON, reportError } from '../operation-command.ts';
+import { createObserver, withClient } from '../ask.ts';
+import { EXIT, type CliCommand, type Io } from '../command.ts';
+import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { printable } from '../printable.ts';
-import { headOf } from '../run/follow-entries.ts';
+import { readHeadSeq } from '../run/follow-entries.ts';
 import { untilInterrupted } from '../run/interrupt.ts';
 import { fieldsIn } from '../run/read-fields.ts';
-import { agentView, shortId, type AgentView } from '../run/views.ts';
-import { outcomeCode } from '../run/wait.ts';
+import { parseAgent, shortId, type AgentView } from '../run/views.ts';
+import { exitCodeOfOutcome } from '../run/wait.ts';
 import { attachTerminal } from './attach-terminal.ts';
 import { followLog } from './follow-log.ts';
 import { agentArgument } from './read-agents.ts';
 
 const SHOWN_LINES = 20;
 
-export const agentAttach: Command = {
+export const agentAttachCommand: CliCommand = {
   name: 'agent attach',
   summary: 'Take the conversation of an agent into your terminal; Baton continues it when you leave',
   examples: ['baton agent attach 5d0e7b41', 'baton agent attach --lines 5d0e7b41'],
   args: [agentArgument],
   options: [
     { name: 'lines', about: 'Do not interrupt it: see what it prints, and send it what you type, line by line' },
-    ...COMMON.filter(({ name }) => name !== 'json'),
+    ...COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
   ],
   exitCodes: { 0: 'it is done, or you left', 1: 'it failed or was cancelled', 130: 'you left with Ctrl-C; it goes on' },
   async run(given, io) {
     const { answer, after } = await withClient(given, io, async (client) => {
-      const head = await headOf(client);
+      const head = await readHeadSeq(client);
       return { answer: await client.call('agent_show', { id: given.args[0] }), after: head };
     });
     if (!answer.ok) return reportError(answer.error, given, io);
-    const agent = agentView(fieldsIn(answer.result));
+    const agent = parseAgent(fieldsIn(answer.result));
     const isForTerminal = agent.interactive && agent.outcome === null && isatty(0) && isatty(1);
     if (isForTerminal && !given.options.has('lines')) return attachTerminal(agent, given, io);
     io.err(
@@ -40,16 +40,16 @@ export const agentAttach: Command = {
         'that you type is sent to it as a message. It does not see your terminal. Ctrl-D leaves, and it goes on.\n',
     );
     using interrupt = untilInterrupted();
-    const client = lookingOn(given, io);
+    const client = createObserver(given, io);
     try {
-      return await converse(agent, client, { after, signal: interrupt.signal }, io);
+      return await attachLines(agent, client, { after, signal: interrupt.signal }, io);
     } finally {
       client.close();
     }
   },
 };
 
-async function converse(
+async function attachLines(
   agent: AgentView,
   client: Client,
   { after, signal }: { readonly after: number; readonly signal: AbortSignal },
@@ -72,7 +72,7 @@ async function converse(
   await typed;
   if (end !== undefined) {
     io.err(`The agent has gone: ${printable(end.status)}.\n`);
-    return outcomeCode({ status: end.status, outcome: end.outcome });
+    return exitCodeOfOutcome({ status: end.status, outcome: end.outcome });
   }
   io.err(`Detached; it goes on. End it with: baton agent kill ${shortId(agent.id)}\n`);
   return signal.aborted ? EXIT.interrupted : EXIT.ok;

@@ -9,7 +9,7 @@ export interface FollowFileOptions {
   /** Only what is there now. */
   readonly once?: boolean;
   /** Whoever knows more than the file system may ring, too. */
-  readonly bell?: FileBell;
+  readonly bell?: FileChangeSignal;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface FollowFileOptions {
  * another file under the same name, is taken up behind what was read already.
  */
 export async function* followFile(path: string, options: FollowFileOptions): AsyncGenerator<Buffer, void> {
-  const { bell = new FileBell(path) } = options;
+  const { bell = new FileChangeSignal(path) } = options;
   const onAbort = (): void => bell.ring();
   options.signal.addEventListener('abort', onAbort, { once: true });
   let reader: Reader | undefined;
@@ -27,8 +27,8 @@ export async function* followFile(path: string, options: FollowFileOptions): Asy
       if (options.once !== true) bell.listen();
       reader ??= openReader(path, options.from ?? 0);
       if (reader !== undefined) {
-        yield* readOn(reader);
-        const next = successorOf(reader, path);
+        yield* readNewBytes(reader);
+        const next = reopenIfReplaced(reader, path);
         if (next !== undefined) {
           closeSync(reader.file);
           reader = next;
@@ -61,7 +61,7 @@ function openReader(path: string, from: number): Reader | undefined {
   }
 }
 
-function* readOn(reader: Reader): Generator<Buffer> {
+function* readNewBytes(reader: Reader): Generator<Buffer> {
   if (fstatSync(reader.file).size < reader.at) reader.at = 0;
   for (;;) {
     const buffer = Buffer.allocUnsafe(65_536);
@@ -73,7 +73,7 @@ function* readOn(reader: Reader): Generator<Buffer> {
 }
 
 /** The file that has taken the place of the one that is being read. */
-function successorOf(reader: Reader, path: string): Reader | undefined {
+function reopenIfReplaced(reader: Reader, path: string): Reader | undefined {
   if (statSync(path, { throwIfNoEntry: false })?.ino === reader.inode) return undefined;
   const next = openReader(path, 0);
   if (next !== undefined) next.at = resumeAfterCut(readFileSync(next.file));
@@ -90,7 +90,7 @@ export function resumeAfterCut(bytes: Buffer): number {
 }
 
 /** Rings when the file changes; remembers that it has rung. */
-export class FileBell {
+export class FileChangeSignal {
   readonly #path: string;
   #watcher: FSWatcher | undefined;
   #isRung = false;

@@ -3,8 +3,8 @@ import type { Client } from '../../api/client.ts';
 import { redactTokens } from '../../protocol/own-tokens.ts';
 import { followEntries } from '../run/follow-entries.ts';
 import { fieldsIn } from '../run/read-fields.ts';
-import { agentView, type AgentView } from '../run/views.ts';
-import { FileBell, followFile } from './follow-file.ts';
+import { parseAgent, type AgentView } from '../run/views.ts';
+import { FileChangeSignal, followFile } from './follow-file.ts';
 import { LogLines } from './log-lines.ts';
 
 export interface FollowLogOptions {
@@ -28,20 +28,20 @@ export async function followLog(
   const log = agent.log ?? '';
   const over = new AbortController();
   const leaving = AbortSignal.any([signal, over.signal]);
-  const bell = new FileBell(log);
+  const bell = new FileChangeSignal(log);
   const ending = waitForEnd(agent, client, { after, signal: leaving, onEntry: () => bell.ring() }).finally(() =>
     over.abort(),
   );
-  await showLog(log, { signal: leaving, bell, from: tailOffset(log, lines) }, onLine);
+  await printLog(log, { signal: leaving, bell, from: tailOffset(log, lines) }, onLine);
   return ending;
 }
 
 /** Everything that is in a log now. */
 export async function readLog(log: string, lines: number | undefined, onLine: (line: string) => void): Promise<void> {
-  await showLog(log, { signal: new AbortController().signal, once: true, from: tailOffset(log, lines) }, onLine);
+  await printLog(log, { signal: new AbortController().signal, once: true, from: tailOffset(log, lines) }, onLine);
 }
 
-async function showLog(
+async function printLog(
   log: string,
   options: Parameters<typeof followFile>[1],
   onLine: (line: string) => void,
@@ -49,7 +49,7 @@ async function showLog(
   const lines = new LogLines();
   // Logs of earlier versions may still hold tokens.
   const show = (line: string): void => onLine(redactTokens(line));
-  for await (const bytes of followFile(log, options)) for (const line of lines.take(bytes)) show(line);
+  for await (const bytes of followFile(log, options)) for (const line of lines.push(bytes)) show(line);
   for (const line of lines.end()) show(line);
 }
 
@@ -74,19 +74,19 @@ interface EndOptions {
 }
 
 async function waitForEnd(agent: AgentView, client: Client, options: EndOptions): Promise<AgentView | undefined> {
-  if (isOver(agent)) return agent;
+  if (isAgentOver(agent)) return agent;
   for await (const { type, data } of followEntries(client, options)) {
     if (data['agent_id'] !== agent.id) continue;
     options.onEntry();
     if (type !== 'AgentExited' && type !== 'AgentEnded') continue;
     const answer = await client.call('agent_show', { id: agent.id });
-    const now = answer.ok ? agentView(fieldsIn(answer.result)) : undefined;
-    if (now !== undefined && isOver(now)) return now;
+    const now = answer.ok ? parseAgent(fieldsIn(answer.result)) : undefined;
+    if (now !== undefined && isAgentOver(now)) return now;
   }
   return undefined;
 }
 
 /** Nobody waits for it any more, and its process has gone. One that waits for a person may go on. */
-export function isOver({ outcome, process }: AgentView): boolean {
+export function isAgentOver({ outcome, process }: AgentView): boolean {
   return outcome !== null && process !== 'running';
 }

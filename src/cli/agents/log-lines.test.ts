@@ -6,8 +6,8 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 it('gives whole lines, also where characters and lines are cut in two', () => {
   const lines = new LogLines();
   const whole = bytes('first\nsécond\nthird');
-  expect(lines.take(whole.subarray(0, 8))).toEqual(['first']);
-  expect(lines.take(whole.subarray(8))).toEqual(['sécond']);
+  expect(lines.push(whole.subarray(0, 8))).toEqual(['first']);
+  expect(lines.push(whole.subarray(8))).toEqual(['sécond']);
   expect(lines.end()).toEqual(['third']);
   expect(lines.end()).toEqual([]);
 });
@@ -19,11 +19,11 @@ it.each([
   ['bell\u0007 \u202E', 'bell\\u0007 \\u202e'],
   ['a\tb', 'a\tb'],
 ])('%j is shown as %j', (text, shown) => {
-  expect(new LogLines().take(bytes(`${text}\n`))).toEqual([shown]);
+  expect(new LogLines().push(bytes(`${text}\n`))).toEqual([shown]);
 });
 
 it('does not wait for the end of a line that has none', () => {
   const lines = new LogLines();
-  expect(lines.take(bytes('x'.repeat(70_000)))).toEqual(['x'.repeat(70_000)]);
+  expect(lines.push(bytes('x'.repeat(70_000)))).toEqual(['x'.repeat(70_000)]);
   expect(lines.end()).toEqual([]);
 });

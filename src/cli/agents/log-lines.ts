@@ -6,7 +6,7 @@ export class LogLines {
   readonly #decoder = new TextDecoder();
   #rest = '';
 
-  take(bytes: Uint8Array): string[] {
+  push(bytes: Uint8Array): string[] {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
     this.#rest = lines.pop() ?? '';
     // A line without an end is shown in parts: nobody knows whether it will ever have one.

@@ -1,14 +1,14 @@
-import { lookingOn, withClient } from '../ask.ts';
-import { EXIT, type Command } from '../command.ts';
-import { COMMON, numberOption, reportError } from '../operation-command.ts';
-import { headOf } from '../run/follow-entries.ts';
+import { createObserver, withClient } from '../ask.ts';
+import { EXIT, type CliCommand } from '../command.ts';
+import { COMMON_OPTIONS, numberOption, reportError } from '../operation-command.ts';
+import { readHeadSeq } from '../run/follow-entries.ts';
 import { untilInterrupted } from '../run/interrupt.ts';
 import { fieldsIn } from '../run/read-fields.ts';
-import { agentView } from '../run/views.ts';
+import { parseAgent } from '../run/views.ts';
 import { followLog, readLog } from './follow-log.ts';
 import { agentArgument } from './read-agents.ts';
 
-export const agentLogs: Command = {
+export const agentLogsCommand: CliCommand = {
   name: 'agent logs',
   summary: 'Show the output of an agent',
   examples: ['baton agent logs 5d0e7b41', 'baton agent logs 5d0e7b41 -f -n 20'],
@@ -16,7 +16,9 @@ export const agentLogs: Command = {
   options: [
     { name: 'follow', short: 'f', about: 'Go on with what it prints from now on, until it has gone' },
     { name: 'lines', short: 'n', value: 'N', about: 'Only the last N lines of what is there' },
-    ...COMMON.map((option) => (option.name === 'json' ? { ...option, about: 'Print each line as JSON' } : option)),
+    ...COMMON_OPTIONS.map((option) =>
+      option.name === 'json' ? { ...option, about: 'Print each line as JSON' } : option,
+    ),
   ],
   exitCodes: { 0: 'shown, to the end', 1: 'there is no such agent', 130: 'you left with Ctrl-C' },
   async run(given, io) {
@@ -26,11 +28,11 @@ export const agentLogs: Command = {
       return EXIT.usage;
     }
     const { answer, after } = await withClient(given, io, async (client) => {
-      const head = await headOf(client);
+      const head = await readHeadSeq(client);
       return { answer: await client.call('agent_show', { id: given.args[0] }), after: head };
     });
     if (!answer.ok) return reportError(answer.error, given, io);
-    const agent = agentView(fieldsIn(answer.result));
+    const agent = parseAgent(fieldsIn(answer.result));
     const asJson = given.options.has('json');
     const onLine = (line: string): void => io.out(asJson ? `${JSON.stringify({ line })}\n` : `${line}\n`);
     if (!given.options.has('follow')) {
@@ -38,7 +40,7 @@ export const agentLogs: Command = {
       return EXIT.ok;
     }
     using interrupt = untilInterrupted();
-    const client = lookingOn(given, io);
+    const client = createObserver(given, io);
     try {
       await followLog(agent, client, { after, signal: interrupt.signal, lines: lines.value, onLine });
       return interrupt.signal.aborted ? EXIT.interrupted : EXIT.ok;

@@ -1,13 +1,13 @@
 import { printable } from '../printable.ts';
 import { operationCommand } from '../operation-command.ts';
 import { fieldsIn, listIn, textIn, type Fields } from '../run/read-fields.ts';
-import { factSheet, table } from '../run/table.ts';
-import { agentView, shortId } from '../run/views.ts';
-import { ago } from '../status/ago.ts';
+import { renderFacts, renderTable } from '../run/table.ts';
+import { parseAgent, shortId } from '../run/views.ts';
+import { renderAge } from '../status/ago.ts';
 
 export const agentArgument = { name: 'ID', about: 'The agent, or the beginning of its id' } as const;
 
-export const agentList = operationCommand({
+export const agentListCommand = operationCommand({
   name: 'agent list',
   summary: 'List the running agents, oldest first',
   examples: ['baton agent list', 'baton agent list --all'],
@@ -15,35 +15,35 @@ export const agentList = operationCommand({
   operation: 'agent_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
   show: (result) => {
-    const agents = listIn(fieldsIn(result)['agents']).map(agentView);
+    const agents = listIn(fieldsIn(result)['agents']).map(parseAgent);
     if (agents.length === 0) return 'No agents.\n';
     const now = Date.now();
-    return table(
+    return renderTable(
       agents.map((agent) => [
         shortId(agent.id),
         agent.name,
         agent.status,
         agent.pipelineId === null ? '-' : `${shortId(agent.pipelineId)}:${agent.step ?? ''}`,
         agent.taskId ?? '-',
-        ago(agent.since, now),
+        renderAge(agent.since, now),
         agent.reason ?? '',
       ]),
     );
   },
 });
 
-export const agentShow = operationCommand({
+export const agentShowCommand = operationCommand({
   name: 'agent show',
   summary: 'Show one agent',
   examples: ['baton agent show 5d0e7b41'],
   args: [agentArgument],
   operation: 'agent_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result) => showAgent(fieldsIn(result)),
+  show: (result) => renderAgent(fieldsIn(result)),
 });
 
 /** Tokens, as the client counts them; null where it says nothing. */
-function usedOf(usage: Fields): string | null {
+function renderUsed(usage: Fields): string | null {
   const { input_tokens: input, output_tokens: output, cached_tokens: cached, model, conversation_id: id } = usage;
   if (typeof input !== 'number' || typeof output !== 'number') return null;
   const from = [model, id].filter((each) => typeof each === 'string').join(', ');
@@ -51,7 +51,7 @@ function usedOf(usage: Fields): string | null {
 }
 
 /** How its last process ended, where that was not well, and the last that it said. */
-function exitOf({ code, signal, output }: Fields): string | null {
+function renderExit({ code, signal, output }: Fields): string | null {
   const how =
     typeof signal === 'string' ? `signal ${signal}` : typeof code === 'number' && code !== 0 ? `code ${code}` : null;
   const words = textIn(output).trim().split('\n').at(-1) ?? '';
@@ -59,15 +59,15 @@ function exitOf({ code, signal, output }: Fields): string | null {
 }
 
 /** Names of the daemon's environment variables that it did not get. */
-function droppedOf(names: unknown): string | null {
+function renderDropped(names: unknown): string | null {
   const known = Array.isArray(names) ? names.filter((each) => typeof each === 'string') : [];
   return known.length === 0 ? null : printable(known.join(', '));
 }
 
-export function showAgent(result: Fields): string {
+export function renderAgent(result: Fields): string {
   const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log, attached } =
-    agentView(result);
-  return factSheet(`${name}  ${id}`, [
+    parseAgent(result);
+  return renderFacts(`${name}  ${id}`, [
     ['status', status],
     ['reason', reason],
     ['decide', decisionId === null ? null : `baton decision show ${shortId(decisionId)}`],
@@ -78,9 +78,9 @@ export function showAgent(result: Fields): string {
     ['task', taskId],
     ['worker', worker],
     ['since', since],
-    ['exit', exitOf(fieldsIn(result['exit']))],
-    ['used', usedOf(fieldsIn(result['usage']))],
+    ['exit', renderExit(fieldsIn(result['exit']))],
+    ['used', renderUsed(fieldsIn(result['usage']))],
     ['log', log],
-    ['not passed', droppedOf(result['env_dropped'])],
+    ['not passed', renderDropped(result['env_dropped'])],
   ]);
 }

@@ -17,7 +17,7 @@ export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: 
   const ignored = (['SIGINT', 'SIGQUIT'] as const).map((name) => [name, (): void => {}] as const);
   for (const [name, ignore] of ignored) process.on(name, ignore);
   const child = spawn(program, args, { cwd, env: { ...env }, stdio: 'inherit' });
-  const pausing = setInterval(() => pauseWith(child), PAUSE_LOOK_MS);
+  const pausing = setInterval(() => suspendWith(child), PAUSE_LOOK_MS);
   void broken.then(() => child.kill('SIGTERM'));
   const ended = await new Promise<RanInTerminal>((resolve) => {
     child.once('error', ({ message }) => resolve({ ok: false, reason: message }));
@@ -33,7 +33,7 @@ export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: 
 const PAUSE_LOOK_MS = 300;
 
 /** A client that was put to sleep (Ctrl-Z) leaves the terminal to the shell only when we sleep too. The shell wakes both. */
-function pauseWith({ pid }: ChildProcess): void {
+function suspendWith({ pid }: ChildProcess): void {
   if (pid !== undefined && readProcStat(pid)?.state === 'T') process.kill(process.pid, 'SIGSTOP');
 }
 

@@ -6,7 +6,7 @@ import type { TerminalLaunch } from '../../supervisor/terminal-line.ts';
 import { fieldsIn, numberIn, textIn, type Fields } from '../run/read-fields.ts';
 
 /** The line to the supervisor of a process that is to run in this terminal: it knows that we are here as long as it is open. */
-export interface TerminalLine {
+export interface TerminalConnection {
   readonly launch: TerminalLaunch;
   /** The other end is gone: nobody looks after the client any more. */
   readonly broken: Promise<void>;
@@ -14,15 +14,15 @@ export interface TerminalLine {
   leave(code: number | null): Promise<void>;
 }
 
-export type OpenedLine =
-  | { readonly ok: true; readonly line: TerminalLine }
+export type OpenedTerminal =
+  | { readonly ok: true; readonly line: TerminalConnection }
   | { readonly ok: false; readonly reason: string };
 
 /** Says who is here, and hears what to run. Where the supervisor is to be found lies in the agent's folder, which is ours alone. */
-export async function openTerminalLine(
+export async function openTerminalConnection(
   { folder, start }: { readonly folder: string; readonly start: number },
   who: { readonly by: string; readonly env: Readonly<Record<string, string>> },
-): Promise<OpenedLine> {
+): Promise<OpenedTerminal> {
   const files = filesIn(folder);
   const port = numberIn(readJson(files.running(start))['port']);
   const token = textIn(readJson(files.launch(start))['token']);
@@ -40,14 +40,14 @@ export async function openTerminalLine(
     sent.on('error', resolve);
   });
   if (response instanceof Error) return { ok: false, reason: response.message };
-  return hear(sent, response);
+  return waitForUpgrade(sent, response);
 }
 
-async function hear(sent: ClientRequest, response: IncomingMessage): Promise<OpenedLine> {
+async function waitForUpgrade(sent: ClientRequest, response: IncomingMessage): Promise<OpenedTerminal> {
   const broken = new Promise<void>((resolve) => response.once('close', resolve));
   const lines = createInterface({ input: response })[Symbol.asyncIterator]();
   const first = await lines.next().catch(() => undefined);
-  const said = fieldsIn(parse(first?.done === true ? '' : (first?.value ?? '')));
+  const said = fieldsIn(parseJson(first?.done === true ? '' : (first?.value ?? '')));
   if (response.statusCode !== 200)
     return { ok: false, reason: textIn(fieldsIn(said['error'])['message']) || 'the supervisor does not answer' };
   const argv = Array.isArray(said['argv']) ? said['argv'].map(String) : [];
@@ -72,13 +72,13 @@ function headers(token: string): Record<string, string> {
 
 function readJson(path: string): Fields {
   try {
-    return fieldsIn(parse(readFileSync(path, 'utf8')));
+    return fieldsIn(parseJson(readFileSync(path, 'utf8')));
   } catch {
     return {};
   }
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

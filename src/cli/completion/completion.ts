@@ -1,4 +1,4 @@
-import { EXIT, type Command, type ListedCommand } from '../command.ts';
+import { EXIT, type CliCommand, type ListedCommand } from '../command.ts';
 import { findNearest } from '../../protocol/suggest.ts';
 import { printable } from '../printable.ts';
 import { SCRIPTS } from './scripts.ts';
@@ -6,7 +6,7 @@ import { SCRIPTS } from './scripts.ts';
 const SHELLS = Object.keys(SCRIPTS);
 
 /** It is handed the commands that it completes, and is one of them. */
-export function completionOf(commands: readonly ListedCommand[]): Command {
+export function createCompletionCommand(commands: readonly ListedCommand[]): CliCommand {
   return {
     name: 'completion',
     summary: 'Print a shell completion script',

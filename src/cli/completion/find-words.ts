@@ -1,5 +1,5 @@
-import { lookingOn } from '../ask.ts';
-import type { Command, Io, ListedCommand } from '../command.ts';
+import { createObserver } from '../ask.ts';
+import type { CliCommand, Io, ListedCommand } from '../command.ts';
 import { fieldsIn, listIn, textIn } from '../run/read-fields.ts';
 import { shortId } from '../run/views.ts';
 
@@ -25,13 +25,13 @@ function nextWords(before: readonly string[], commands: readonly ListedCommand[]
     .flatMap((parts) => parts[before.length] ?? []);
 }
 
-interface Place {
+interface TypedWords {
   readonly before: readonly string[];
   readonly word: string;
   readonly io: Io;
 }
 
-async function wordsOf(command: Command, { before, word, io }: Place): Promise<string[]> {
+async function wordsOf(command: CliCommand, { before, word, io }: TypedWords): Promise<string[]> {
   const given = before.slice(command.name.split(' ').length);
   const valued = command.options.find(({ name, short, value }) => {
     const last = given.at(-1);
@@ -49,7 +49,7 @@ async function idsFor(command: string, io: Io): Promise<string[]> {
   const [group = ''] = command.split(' ');
   const field = LISTS[group];
   if (field === undefined) return [];
-  const client = lookingOn({ args: [], options: new Map() }, io);
+  const client = createObserver({ args: [], options: new Map() }, io);
   try {
     const answer = await client.call(`${group}_list`, {}, { timeoutMs: 1000 });
     const items = answer.ok ? listIn(fieldsIn(answer.result)[field]) : [];

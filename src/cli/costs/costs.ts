@@ -2,7 +2,7 @@ import { COST_KINDS } from '../../api/cost-operations.ts';
 import { operationCommand } from '../operation-command.ts';
 import { renderCosts } from './render-costs.ts';
 
-export const costs = operationCommand({
+export const costsCommand = operationCommand({
   name: 'costs',
   summary: 'Show the tokens, money and time used, and how much of each budget',
   examples: ['baton costs', 'baton costs --by day', 'baton costs --by task --json'],

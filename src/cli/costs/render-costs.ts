@@ -1,8 +1,8 @@
 import { renderDollars } from '../../protocol/price.ts';
-import { renderTime } from '../../protocol/render-time.ts';
+import { renderElapsedTime } from '../../protocol/render-time.ts';
 import { printable } from '../printable.ts';
 import { fieldsIn, listIn, textIn, type Fields } from '../run/read-fields.ts';
-import { table } from '../run/table.ts';
+import { renderTable } from '../run/table.ts';
 
 /** The table of costs for people. A cost with a + is more than that: nobody knows the price of some of the tokens. */
 export function renderCosts(result: unknown): string {
@@ -11,11 +11,11 @@ export function renderCosts(result: unknown): string {
   if (found.length === 0) return 'Nothing was used yet.\n';
   const lines = [
     [textIn(by), 'in', 'out', 'cached', 'cost', 'worked', 'waited', 'tokens waiting', 'budget'],
-    ...found.map((row) => lineOf(row['name'] === null ? NOBODY : textIn(row['name']), row)),
-    ...(found.length > 1 ? [lineOf('total', fieldsIn(total))] : []),
+    ...found.map((row) => renderRow(row['name'] === null ? NOBODY : textIn(row['name']), row)),
+    ...(found.length > 1 ? [renderRow('total', fieldsIn(total))] : []),
   ];
   const isShort = [...found, fieldsIn(total)].some((row) => numberIn(row, 'unpriced_tokens') > 0);
-  return `${table(lines)}${isShort ? UNPRICED : ''}${listed(fieldsIn(list_prices))}`;
+  return `${renderTable(lines)}${isShort ? UNPRICED : ''}${renderPriceNote(fieldsIn(list_prices))}`;
 }
 
 /** What was done in no pipeline, for no task, or by a client that names no model. */
@@ -24,31 +24,31 @@ const NOBODY = '-';
 const UNPRICED = '\n+ More than that: no price is known for some of the tokens. Add one to [prices] of the runbook.\n';
 
 /** Which models are priced by Baton's own list, and how old it is. */
-function listed({ as_of, models }: Fields): string {
+function renderPriceNote({ as_of, models }: Fields): string {
   const names = Array.isArray(models) ? models.filter((model) => typeof model === 'string') : [];
   if (names.length === 0) return '';
   return `\nPriced by Baton's list of ${textIn(as_of)} if the client names no price: ${names.map(printable).join(', ')}. [prices] overrides it.\n`;
 }
 
-function lineOf(name: string, row: Fields): string[] {
+function renderRow(name: string, row: Fields): string[] {
   return [
     name,
-    count(numberIn(row, 'input_tokens')),
-    count(numberIn(row, 'output_tokens')),
-    count(numberIn(row, 'cached_tokens')),
+    renderCount(numberIn(row, 'input_tokens')),
+    renderCount(numberIn(row, 'output_tokens')),
+    renderCount(numberIn(row, 'cached_tokens')),
     `${renderDollars(numberIn(row, 'cost_millicents'))}${numberIn(row, 'unpriced_tokens') > 0 ? '+' : ''}`,
-    time(numberIn(row, 'work_ms')),
-    time(numberIn(row, 'wait_ms')),
-    count(numberIn(row, 'waiting_tokens')),
-    budget(fieldsIn(row['budget'])),
+    renderDuration(numberIn(row, 'work_ms')),
+    renderDuration(numberIn(row, 'wait_ms')),
+    renderCount(numberIn(row, 'waiting_tokens')),
+    renderBudget(fieldsIn(row['budget'])),
   ];
 }
 
-function budget(row: Fields): string {
+function renderBudget(row: Fields): string {
   if (typeof row['percent'] !== 'number') return '';
   const [used, limit] = [numberIn(row, 'used'), numberIn(row, 'limit')];
   const measure = textIn(row['measure']);
-  const show = measure === 'cost' ? renderDollars : measure === 'time' ? time : count;
+  const show = measure === 'cost' ? renderDollars : measure === 'time' ? renderDuration : renderCount;
   const unit = measure === 'tokens' ? ' tokens' : '';
   return `${row['percent']} % (${show(used)} of ${show(limit)}${unit})`;
 }
@@ -58,10 +58,10 @@ function numberIn(row: Fields, name: string): number {
   return typeof value === 'number' ? value : 0;
 }
 
-function count(value: number): string {
+function renderCount(value: number): string {
   return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
-function time(ms: number): string {
-  return renderTime(Math.round(ms / 1000) * 1000);
+function renderDuration(ms: number): string {
+  return renderElapsedTime(Math.round(ms / 1000) * 1000);
 }

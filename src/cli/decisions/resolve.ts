@@ -1,10 +1,10 @@
-import { operationCommand, pick } from '../operation-command.ts';
+import { operationCommand, pickOptions } from '../operation-command.ts';
 import { printable } from '../printable.ts';
 import { fieldsIn, textIn } from '../run/read-fields.ts';
 import { shortId } from '../run/views.ts';
 import { decisionArgument } from './read-decisions.ts';
 
-export const decisionResolve = operationCommand({
+export const decisionResolveCommand = operationCommand({
   name: 'decision resolve',
   summary: 'Answer a decision',
   examples: ['baton decision resolve 9b2d4c10 1', 'baton decision resolve 9b2d4c10 1 -m "Use the staging database"'],
@@ -16,7 +16,7 @@ export const decisionResolve = operationCommand({
   input: (given) => {
     const [id, n = ''] = given.args;
     if (!/^[1-9]\d{0,3}$/.test(n)) return { usage: `N must be the number of an option, not ${n}` };
-    return { value: { id, option: Number(n), ...pick(given, { message: 'message' }) } };
+    return { value: { id, option: Number(n), ...pickOptions(given, { message: 'message' }) } };
   },
   show: describeResolved,
 });

@@ -2,30 +2,30 @@ import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
 import type { Client } from '../../api/client.ts';
 import { withClient } from '../ask.ts';
-import { EXIT, type Command, type Io } from '../command.ts';
-import { COMMON, reportError } from '../operation-command.ts';
+import { EXIT, type CliCommand, type Io } from '../command.ts';
+import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { printable } from '../printable.ts';
 import { fieldsIn, listIn } from '../run/read-fields.ts';
-import { decisionView, type DecisionView } from '../run/views.ts';
+import { parseDecision, type DecisionView } from '../run/views.ts';
 import { describeResolved } from './resolve.ts';
-import { showDecision } from './show-decision.ts';
+import { renderDecision } from './show-decision.ts';
 
-export const decisionReview: Command = {
+export const decisionReviewCommand: CliCommand = {
   name: 'decision review',
   summary: 'Answer the open decisions one by one',
   examples: ['baton decision review'],
   args: [],
-  options: COMMON.filter(({ name }) => name !== 'json'),
+  options: COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
   exitCodes: { 0: 'no decision is open', 3: 'a decision is still open' },
   run: async (given, io) =>
     withClient(given, io, async (client) => {
       const answer = await client.call('decision_list', {});
       if (!answer.ok) return reportError(answer.error, given, io);
-      const decisions = listIn(fieldsIn(answer.result)['decisions']).map(decisionView);
+      const decisions = listIn(fieldsIn(answer.result)['decisions']).map(parseDecision);
       if (decisions.length === 0) io.out('Nothing waits for you.\n');
       // Nobody is there to ask: what there is to decide is shown, and the exit code says so.
       if (!io.isTerminal || !isatty(0)) {
-        io.out(decisions.map((decision) => showDecision(decision, new Date())).join('\n'));
+        io.out(decisions.map((decision) => renderDecision(decision, new Date())).join('\n'));
         return decisions.length === 0 ? EXIT.ok : EXIT.waiting;
       }
       const left = await askEach(decisions, client, io);
@@ -48,7 +48,7 @@ async function askEach(decisions: readonly DecisionView[], client: Client, io: I
   let left = decisions.length;
   try {
     for (const [i, decision] of decisions.entries()) {
-      io.out(`\n${i + 1} of ${decisions.length}\n${showDecision(decision, new Date(), { isAsked: true })}`);
+      io.out(`\n${i + 1} of ${decisions.length}\n${renderDecision(decision, new Date(), { isAsked: true })}`);
       const chosen = await choose(decision, ask);
       if (chosen === 'quit') break;
       if (chosen === 'skip') continue;

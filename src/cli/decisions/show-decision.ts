@@ -2,13 +2,13 @@ import { printable } from '../printable.ts';
 import { textIn } from '../run/read-fields.ts';
 import type { DecisionView } from '../run/views.ts';
 import { shortId } from '../run/views.ts';
-import { ago } from '../status/ago.ts';
+import { renderAge } from '../status/ago.ts';
 
 /** A decision with everything that is needed to take it; whoever is asked at once need not be told how. */
-export function showDecision(decision: DecisionView, now: Date, { isAsked = false } = {}): string {
+export function renderDecision(decision: DecisionView, now: Date, { isAsked = false } = {}): string {
   const { id, title, context, options, openedAt } = decision;
   const lines = [
-    `${shortId(id)}  ${printable(title)}  (${[decision.source, ago(openedAt, now.getTime())].filter(Boolean).join(', ')})`,
+    `${shortId(id)}  ${printable(title)}  (${[decision.source, renderAge(openedAt, now.getTime())].filter(Boolean).join(', ')})`,
     ...context.split('\n').map((line) => `  ${printable(line)}`.trimEnd()),
     ...aboutOf(decision),
     ...options.map(
@@ -37,12 +37,12 @@ function resultOf({ id, result }: DecisionView): string {
 }
 
 /** Open decisions, one line each. */
-export function showDecisions(decisions: readonly DecisionView[], now: Date): string {
+export function renderDecisions(decisions: readonly DecisionView[], now: Date): string {
   if (decisions.length === 0) return 'Nothing waits for you.\n';
   return decisions
     .map(({ id, title, context, openedAt, result }) => {
       const [first = ''] = context.split('\n');
-      const settled = result === null ? ago(openedAt, now.getTime()) : textIn(result['kind']);
+      const settled = result === null ? renderAge(openedAt, now.getTime()) : textIn(result['kind']);
       return `${shortId(id)}  ${settled.padEnd(3)}  ${printable(title)}${first === '' ? '' : `: ${printable(first)}`}\n`;
     })
     .join('');

@@ -5,36 +5,36 @@ export const LEDGER_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'ledger log',
     summary: 'Show the ledger',
-    load: async () => (await import('./log.ts')).log,
+    load: async () => (await import('./log.ts')).ledgerLogCommand,
   },
   {
     name: 'ledger show',
     summary: 'Show one entry in full',
-    load: async () => (await import('./show.ts')).show,
+    load: async () => (await import('./show.ts')).ledgerShowCommand,
   },
   {
     name: 'ledger verify',
     summary: 'Check the ledger: chain, hashes, signatures, tree, outside checkpoint, snapshot',
-    load: async () => (await import('./verify.ts')).verify,
+    load: async () => (await import('./verify.ts')).ledgerVerifyCommand,
   },
   {
     name: 'ledger seal',
     summary: 'Seal the ledger: record a signed root over all entries',
-    load: async () => (await import('./seal.ts')).seal,
+    load: async () => (await import('./seal.ts')).ledgerSealCommand,
   },
   {
     name: 'ledger root',
     summary: 'Show the last seal: its root, and how many entries it covers',
-    load: async () => (await import('./root.ts')).root,
+    load: async () => (await import('./root.ts')).ledgerRootCommand,
   },
   {
     name: 'ledger prove',
     summary: 'Write a proof of one task that anybody can check',
-    load: async () => (await import('./prove.ts')).prove,
+    load: async () => (await import('./prove.ts')).ledgerProveCommand,
   },
   {
     name: 'ledger export',
     summary: 'Print the ledger as NDJSON that others can check',
-    load: async () => (await import('./export.ts')).exportCommand,
+    load: async () => (await import('./export.ts')).ledgerExportCommand,
   },
 ];

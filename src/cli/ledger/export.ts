@@ -2,12 +2,12 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { exportLedger } from '../../ledger/export.ts';
 import { nodeVerifier } from '../../ledger/node-crypto.ts';
-import type { Finding } from '../../ledger/walk.ts';
-import { EXIT, type Command, type Io } from '../command.ts';
+import type { LedgerFault } from '../../ledger/walk.ts';
+import { EXIT, type CliCommand, type Io } from '../command.ts';
 import { PROJECT_OPTION } from './project-place.ts';
-import { fail, withStore } from './with-store.ts';
+import { reportProblem, withStore } from './with-store.ts';
 
-export const exportCommand: Command = {
+export const ledgerExportCommand: CliCommand = {
   name: 'ledger export',
   summary: 'Print the ledger as NDJSON that others can check',
   examples: ['baton ledger export -o ledger.ndjson', 'baton ledger export | gzip > ledger.ndjson.gz'],
@@ -21,17 +21,17 @@ export const exportCommand: Command = {
     return withStore(given, io, async (store, { project }) => {
       const file = given.options.get('output');
       const lines = exportLedger(store, nodeVerifier, project);
-      const fault = file === undefined ? await print(lines, io) : await writeWhole(lines, resolve(io.cwd, file));
+      const fault = file === undefined ? await printExport(lines, io) : await writeExport(lines, resolve(io.cwd, file));
       if (!fault) return EXIT.ok;
       const { message, hint } = fault.problem;
-      return fail({ message: `entry ${fault.seq}: ${message}`, hint }, io, EXIT.notVerified);
+      return reportProblem({ message: `entry ${fault.seq}: ${message}`, hint }, io, EXIT.notVerified);
     });
   },
 };
 
-type Lines = AsyncGenerator<string, Finding | undefined>;
+type Lines = AsyncGenerator<string, LedgerFault | undefined>;
 
-async function print(lines: Lines, io: Io): Promise<Finding | undefined> {
+async function printExport(lines: Lines, io: Io): Promise<LedgerFault | undefined> {
   for (;;) {
     const { done, value } = await lines.next();
     if (done) return value;
@@ -40,7 +40,7 @@ async function print(lines: Lines, io: Io): Promise<Finding | undefined> {
 }
 
 /** Under another name until it is whole and known to hold: a file of that name is a good one, then as before. */
-async function writeWhole(lines: Lines, path: string): Promise<Finding | undefined> {
+async function writeExport(lines: Lines, path: string): Promise<LedgerFault | undefined> {
   const draft = `${path}.partial`;
   const fd = openSync(draft, 'w');
   try {

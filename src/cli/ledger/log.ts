@@ -2,47 +2,52 @@ import { parseEntry, type Entry } from '../../ledger/entry.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
 import { taskIdOf } from '../../ledger/task-proof.ts';
 import { problem } from '../../protocol/problem.ts';
-import { EXIT, type Command, type Io } from '../command.ts';
+import { EXIT, type CliCommand, type Io } from '../command.ts';
 import { printable } from '../printable.ts';
 import { PROJECT_OPTION } from './project-place.ts';
-import { fail, withStore } from './with-store.ts';
+import { reportProblem, withStore } from './with-store.ts';
 
-const NEWEST = 50;
-const SHOWN = 120;
+const DEFAULT_COUNT = 50;
+const MAX_SUMMARY_CHARACTERS = 120;
 
-export const log: Command = {
+export const ledgerLogCommand: CliCommand = {
   name: 'ledger log',
   summary: 'Show the ledger',
   examples: ['baton ledger log', 'baton ledger log -f', 'baton ledger log --limit 0 --json'],
   args: [],
   options: [
     { name: 'follow', short: 'f', about: 'Go on with what is recorded from now on' },
-    { name: 'limit', short: 'n', value: 'N', about: `How many of the newest entries; 0 is all (default ${NEWEST})` },
+    {
+      name: 'limit',
+      short: 'n',
+      value: 'N',
+      about: `How many of the newest entries; 0 is all (default ${DEFAULT_COUNT})`,
+    },
     { name: 'json', about: 'Print one entry a line, as JSON' },
     PROJECT_OPTION,
   ],
   run(given, io) {
-    const limit = Number(given.options.get('limit') ?? NEWEST);
+    const limit = Number(given.options.get('limit') ?? DEFAULT_COUNT);
     if (!Number.isSafeInteger(limit) || limit < 0) {
       const hint = 'For example: baton ledger log --limit 10';
-      return fail(problem('ledger/bad-number', '--limit is not a number from 0', hint), io, EXIT.usage);
+      return reportProblem(problem('ledger/bad-number', '--limit is not a number from 0', hint), io, EXIT.usage);
     }
     return withStore(given, io, async (store) => {
       const { size } = await store.head();
       const from = limit === 0 ? 1 : Math.max(1, size - limit + 1);
-      const show = given.options.has('json') ? showJson : showLine;
-      let next = await showFrom(store, from, io, show);
+      const show = given.options.has('json') ? renderJson : renderLine;
+      let next = await printFrom(store, from, io, show);
       if (!given.options.has('follow')) return EXIT.ok;
       for (;;) {
-        await nextCommit(store, next - 1);
-        next = await showFrom(store, next, io, show);
+        await waitForCommit(store, next - 1);
+        next = await printFrom(store, next, io, show);
       }
     });
   },
 };
 
 /** Prints what there is, and returns the number of the entry that is still to come. */
-async function showFrom(store: Store, from: number, io: Io, show: (stored: StoredEntry) => string): Promise<number> {
+async function printFrom(store: Store, from: number, io: Io, show: (stored: StoredEntry) => string): Promise<number> {
   let next = from;
   for await (const batch of store.entries({ from })) {
     io.out(batch.map(show).join(''));
@@ -52,7 +57,7 @@ async function showFrom(store: Store, from: number, io: Io, show: (stored: Store
 }
 
 /** Waits until the ledger is longer than this. The watch starts before the look, so that nothing falls between them. */
-async function nextCommit(store: Store, size: number): Promise<void> {
+async function waitForCommit(store: Store, size: number): Promise<void> {
   // Watching alone does not keep a process alive.
   const alive = setInterval(() => {}, 60_000);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -65,11 +70,11 @@ async function nextCommit(store: Store, size: number): Promise<void> {
   clearInterval(alive);
 }
 
-function showJson({ bytes }: StoredEntry): string {
+function renderJson({ bytes }: StoredEntry): string {
   return `${new TextDecoder().decode(bytes)}\n`;
 }
 
-function showLine({ seq, bytes }: StoredEntry): string {
+function renderLine({ seq, bytes }: StoredEntry): string {
   const entry = parseEntry(bytes);
   if (!entry.ok) return `${String(seq).padStart(6)}  (${entry.problems[0].message})\n`;
   const { at, actor, type, data } = entry.value;
@@ -79,5 +84,5 @@ function showLine({ seq, bytes }: StoredEntry): string {
 
 function summaryOf(data: Entry['data']): string {
   const text = JSON.stringify(data);
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN - 1)}…`;
+  return text.length <= MAX_SUMMARY_CHARACTERS ? text : `${text.slice(0, MAX_SUMMARY_CHARACTERS - 1)}…`;
 }

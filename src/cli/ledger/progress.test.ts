@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { progressOn } from './progress.ts';
+import { createProgress } from './progress.ts';
 
 describe('progress', () => {
   it('is shown to people on long ledgers, once a percent, and goes away', () => {
     const { shown, io } = terminal(true);
-    const progress = progressOn(io, 200_000);
+    const progress = createProgress(io, 200_000);
     for (let done = 0; done <= 200_000; done += 500) progress.show(done);
     progress.clear();
     expect(shown).toHaveLength(102);
@@ -14,7 +14,7 @@ describe('progress', () => {
 
   it('is not shown to programs, and not where it is over in a moment', () => {
     const [program, short] = [terminal(false), terminal(true)];
-    const both = [progressOn(program.io, 200_000), progressOn(short.io, 100)];
+    const both = [createProgress(program.io, 200_000), createProgress(short.io, 100)];
     for (const progress of both) {
       progress.show(50);
       progress.clear();
@@ -23,7 +23,7 @@ describe('progress', () => {
   });
 });
 
-function terminal(isTerminal: boolean): { shown: string[]; io: Parameters<typeof progressOn>[0] } {
+function terminal(isTerminal: boolean): { shown: string[]; io: Parameters<typeof createProgress>[0] } {
   const shown: string[] = [];
   const io = {
     env: {},

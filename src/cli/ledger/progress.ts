@@ -4,7 +4,7 @@ import type { Io } from '../command.ts';
 const WORTH_SHOWING = 50_000;
 
 /** A line on standard error that says how far a long check has come; only for people, and gone when it ends. */
-export function progressOn(io: Io, total: number): { show: (done: number) => void; clear: () => void } {
+export function createProgress(io: Io, total: number): { show: (done: number) => void; clear: () => void } {
   if (!io.isTerminal || total < WORTH_SHOWING) return { show: () => {}, clear: () => {} };
   let shown = -1;
   return {

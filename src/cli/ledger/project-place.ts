@@ -4,7 +4,7 @@ import { projectId } from '../../git/project-id.ts';
 import { findRepository } from '../../git/repository.ts';
 import { ledgerPlace, type LedgerPlace } from '../../ledger/ledger-place.ts';
 import { problem, type Problem } from '../../protocol/problem.ts';
-import type { Given, Io, Option } from '../command.ts';
+import type { ParsedArguments, Io, Option } from '../command.ts';
 
 /** The options that every command of the ledger takes. */
 export const PROJECT_OPTION: Option = {
@@ -14,12 +14,12 @@ export const PROJECT_OPTION: Option = {
 };
 export const JSON_OPTION: Option = { name: 'json', about: 'Print JSON' };
 
-export type FoundPlace =
+export type FoundLedger =
   | { readonly ok: true; readonly place: LedgerPlace }
   | { readonly ok: false; readonly problem: Problem };
 
 /** The ledger of the repository that the command is about: `--project`, else the one around the current folder. */
-export async function findPlace({ options }: Given, io: Io): Promise<FoundPlace> {
+export async function findLedger({ options }: ParsedArguments, io: Io): Promise<FoundLedger> {
   const folder = resolve(io.cwd, options.get('project') ?? '.');
   const repository = await findRepository(folder);
   if (!repository.ok) {

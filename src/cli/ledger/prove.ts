@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { nodeVerifier } from '../../ledger/node-crypto.ts';
 import { makeTaskProof } from '../../ledger/task-proof.ts';
 import { verifyTaskProof } from '../../ledger/verify-task-proof.ts';
-import { EXIT, type Command } from '../command.ts';
+import { EXIT, type CliCommand } from '../command.ts';
 import { printable } from '../printable.ts';
 import { PROJECT_OPTION } from './project-place.ts';
-import { fail, withStore } from './with-store.ts';
+import { reportProblem, withStore } from './with-store.ts';
 
-export const prove: Command = {
+export const ledgerProveCommand: CliCommand = {
   name: 'ledger prove',
   summary: 'Write a proof of one task that anybody can check',
   examples: ['baton ledger prove T001 -o T001.proof.json', 'baton verify T001.proof.json'],
@@ -21,10 +21,10 @@ export const prove: Command = {
     return withStore(given, io, async (store, { project }) => {
       const [task = ''] = given.args;
       const proof = await makeTaskProof(store, nodeVerifier, project, task);
-      if (!proof.ok) return fail(proof.problems[0], io);
+      if (!proof.ok) return reportProblem(proof.problems[0], io);
       // Nobody should carry away a proof that does not hold.
       const holds = await verifyTaskProof(nodeVerifier, proof.value);
-      if (!holds.ok) return fail(holds.problems[0], io, EXIT.notVerified);
+      if (!holds.ok) return reportProblem(holds.problems[0], io, EXIT.notVerified);
       const text = `${JSON.stringify(proof.value, null, 2)}\n`;
       const file = given.options.get('output');
       if (file === undefined) {

@@ -1,10 +1,10 @@
 import { findLastSeal } from '../../ledger/seal.ts';
 import { problem } from '../../protocol/problem.ts';
-import { EXIT, type Command } from '../command.ts';
+import { EXIT, type CliCommand } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
-import { fail, withStore } from './with-store.ts';
+import { reportProblem, withStore } from './with-store.ts';
 
-export const root: Command = {
+export const ledgerRootCommand: CliCommand = {
   name: 'ledger root',
   summary: 'Show the last seal: its root, and how many entries it covers',
   examples: ['baton ledger root', 'baton ledger root --json'],
@@ -13,7 +13,8 @@ export const root: Command = {
   run(given, io) {
     return withStore(given, io, async (store) => {
       const last = await findLastSeal(store, (await store.head()).size);
-      if (!last) return fail(problem('ledger/no-seal', 'the ledger was never sealed', 'Run: baton ledger seal'), io);
+      if (!last)
+        return reportProblem(problem('ledger/no-seal', 'the ledger was never sealed', 'Run: baton ledger seal'), io);
       io.out(
         given.options.has('json')
           ? `${JSON.stringify(last)}\n`

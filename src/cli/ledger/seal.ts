@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
-import { belowSession } from '../../api/below-session.ts';
+import { belowSessionError } from '../../api/below-session.ts';
 import { findSessionAbove } from '../../api/find-session-above.ts';
 import { findStateDir } from '../../api/state-folder.ts';
 import { openLedgerAt, openStoreAt } from '../../ledger/open-place.ts';
 import { sealLedger } from '../../ledger/seal.ts';
-import { EXIT, type Command, type Given, type Io } from '../command.ts';
-import { fieldsOf } from '../fields.ts';
-import { findPlace, JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
-import { exitCodeOf, fail } from './with-store.ts';
+import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
+import { printableFields } from '../fields.ts';
+import { findLedger, JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
+import { exitCodeOf, reportProblem } from './with-store.ts';
 
-export const seal: Command = {
+export const ledgerSealCommand: CliCommand = {
   name: 'ledger seal',
   summary: 'Seal the ledger: record a signed root over all entries',
   examples: ['baton ledger seal', 'baton ledger seal --json'],
@@ -17,35 +17,35 @@ export const seal: Command = {
   options: [JSON_OPTION, PROJECT_OPTION],
   exitCodes: { 0: 'sealed', 1: 'there is nothing to seal', 4: 'what is stored is not what was recorded' },
   async run(given, io) {
-    const found = await findPlace(given, io);
-    if (!found.ok) return fail(found.problem, io);
+    const found = await findLedger(given, io);
+    if (!found.ok) return reportProblem(found.problem, io);
     // Without a daemon this command signs with the machine's key itself.
     const above = findSessionAbove(findStateDir(io.env), io.env);
-    if (above !== undefined) return fail(belowSession(above), io);
+    if (above !== undefined) return reportProblem(belowSessionError(above), io);
     // A ledger begins with something that happened, not with a seal.
     if (!existsSync(found.place.ledger)) {
       const missing = await openStoreAt(found.place);
-      if (!missing.ok) return fail(missing.problem, io, exitCodeOf(missing.problem));
+      if (!missing.ok) return reportProblem(missing.problem, io, exitCodeOf(missing.problem));
     }
     const opened = await openLedgerAt(found.place, { clock: () => new Date() });
     if (!opened.ok && opened.problem.code === 'ledger/taken') return sealThroughDaemon(given, io);
-    if (!opened.ok) return fail(opened.problem, io, exitCodeOf(opened.problem));
+    if (!opened.ok) return reportProblem(opened.problem, io, exitCodeOf(opened.problem));
     const sealed = await sealLedger(opened.ledger, `operator:${operatorName(io)}`);
     await opened.ledger.close();
-    if (!sealed.ok) return fail(sealed.problem, io, exitCodeOf(sealed.problem));
-    return report({ ...sealed.seal, is_new: sealed.isNew }, given, io);
+    if (!sealed.ok) return reportProblem(sealed.problem, io, exitCodeOf(sealed.problem));
+    return reportSeal({ ...sealed.seal, is_new: sealed.isNew }, given, io);
   },
 };
 
 /** The daemon is the one writer while it runs: it seals, then. */
-async function sealThroughDaemon(given: Given, io: Io): Promise<number> {
-  const { ask } = await import('../ask.ts');
+async function sealThroughDaemon(given: ParsedArguments, io: Io): Promise<number> {
+  const { callOperation: ask } = await import('../ask.ts');
   const answer = await ask('merkle_finalize', {}, given, io);
-  return answer.ok ? report(answer.result, given, io) : fail(answer.error, io, exitCodeOf(answer.error));
+  return answer.ok ? reportSeal(answer.result, given, io) : reportProblem(answer.error, io, exitCodeOf(answer.error));
 }
 
-function report(seal: unknown, given: Given, io: Io): number {
-  const { is_new, size, seq, root } = fieldsOf(seal);
+function reportSeal(seal: unknown, given: ParsedArguments, io: Io): number {
+  const { is_new, size, seq, root } = printableFields(seal);
   if (given.options.has('json')) io.out(`${JSON.stringify(seal)}\n`);
   else io.out(`${is_new === 'true' ? 'sealed' : 'already sealed'}: ${size} entries, by entry ${seq}\nroot: ${root}\n`);
   return EXIT.ok;

@@ -1,14 +1,14 @@
 import { parseEntry } from '../../ledger/entry.ts';
 import { sameBytes, toHex } from '../../ledger/hex.ts';
 import { leafHash } from '../../ledger/merkle.ts';
-import { sha256 } from '../../ledger/node-crypto.ts';
+import { nodeSha256 } from '../../ledger/node-crypto.ts';
 import { problem } from '../../protocol/problem.ts';
-import { EXIT, type Command } from '../command.ts';
+import { EXIT, type CliCommand } from '../command.ts';
 import { printable } from '../printable.ts';
 import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
-import { fail, withStore } from './with-store.ts';
+import { reportProblem, withStore } from './with-store.ts';
 
-export const show: Command = {
+export const ledgerShowCommand: CliCommand = {
   name: 'ledger show',
   summary: 'Show one entry in full',
   examples: ['baton ledger show 42', 'baton ledger show 42 --json'],
@@ -20,16 +20,20 @@ export const show: Command = {
     const seq = Number(text);
     if (!/^[1-9][0-9]{0,15}$/.test(text)) {
       const hint = 'Numbers start at 1; `baton ledger log` shows them.';
-      return fail(problem('ledger/bad-number', `'${text}' is not the number of an entry`, hint), io, EXIT.usage);
+      return reportProblem(
+        problem('ledger/bad-number', `'${text}' is not the number of an entry`, hint),
+        io,
+        EXIT.usage,
+      );
     }
     return withStore(given, io, async (store) => {
       for await (const [stored] of store.entries({ from: seq, to: seq })) {
         if (!stored) continue;
         const entry = parseEntry(stored.bytes);
-        if (!entry.ok || !sameBytes(leafHash(sha256, stored.bytes), stored.hash)) {
+        if (!entry.ok || !sameBytes(leafHash(nodeSha256, stored.bytes), stored.hash)) {
           const hint = 'Run: baton ledger verify';
           const message = `entry ${seq} is not what was recorded`;
-          return fail(problem('ledger/wrong-hash', message, hint), io, EXIT.notVerified);
+          return reportProblem(problem('ledger/wrong-hash', message, hint), io, EXIT.notVerified);
         }
         const shown = { entry: entry.value, hash: toHex(stored.hash) };
         const pretty = JSON.stringify(shown, null, 2).split('\n').map(printable).join('\n');
@@ -38,7 +42,7 @@ export const show: Command = {
       }
       const { size } = await store.head();
       const hint = `The newest one is ${size}.`;
-      return fail(problem('ledger/no-entry', `there is no entry ${seq}`, hint), io);
+      return reportProblem(problem('ledger/no-entry', `there is no entry ${seq}`, hint), io);
     });
   },
 };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { STATE_FOLD } from '../../daemon/state-fold.ts';
-import { foldAgain } from '../../ledger/fold-again.ts';
+import { refoldSnapshot } from '../../ledger/fold-again.ts';
 import { toHex } from '../../ledger/hex.ts';
 import type { LedgerPlace } from '../../ledger/ledger-place.ts';
 import { nodeVerifier } from '../../ledger/node-crypto.ts';
@@ -9,13 +9,13 @@ import { findKnownKey } from '../../ledger/open-place.ts';
 import type { Store } from '../../ledger/store.ts';
 import { verifyLedger, type NotVerified, type Verified } from '../../ledger/verify.ts';
 import { DO_NOT_WRITE } from '../../ledger/ledger-problem.ts';
-import { EXIT, type Command, type Given, type Io } from '../command.ts';
+import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
 import { printable } from '../printable.ts';
 import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
-import { progressOn } from './progress.ts';
-import { fail, withStore } from './with-store.ts';
+import { createProgress } from './progress.ts';
+import { reportProblem, withStore } from './with-store.ts';
 
-export const verify: Command = {
+export const ledgerVerifyCommand: CliCommand = {
   name: 'ledger verify',
   summary: 'Check the ledger: chain, hashes, signatures, tree, outside checkpoint, snapshot',
   examples: ['baton ledger verify', 'baton ledger verify --all-signatures --json'],
@@ -32,18 +32,18 @@ export const verify: Command = {
   },
   async run(given, io) {
     try {
-      return await verifyPlace(given, io);
+      return await verifyLedgerPlace(given, io);
     } catch (error) {
       // The file is damaged where SQLite itself cannot read on.
       const what = error instanceof Error ? error.message : String(error);
-      return fail({ message: `the ledger cannot be read: ${what}`, hint: DO_NOT_WRITE }, io, EXIT.notVerified);
+      return reportProblem({ message: `the ledger cannot be read: ${what}`, hint: DO_NOT_WRITE }, io, EXIT.notVerified);
     }
   },
 };
 
-function verifyPlace(given: Given, io: Io): Promise<number> {
+function verifyLedgerPlace(given: ParsedArguments, io: Io): Promise<number> {
   return withStore(given, io, async (store, place) => {
-    const progress = progressOn(io, (await store.head()).size);
+    const progress = createProgress(io, (await store.head()).size);
     const result = await verifyLedger(store, {
       project: place.project,
       verifier: nodeVerifier,
@@ -54,7 +54,7 @@ function verifyPlace(given: Given, io: Io): Promise<number> {
     });
     progress.clear();
     const checked = result.ok ? await compareFold(store, place, result, io) : result;
-    io.out(given.options.has('json') ? `${JSON.stringify(asJson(checked))}\n` : describe(checked, place, io));
+    io.out(given.options.has('json') ? `${JSON.stringify(asJson(checked))}\n` : renderResult(checked, place, io));
     return checked.ok ? EXIT.ok : EXIT.notVerified;
   });
 }
@@ -73,9 +73,9 @@ async function compareFold(store: Store, { project }: LedgerPlace, result: Verif
   const keys = result.keys
     .map((text) => parseKey(nodeVerifier.sha256, text))
     .flatMap((key) => (key.ok ? key.value : []));
-  const progress = progressOn(io, result.size);
+  const progress = createProgress(io, result.size);
   const startMs = performance.now();
-  const folded = await foldAgain(store, { project, verifier: nodeVerifier, keys }, STATE_FOLD, progress.show);
+  const folded = await refoldSnapshot(store, { project, verifier: nodeVerifier, keys }, STATE_FOLD, progress.show);
   const ms = Math.round(performance.now() - startMs);
   progress.clear();
   if (!folded.ok) return { ok: false, findings: [folded.finding] };
@@ -98,7 +98,7 @@ function asJson(result: Checked): unknown {
   return { verified: true, size, root: toHex(root), keys, checkpoint, warnings, fold };
 }
 
-function describe(result: Checked, { project, ledger }: LedgerPlace, io: Io): string {
+function renderResult(result: Checked, { project, ledger }: LedgerPlace, io: Io): string {
   if (result.ok) {
     for (const warning of result.warnings) io.err(`Warning: ${printable(warning)}\n`);
     return `verified: ${result.size} entries of ${project}\nroot: ${toHex(result.root)}\n${describeFold(result.fold)}\n`;

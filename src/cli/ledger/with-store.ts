@@ -1,27 +1,27 @@
 import type { LedgerPlace } from '../../ledger/ledger-place.ts';
 import { openStoreAt } from '../../ledger/open-place.ts';
 import type { SqliteStore } from '../../ledger/sqlite/sqlite-store.ts';
-import { isAway } from '../../ledger/store-problem.ts';
+import { isStoreUnavailable } from '../../ledger/store-problem.ts';
 import type { Problem } from '../../protocol/problem.ts';
-import { EXIT, type Given, type Io } from '../command.ts';
+import { EXIT, type ParsedArguments, type Io } from '../command.ts';
 import { printable } from '../printable.ts';
-import { findPlace } from './project-place.ts';
+import { findLedger } from './project-place.ts';
 
 /** Opens the project's ledger for reading, hands it over, and closes it whatever happens. */
 export async function withStore(
-  given: Given,
+  given: ParsedArguments,
   io: Io,
   use: (store: SqliteStore, place: LedgerPlace) => Promise<number>,
 ): Promise<number> {
-  const found = await findPlace(given, io);
-  if (!found.ok) return fail(found.problem, io);
+  const found = await findLedger(given, io);
+  if (!found.ok) return reportProblem(found.problem, io);
   const opened = await openStoreAt(found.place);
-  if (!opened.ok) return fail(opened.problem, io, exitCodeOf(opened.problem));
+  if (!opened.ok) return reportProblem(opened.problem, io, exitCodeOf(opened.problem));
   try {
     return await use(opened.store, found.place);
   } catch (error) {
-    if (!isAway(error)) throw error;
-    return fail(error.problem, io);
+    if (!isStoreUnavailable(error)) throw error;
+    return reportProblem(error.problem, io);
   } finally {
     await opened.store.close();
   }
@@ -34,7 +34,11 @@ export function exitCodeOf({ code }: Pick<Problem, 'code'>): number {
 }
 
 /** What happened, and the next thing to do. */
-export function fail({ message, hint }: Pick<Problem, 'message' | 'hint'>, io: Io, code: number = EXIT.failed): number {
+export function reportProblem(
+  { message, hint }: Pick<Problem, 'message' | 'hint'>,
+  io: Io,
+  code: number = EXIT.failed,
+): number {
   io.err(`Error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
   return code;
 }

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { operationCommand } from '../operation-command.ts';
 import { fieldsIn, listIn } from '../run/read-fields.ts';
-import { logsOf, showOutput } from '../run/show-output.ts';
-import { factSheet, table } from '../run/table.ts';
-import { pipelineView, shortId, type PipelineView, type StepView } from '../run/views.ts';
-import { ago } from '../status/ago.ts';
+import { logsOf, renderOutput } from '../run/show-output.ts';
+import { renderFacts, renderTable } from '../run/table.ts';
+import { parsePipeline, shortId, type PipelineView, type StepView } from '../run/views.ts';
+import { renderAge } from '../status/ago.ts';
 import { paint } from '../status/paint.ts';
 import { stepPieces } from '../status/pipeline-item.ts';
 
 export const pipelineArgument = { name: 'ID', about: 'The pipeline, or the beginning of its id' } as const;
 
-export const pipelineList = operationCommand({
+export const pipelineListCommand = operationCommand({
   name: 'pipeline list',
   summary: 'List the running pipelines, oldest first',
   examples: ['baton pipeline list', 'baton pipeline list --all'],
@@ -18,35 +18,35 @@ export const pipelineList = operationCommand({
   operation: 'pipeline_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
   show: (result) => {
-    const pipelines = listIn(fieldsIn(result)['pipelines']).map(pipelineView);
+    const pipelines = listIn(fieldsIn(result)['pipelines']).map(parsePipeline);
     if (pipelines.length === 0) return 'No pipelines.\n';
     const now = Date.now();
-    return table(
+    return renderTable(
       pipelines.map((pipeline) => [
         shortId(pipeline.id),
         pipeline.name,
         pipeline.status,
         currentStep(pipeline),
-        ago(pipeline.since, now),
+        renderAge(pipeline.since, now),
         pipeline.reason ?? '',
       ]),
     );
   },
 });
 
-export const pipelineShow = operationCommand({
+export const pipelineShowCommand = operationCommand({
   name: 'pipeline show',
   summary: 'Show one pipeline with its steps',
   examples: ['baton pipeline show 3f1c9a2e'],
   args: [pipelineArgument],
   operation: 'pipeline_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result) => showPipeline(pipelineView(fieldsIn(result))),
+  show: (result) => renderPipeline(parsePipeline(fieldsIn(result))),
 });
 
-export function showPipeline(pipeline: PipelineView): string {
+export function renderPipeline(pipeline: PipelineView): string {
   const { id, name, status, taskId, since, endedAt, workspace, reason, decisionId } = pipeline;
-  const facts = factSheet(`${name}  ${id}`, [
+  const facts = renderFacts(`${name}  ${id}`, [
     ['status', status],
     ['reason', reason],
     ['decide', decisionId === null ? null : `baton decision show ${shortId(decisionId)}`],
@@ -64,7 +64,7 @@ export function showPipeline(pipeline: PipelineView): string {
 }
 
 function outputBelow({ output, log, agentId }: StepView): string[] {
-  return showOutput(output ?? '', '      ', log !== null && existsSync(log) ? log : logsOf(agentId));
+  return renderOutput(output ?? '', '      ', log !== null && existsSync(log) ? log : logsOf(agentId));
 }
 
 function currentStep({ steps }: PipelineView): string {

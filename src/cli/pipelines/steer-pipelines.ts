@@ -1,45 +1,45 @@
-import { operationCommand, pick } from '../operation-command.ts';
+import { operationCommand, pickOptions } from '../operation-command.ts';
 import { fieldsIn, textIn } from '../run/read-fields.ts';
-import { outcomeCode, WAIT_CODES, waitInput, WAIT_OPTIONS } from '../run/wait.ts';
-import { pipelineView, shortId } from '../run/views.ts';
-import { pipelineArgument, showPipeline } from './read-pipelines.ts';
+import { exitCodeOfOutcome, WAIT_EXIT_CODES, parseWaitInput, WAIT_OPTIONS } from '../run/wait.ts';
+import { parsePipeline, shortId } from '../run/views.ts';
+import { pipelineArgument, renderPipeline } from './read-pipelines.ts';
 
-export const pipelineWait = operationCommand({
+export const pipelineWaitCommand = operationCommand({
   name: 'pipeline wait',
   summary: 'Wait until a pipeline has ended or needs a person',
   examples: ['baton pipeline wait 3f1c9a2e', 'baton pipeline wait 3f1c9a2e --timeout 600'],
   args: [pipelineArgument],
   options: WAIT_OPTIONS,
   operation: 'pipeline_show',
-  input: waitInput,
-  show: (result) => showPipeline(pipelineView(fieldsIn(result))),
-  exitCode: outcomeCode,
-  exitCodes: WAIT_CODES,
+  input: parseWaitInput,
+  show: (result) => renderPipeline(parsePipeline(fieldsIn(result))),
+  exitCode: exitCodeOfOutcome,
+  exitCodes: WAIT_EXIT_CODES,
 });
 
-export const pipelineCancel = operationCommand({
+export const pipelineCancelCommand = operationCommand({
   name: 'pipeline cancel',
   summary: 'Cancel a pipeline and everything that runs in it',
   examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
   args: [pipelineArgument],
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
   operation: 'pipeline_cancel',
-  input: (given) => ({ value: { id: given.args[0], ...pick(given, { message: 'reason' }) } }),
+  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
   show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} is being cancelled.\n`,
 });
 
-export const pipelineResume = operationCommand({
+export const pipelineResumeCommand = operationCommand({
   name: 'pipeline resume',
   summary: 'Resume a waiting pipeline in the same conversation',
   examples: ['baton pipeline resume 3f1c9a2e -m "The tests are in test/unit"'],
   args: [pipelineArgument],
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'What the agent is told' }],
   operation: 'pipeline_resume',
-  input: (given) => ({ value: { id: given.args[0], ...pick(given, { message: 'message' }) } }),
+  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'message' }) } }),
   show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} goes on.\n`,
 });
 
-export const pipelineRetry = operationCommand({
+export const pipelineRetryCommand = operationCommand({
   name: 'pipeline retry',
   summary: 'Restart the step at which a pipeline waits, or a pipeline that failed',
   examples: ['baton pipeline retry 3f1c9a2e'],

@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 import type { Answer } from '../../api/answer.ts';
-import { agrees } from '../accept-rules.ts';
+import { confirm } from '../accept-rules.ts';
 import type { Io } from '../command.ts';
 import { printableLines } from '../printable.ts';
 
@@ -8,12 +8,12 @@ import { printableLines } from '../printable.ts';
  * Calls an operation that may start a workflow. If nothing says what is checked before a merge, a person at a terminal is asked once, and a
  * yes is recorded; anybody else gets the refusal, which names both ways out.
  */
-export async function callWithChecks(
+export async function callAcceptingNoChecks(
   call: (accept: { readonly accept_no_checks?: true }) => Promise<Answer>,
   io: Io,
 ): Promise<Answer> {
   const answer = await call({});
   if (answer.ok || answer.error.code !== 'no-checks' || !io.isTerminal || !isatty(0)) return answer;
   io.err(`${printableLines(`${answer.error.message}.\n${answer.error.hint}`)}\n`);
-  return (await agrees('Merge without checks from now on?')) ? call({ accept_no_checks: true }) : answer;
+  return (await confirm('Merge without checks from now on?')) ? call({ accept_no_checks: true }) : answer;
 }

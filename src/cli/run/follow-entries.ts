@@ -1,9 +1,9 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
-import { pause } from '../../api/http-connection.ts';
+import { delay } from '../../api/http-connection.ts';
 import { fieldsIn, textIn, type Fields } from './read-fields.ts';
 
-export interface Followed {
+export interface FollowedEntry {
   readonly seq: number;
   readonly type: string;
   readonly data: Fields;
@@ -26,7 +26,7 @@ export interface FollowOptions {
 export async function* followEntries(
   client: Client,
   { after, signal, awayMs = AWAY_MS }: FollowOptions,
-): AsyncGenerator<Followed, ApiError | undefined> {
+): AsyncGenerator<FollowedEntry, ApiError | undefined> {
   let seq = after;
   let heardAt = performance.now();
   while (!signal.aborted) {
@@ -49,16 +49,16 @@ export async function* followEntries(
       await stream.return(undefined);
     }
     // Another process starts: there is no event to wait for.
-    if (!signal.aborted) await pause(LOOK_MS);
+    if (!signal.aborted) await delay(RETRY_MS);
   }
   return undefined;
 }
 
 /** The number of the newest entry. */
-export async function headOf(client: Client): Promise<number> {
+export async function readHeadSeq(client: Client): Promise<number> {
   const answer = await client.call('ledger_head', {});
   return answer.ok ? Number(textIn(fieldsIn(answer.result)['size'])) || 0 : 0;
 }
 
 const AWAY_MS = 15_000;
-const LOOK_MS = 200;
+const RETRY_MS = 200;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { logsOf, showOutput } from './show-output.ts';
+import { logsOf, renderOutput } from './show-output.ts';
 
 describe('what a step printed', () => {
   it('stands below it, safe for a terminal', () => {
-    expect(showOutput('to-stdout\nto-\u001B[31mstderr\r\n', '    ', '/state/output.log')).toEqual([
+    expect(renderOutput('to-stdout\nto-\u001B[31mstderr\r\n', '    ', '/state/output.log')).toEqual([
       '    to-stdout',
       '    to-\\u001b[31mstderr',
       '    all of it: /state/output.log',
@@ -12,15 +12,15 @@ describe('what a step printed', () => {
 
   it('is its last ten lines, and none of them is endless', () => {
     const output = Array.from({ length: 12 }, (_, i) => `line ${i + 1}`).join('\n');
-    const shown = showOutput(output, '', null);
+    const shown = renderOutput(output, '', null);
     expect(shown).toHaveLength(11);
     expect([shown[0], shown[1], shown.at(-1)]).toEqual(['…', 'line 3', 'line 12']);
-    expect(showOutput('x'.repeat(4000), '', null)[0]).toBe(`${'x'.repeat(300)}…`);
+    expect(renderOutput('x'.repeat(4000), '', null)[0]).toBe(`${'x'.repeat(300)}…`);
   });
 
   it('may be nothing', () => {
-    expect(showOutput('', '  ', null)).toEqual([]);
-    expect(showOutput(' \n', '  ', 'here')).toEqual(['  all of it: here']);
+    expect(renderOutput('', '  ', null)).toEqual([]);
+    expect(renderOutput(' \n', '  ', 'here')).toEqual(['  all of it: here']);
   });
 
   it('of an agent is shown by a command', () => {

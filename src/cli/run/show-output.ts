@@ -2,7 +2,7 @@ import { printable } from '../printable.ts';
 import { shortId } from './views.ts';
 
 /** The end of what a step printed, where the news is, below the line of the step; and where all of it is. */
-export function showOutput(output: string, indent: string, where: string | null): string[] {
+export function renderOutput(output: string, indent: string, where: string | null): string[] {
   const lines = output.trimEnd().split('\n');
   const last = lines.slice(-SHOWN_LINES).map((line) => shorten(printable(line.trimEnd())));
   const shown = [...(lines.length > SHOWN_LINES ? ['…'] : []), ...(output.trim() === '' ? [] : last)];
@@ -13,10 +13,10 @@ export function showOutput(output: string, indent: string, where: string | null)
 const SHOWN_LINES = 10;
 
 function shorten(line: string): string {
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+  return line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}…` : line;
 }
 
-const LONGEST = 300;
+const MAX_LINE_CHARACTERS = 300;
 
 /** What shows everything that an agent printed; null where no agent ran. */
 export function logsOf(agentId: string | null): string | null {

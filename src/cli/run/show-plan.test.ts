@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { showPlan } from './show-plan.ts';
+import { renderPlan } from './show-plan.ts';
 
 const result = {
   name: 'ship',
@@ -34,7 +34,7 @@ const result = {
 };
 
 it('shows steps, where they lead, variables, and what would happen first', () => {
-  expect(showPlan(result)).toBe(`pipeline ship
+  expect(renderPlan(result)).toBe(`pipeline ship
   build: shell make \${var.tag}  [2 more tries, if it fails tell, at most 90 s, in a worktree on ship-\${var.tag}]
   review: agent reviewer (scripted)  [then check]
   check: pipeline checks  [if it is cancelled tell]
@@ -47,7 +47,7 @@ first: start agent reviewer
 });
 
 it('shows a single agent', () => {
-  expect(showPlan({ plan: { kind: 'agent', agent: { name: 'fixer', run: 'claude\u001B[2J' } } })).toBe(
+  expect(renderPlan({ plan: { kind: 'agent', agent: { name: 'fixer', run: 'claude\u001B[2J' } } })).toBe(
     'agent fixer (claude\\u001b[2J)\n',
   );
 });
@@ -55,7 +55,7 @@ it('shows a single agent', () => {
 it('is not led astray by a pipeline that contains itself', () => {
   const step = { name: 'again', run: { kind: 'pipeline', pipeline: 'ring', vars: {} } };
   const plan = { kind: 'pipeline', pipeline: 'ring', pipelines: { ring: { steps: [step] } }, agents: {} };
-  expect(showPlan({ plan }).split('\n').length).toBeLessThan(8);
+  expect(renderPlan({ plan }).split('\n').length).toBeLessThan(8);
 });
 
 it('shows a workflow: who plays what, what is checked, and how it is merged and where', () => {
@@ -67,13 +67,15 @@ it('shows a workflow: who plays what, what is checked, and how it is merged and 
     merge: { method: 'squash', into: null },
     pull_requests: 'owner/name',
   };
-  expect(showPlan({ plan })).toBe(`workflow issue (autonomous)
+  expect(renderPlan({ plan })).toBe(`workflow issue (autonomous)
   prep: agent prep (builtin:prep)
   check build: reported by GitHub
   merge: squash into the main branch, by pull requests at owner/name
 `);
   // Asked for, and nobody or nowhere to open them.
-  expect(showPlan({ plan: { ...plan, lacks_gh: true } })).toContain('at owner/name, for which gh is not on the PATH\n');
-  expect(showPlan({ plan: { ...plan, pull_requests: '' } })).toContain(', for which no remote is at GitHub');
-  expect(showPlan({ plan: { ...plan, pull_requests: null } })).toContain('  merge: squash into the main branch\n');
+  expect(renderPlan({ plan: { ...plan, lacks_gh: true } })).toContain(
+    'at owner/name, for which gh is not on the PATH\n',
+  );
+  expect(renderPlan({ plan: { ...plan, pull_requests: '' } })).toContain(', for which no remote is at GitHub');
+  expect(renderPlan({ plan: { ...plan, pull_requests: null } })).toContain('  merge: squash into the main branch\n');
 });

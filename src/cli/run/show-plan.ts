@@ -4,17 +4,17 @@ import { printable } from '../printable.ts';
 import { type Fields, fieldsIn, findText, listIn, textIn } from './read-fields.ts';
 
 /** What a run would do: its variables, its steps, and what would happen first. */
-export function showPlan(result: unknown): string {
+export function renderPlan(result: unknown): string {
   const { plan, vars, effects, entries } = fieldsIn(result);
   const lines = [
-    ...showPlanned(fieldsIn(plan)),
+    ...renderPlanned(fieldsIn(plan)),
     ...Object.entries(fieldsIn(vars)).map(([name, value]) => `with ${name} = ${textIn(value)}`),
     ...listIn(effects).map((effect) => `first: ${describeEffect(effect, listIn(entries))}`),
   ];
   return lines.map((line) => `${printable(line)}\n`).join('');
 }
 
-function showPlanned(plan: Fields): string[] {
+function renderPlanned(plan: Fields): string[] {
   const agents = fieldsIn(plan['agents']);
   switch (plan['kind']) {
     case 'agent':
@@ -22,16 +22,16 @@ function showPlanned(plan: Fields): string[] {
     case 'shell':
       return [`shell ${textIn(plan['command'])}`];
     case 'workflow':
-      return showWorkflow(plan);
+      return renderWorkflow(plan);
     default: {
       const pipelines = fieldsIn(plan['pipelines']);
-      return showPipeline(textIn(plan['pipeline']), { pipelines, agents }, '', []);
+      return renderPlannedPipeline(textIn(plan['pipeline']), { pipelines, agents }, '', []);
     }
   }
 }
 
 /** Who does what, in the order in which it is done. */
-function showWorkflow({ mode, roles, checks, checks_answer, merge, pull_requests, lacks_gh }: Fields): string[] {
+function renderWorkflow({ mode, roles, checks, checks_answer, merge, pull_requests, lacks_gh }: Fields): string[] {
   const { method, into } = fieldsIn(merge);
   const players = listIn(roles).map(
     ({ role, agent, run }) => `  ${textIn(role)}: agent ${textIn(agent)} (${textIn(run)})`,
@@ -63,7 +63,7 @@ interface Known {
   readonly agents: Fields;
 }
 
-function showPipeline(name: string, known: Known, indent: string, above: readonly string[]): string[] {
+function renderPlannedPipeline(name: string, known: Known, indent: string, above: readonly string[]): string[] {
   const { steps, budget } = fieldsIn(known.pipelines[name]);
   return [
     `${indent}pipeline ${name}${describeBudget(fieldsIn(budget))}`,
@@ -73,7 +73,7 @@ function showPipeline(name: string, known: Known, indent: string, above: readonl
       const line = `${indent}  ${textIn(step['name'])}: ${describeRun(run, known.agents)}${describeTurns(step)}`;
       // Checked runbooks have no cycles; what is shown here need not be one.
       const below = nested === '' || above.includes(nested) ? [] : [...above, nested];
-      return below.length === 0 ? [line] : [line, ...showPipeline(nested, known, `${indent}    `, below)];
+      return below.length === 0 ? [line] : [line, ...renderPlannedPipeline(nested, known, `${indent}    `, below)];
     }),
   ];
 }

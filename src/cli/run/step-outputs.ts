@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { commandFiles } from '../../supervisor/contract.ts';
 import { readLog } from '../agents/follow-log.ts';
 import { fieldsIn, listIn, textIn, type Fields } from './read-fields.ts';
-import { logsOf, showOutput } from './show-output.ts';
+import { logsOf, renderOutput } from './show-output.ts';
 
 /**
  * What the steps of a run printed, for whoever looks on. A step that failed shows the end of it, and where the rest is. A run that is
@@ -32,7 +32,7 @@ export class StepOutputs {
   }
 
   /** The lines below the one that tells of the end of a step. */
-  async tell(type: string, data: Fields, line: string, onLine: (line: string) => void): Promise<void> {
+  async print(type: string, data: Fields, line: string, onLine: (line: string) => void): Promise<void> {
     if (type !== 'StepFinished') return;
     const place = placeOf(data);
     const runner = this.#runners.get(place);
@@ -41,7 +41,7 @@ export class StepOutputs {
     const indent = `${/^ */.exec(line)?.[0] ?? ''}  `;
     if (data['outcome'] === 'failed') {
       const where = runner !== undefined && 'agentId' in runner ? logsOf(runner.agentId) : log;
-      for (const below of showOutput(textIn(data['output']), indent, where)) onLine(below);
+      for (const below of renderOutput(textIn(data['output']), indent, where)) onLine(below);
     } else if (this.#isPlain && log !== null) {
       await readLog(log, undefined, (below) => onLine(`${indent}${below}`.trimEnd()));
     }

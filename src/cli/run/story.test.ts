@@ -4,8 +4,8 @@ import { RunStory } from './story.ts';
 /** What a story makes of entries, and how the run stands at the end. */
 function tell(root: string, entries: readonly (readonly [string, Record<string, unknown>])[]) {
   const story = new RunStory(root);
-  const lines = entries.map(([type, data]) => story.tell(type, data)).filter((line) => line !== undefined);
-  return { lines, standing: story.standing };
+  const lines = entries.map(([type, data]) => story.describe(type, data)).filter((line) => line !== undefined);
+  return { lines, standing: story.progress };
 }
 
 const started = ['PipelineStarted', { pipeline_id: 'p1', name: 'ship', parent: null }] as const;

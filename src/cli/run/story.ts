@@ -4,7 +4,7 @@ import { fieldsIn, findText, textIn, type Fields } from './read-fields.ts';
 import { shortId } from './views.ts';
 
 /** How a run stands after an entry: under way, over, or in need of a person. */
-export type Standing =
+export type RunProgress =
   | { readonly kind: 'running' }
   | { readonly kind: 'over'; readonly outcome: string }
   | { readonly kind: 'waiting'; readonly decisionId: string };
@@ -17,25 +17,25 @@ export class RunStory {
   readonly #root: string;
   /** Pipelines and agents of this run: their names, and how far they stand in. */
   readonly #cast = new Map<string, { readonly name: string; readonly indent: string }>();
-  #standing: Standing = { kind: 'running' };
+  #standing: RunProgress = { kind: 'running' };
 
   constructor(root: string) {
     this.#root = root;
     this.#cast.set(root, { name: shortId(root), indent: '' });
   }
 
-  get standing(): Standing {
+  get progress(): RunProgress {
     return this.#standing;
   }
 
   /** The line for an entry; undefined where it is about something else, or of no interest to people. */
-  tell(type: string, data: Fields): string | undefined {
+  describe(type: string, data: Fields): string | undefined {
     this.#take(type, data);
     const id = textIn(data['pipeline_id'] ?? data['agent_id']);
     const who = this.#cast.get(id);
     if (who === undefined) return undefined;
     this.#follow(type, id, data);
-    const line = TELL[type]?.(data, who.name);
+    const line = RUN_SENTENCES[type]?.(data, who.name);
     if (line === undefined) return undefined;
     const indent = OF_STEPS.test(type) ? `${who.indent}  ` : who.indent;
     return `${indent}${printable(oneLine(line).replaceAll(/\s+/g, ' '))}`;
@@ -67,37 +67,37 @@ export class RunStory {
 /** These stand one further in than the pipeline, and what runs the step one further than they. */
 const OF_STEPS = /^(?:Step|Workspace)/;
 
-type Teller = (data: Fields, name: string) => string | undefined;
+type RunSentence = (data: Fields, name: string) => string | undefined;
 
-const TELL: Readonly<Record<string, Teller>> = {
+const RUN_SENTENCES: Readonly<Record<string, RunSentence>> = {
   PipelineStarted: ({ pipeline_id }, name) => `${name} ${shortId(textIn(pipeline_id))} started`,
-  PipelineFinished: ({ outcome, reason }, name) => `${name} ${textIn(outcome)}${because(reason)}`,
-  PipelineCancelRequested: ({ reason }, name) => `${name} is being cancelled${because(reason)}`,
+  PipelineFinished: ({ outcome, reason }, name) => `${name} ${textIn(outcome)}${reasonSuffix(reason)}`,
+  PipelineCancelRequested: ({ reason }, name) => `${name} is being cancelled${reasonSuffix(reason)}`,
   StepStarted: ({ step, visit }) => `${textIn(step)}: started${Number(visit) > 1 ? ` (try ${textIn(visit)})` : ''}`,
-  StepWaiting: ({ step, reason }) => `${textIn(step)}: waiting for a person${because(reason)}`,
+  StepWaiting: ({ step, reason }) => `${textIn(step)}: waiting for a person${reasonSuffix(reason)}`,
   StepResumed: ({ step }) => `${textIn(step)}: resumed`,
-  StepFinished: ({ step, outcome, reason }) => `${textIn(step)}: ${textIn(outcome)}${because(reason)}`,
+  StepFinished: ({ step, outcome, reason }) => `${textIn(step)}: ${textIn(outcome)}${reasonSuffix(reason)}`,
   WorkspacePrepared: ({ branch }) => `a worktree on ${textIn(branch)} is ready`,
-  WorkspaceFailed: ({ step, reason }) => `${textIn(step)}: no worktree${because(reason)}`,
+  WorkspaceFailed: ({ step, reason }) => `${textIn(step)}: no worktree${reasonSuffix(reason)}`,
   AgentRequested: ({ agent_id }, name) => `${name} ${shortId(textIn(agent_id))}: queued`,
   AgentStarted: ({ start }, name) => `${name}: ${Number(start) > 1 ? 'started again' : 'started'}`,
-  AgentStartFailed: ({ reason }, name) => `${name}: cannot be started${because(reason)}`,
-  AgentSignalled: ({ kind, message }, name) => `${name}: signalled ${textIn(kind)}${because(message)}`,
+  AgentStartFailed: ({ reason }, name) => `${name}: cannot be started${reasonSuffix(reason)}`,
+  AgentSignalled: ({ kind, message }, name) => `${name}: signalled ${textIn(kind)}${reasonSuffix(message)}`,
   AgentIdle: (_, name) => `${name}: idle`,
   AgentStop: (_, name) => `${name}: tried to stop without signaling completion`,
   AgentSilent: ({ what, tool }, name) =>
-    what === 'tool' ? `${name}: a tool call takes too long${because(tool)}` : `${name}: silent in a turn`,
+    what === 'tool' ? `${name}: a tool call takes too long${reasonSuffix(tool)}` : `${name}: silent in a turn`,
   AgentHeard: (_, name) => `${name}: heard again`,
   AgentRestartRequested: (_, name) => `${name}: its process is being restarted`,
-  AgentPrompted: ({ prompt }, name) => `${name}: asks${because(prompt)}`,
-  AgentErrored: ({ error, message }, name) => `${name}: ${textIn(error)}${because(message)}`,
+  AgentPrompted: ({ prompt }, name) => `${name}: asks${reasonSuffix(prompt)}`,
+  AgentErrored: ({ error, message }, name) => `${name}: ${textIn(error)}${reasonSuffix(message)}`,
   AgentExited: (data, name) => `${name}: ${exitOf(data)}`,
-  AgentParked: ({ reason }, name) => `${name}: waits for a person${because(reason)}`,
+  AgentParked: ({ reason }, name) => `${name}: waits for a person${reasonSuffix(reason)}`,
   AgentUnparked: (_, name) => `${name}: resumed`,
   AgentAttached: ({ by }, name) => `${name}: is in the terminal of ${textIn(by)}`,
   AgentDetached: ({ by, how }, name) => `${name}: ${textIn(by)} ${LEFT[textIn(how)] ?? 'has left'}`,
-  AgentEnded: ({ outcome, reason }, name) => `${name}: ${textIn(outcome)}${because(reason)}`,
-  AgentKillRequested: ({ reason }, name) => `${name}: is being stopped${because(reason)}`,
+  AgentEnded: ({ outcome, reason }, name) => `${name}: ${textIn(outcome)}${reasonSuffix(reason)}`,
+  AgentKillRequested: ({ reason }, name) => `${name}: is being stopped${reasonSuffix(reason)}`,
   HandlerTried: ({ handler, action, attempt }, name) =>
     `${name}: ${textIn(handler)}: ${textIn(action)}${Number(attempt) > 1 ? ` (try ${textIn(attempt)})` : ''}`,
 };
@@ -109,7 +109,7 @@ const LEFT: Readonly<Record<string, string>> = {
   ended: 'was interrupted by its end',
 };
 
-function because(reason: unknown): string {
+function reasonSuffix(reason: unknown): string {
   const text = findText(reason);
   return text === null || text === '' ? '' : `: ${text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text}`;
 }

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
-import { factSheet, table } from './table.ts';
+import { renderFacts, renderTable } from './table.ts';
 
 it('puts columns under each other, wide characters counted twice', () => {
   expect(
-    table([
+    renderTable([
       ['a', '語', 'x'],
       ['bbb', 'b', ''],
     ]),
   ).toBe('a    語  x\nbbb  b\n');
-  expect(table([])).toBe('');
+  expect(renderTable([])).toBe('');
 });
 
 it('shows what is known, safely', () => {
   expect(
-    factSheet('name\u001B[2J', [
+    renderFacts('name\u001B[2J', [
       ['status', 'running'],
       ['reason', null],
       ['task', ''],

@@ -3,7 +3,7 @@ import { oneLine } from '../one-line.ts';
 import { printable } from '../printable.ts';
 
 /** Rows under each other, each column as wide as its widest cell; the last one ends where it ends. */
-export function table(rows: readonly (readonly string[])[]): string {
+export function renderTable(rows: readonly (readonly string[])[]): string {
   const safe = rows.map((row) => row.map((cell) => printable(oneLine(cell).replaceAll(/\s+/g, ' '))));
   const widths = safe.reduce<number[]>(
     (widest, row) => row.map((cell, i) => Math.max(widest[i] ?? 0, widthOf(cell))),
@@ -21,7 +21,10 @@ export function table(rows: readonly (readonly string[])[]): string {
 }
 
 /** A heading and what is known below it; what is not known is left out. */
-export function factSheet(heading: string, facts: readonly (readonly [name: string, value: string | null])[]): string {
+export function renderFacts(
+  heading: string,
+  facts: readonly (readonly [name: string, value: string | null])[],
+): string {
   const known = facts.filter((fact): fact is readonly [string, string] => fact[1] !== null && fact[1] !== '');
-  return `${printable(heading)}\n${table(known).replaceAll(/^(?=.)/gm, '  ')}`;
+  return `${printable(heading)}\n${renderTable(known).replaceAll(/^(?=.)/gm, '  ')}`;
 }

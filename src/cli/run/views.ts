@@ -95,22 +95,22 @@ export interface DecisionView {
   readonly result: Fields | null;
 }
 
-export function statusView(result: unknown): StatusView {
+export function parseStatus(result: unknown): StatusView {
   const { seq, importing, all_clear, summary, needs_you, attention, pipelines, agents, tasks } = fieldsIn(result);
   return {
     seq: numberIn(seq),
     ...(typeof importing === 'string' ? { importing } : {}),
     allClear: all_clear === true,
     summary: findText(summary) ?? 'The daemon does not report whether anything needs you.',
-    needsYou: listIn(needs_you).map(decisionView),
-    attention: listIn(attention).map(attentionView),
-    pipelines: listIn(pipelines).map(pipelineView),
-    agents: listIn(agents).map(agentView),
+    needsYou: listIn(needs_you).map(parseDecision),
+    attention: listIn(attention).map(parseAttention),
+    pipelines: listIn(pipelines).map(parsePipeline),
+    agents: listIn(agents).map(parseAgent),
     tasks: Object.entries(fieldsIn(tasks)).map(([status, count]) => [status, numberIn(count)]),
   };
 }
 
-function attentionView({ kind, count, title, context, next }: Fields): AttentionView {
+function parseAttention({ kind, count, title, context, next }: Fields): AttentionView {
   return {
     kind: textIn(kind),
     count: numberIn(count),
@@ -120,7 +120,7 @@ function attentionView({ kind, count, title, context, next }: Fields): Attention
   };
 }
 
-export function agentView(value: Fields): AgentView {
+export function parseAgent(value: Fields): AgentView {
   return {
     id: textIn(value['id']),
     name: textIn(value['name']),
@@ -142,7 +142,7 @@ export function agentView(value: Fields): AgentView {
   };
 }
 
-export function pipelineView(value: Fields): PipelineView {
+export function parsePipeline(value: Fields): PipelineView {
   const parent = fieldsIn(value['parent']);
   return {
     id: textIn(value['id']),
@@ -156,11 +156,11 @@ export function pipelineView(value: Fields): PipelineView {
     reason: findText(value['reason']),
     decisionId: findText(value['decision_id']),
     workspace: findText(fieldsIn(value['workspace'])['path']),
-    steps: listIn(value['steps']).map(stepView),
+    steps: listIn(value['steps']).map(parseStep),
   };
 }
 
-function stepView(value: Fields): StepView {
+function parseStep(value: Fields): StepView {
   return {
     name: textIn(value['name']),
     status: textIn(value['status']),
@@ -174,7 +174,7 @@ function stepView(value: Fields): StepView {
   };
 }
 
-export function decisionView(value: Fields): DecisionView {
+export function parseDecision(value: Fields): DecisionView {
   return {
     id: textIn(value['id']),
     source: textIn(value['source']),

@@ -4,8 +4,8 @@ import { WorkflowStory } from './workflow-story.ts';
 
 function tell(entries: readonly (readonly [string, Fields])[]) {
   const story = new WorkflowStory('W-00001');
-  const lines = entries.map(([type, data]) => story.tell(type, data)).filter((line) => line !== undefined);
-  return { lines, standing: story.standing };
+  const lines = entries.map(([type, data]) => story.describe(type, data)).filter((line) => line !== undefined);
+  return { lines, standing: story.progress };
 }
 
 const moved = (to: string, cause: string, reason: string) =>

@@ -16,12 +16,12 @@ export async function changeService(what: 'install' | 'uninstall', io: Io): Prom
   const { path, enable, disable } = done.file;
   if (done.did === 'absent') io.out(`There is no service file at ${path}.\n`);
   else if (done.did === 'removed') io.out(`Removed ${path}.\nIf it was enabled, stop it with: ${disable}\n`);
-  else io.out(describe(path, enable, disable, await isUp(io)));
+  else io.out(describeChange(path, enable, disable, await isDaemonUp(io)));
   return EXIT.ok;
 }
 
 /** Whether a daemon runs. If none does, an earlier `baton down` must not keep the service from starting one. */
-async function isUp({ env }: Io): Promise<boolean> {
+async function isDaemonUp({ env }: Io): Promise<boolean> {
   const stateDir = findStateDir(env);
   const connection = await findDaemon(stateDir);
   connection?.close();
@@ -29,7 +29,7 @@ async function isUp({ env }: Io): Promise<boolean> {
   return connection !== undefined;
 }
 
-function describe(path: string, enable: string, disable: string, isRunning: boolean): string {
+function describeChange(path: string, enable: string, disable: string, isRunning: boolean): string {
   const first = isRunning ? 'baton down && baton up --install-service && ' : '';
   return [
     `Wrote ${path}.`,

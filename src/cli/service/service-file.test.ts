@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { launchdPlist, SERVICE_MARK, systemdUnit } from './service-file.ts';
+import { renderLaunchdPlist, SERVICE_MARK, renderSystemdUnit } from './service-file.ts';
 
 const FACTS = {
   node: '/opt/no de/bin/node',
@@ -10,7 +10,7 @@ const FACTS = {
 };
 
 it('writes a unit that restarts on failure, leaves agents alone and honours baton down', () => {
-  const { path, content, enable } = systemdUnit(FACTS, '/home/ada/.config', true);
+  const { path, content, enable } = renderSystemdUnit(FACTS, '/home/ada/.config', true);
   expect(path).toBe('/home/ada/.config/systemd/user/baton.service');
   expect(content.split('\n')).toEqual(
     expect.arrayContaining([
@@ -26,7 +26,7 @@ it('writes a unit that restarts on failure, leaves agents alone and honours bato
 });
 
 it('writes a plist that restarts on failure, leaves agents alone and honours baton down', () => {
-  const { path, content } = launchdPlist(FACTS, '/Users/ada', true);
+  const { path, content } = renderLaunchdPlist(FACTS, '/Users/ada', true);
   expect(path).toBe('/Users/ada/Library/LaunchAgents/baton.daemon.plist');
   expect(content).toContain(SERVICE_MARK);
   expect(content).toContain('<key>KeepAlive</key>\n  <dict><key>SuccessfulExit</key><false/></dict>');
@@ -36,7 +36,7 @@ it('writes a plist that restarts on failure, leaves agents alone and honours bat
 });
 
 it('gives each state folder a service of its own', () => {
-  const names = ['/a', '/b'].map((stateDir) => systemdUnit({ ...FACTS, stateDir }, '/c', false).path);
+  const names = ['/a', '/b'].map((stateDir) => renderSystemdUnit({ ...FACTS, stateDir }, '/c', false).path);
   expect(new Set(names).size).toBe(2);
   expect(names[0]).toMatch(/\/baton-[0-9a-f]{8}\.service$/);
 });

@@ -23,19 +23,19 @@ export interface ServiceFile {
 /** The first line of every service file that Baton writes. A file without it was not written by Baton, and is left alone. */
 export const SERVICE_MARK = 'Written by `baton up --install-service`';
 
-export function systemdUnit(facts: ServiceFacts, configHome: string, isDefaultFolder: boolean): ServiceFile {
+export function renderSystemdUnit(facts: ServiceFacts, configHome: string, isDefaultFolder: boolean): ServiceFile {
   const name = `baton${isDefaultFolder ? '' : `-${hashOf(facts.stateDir)}`}.service`;
   const content = `# ${SERVICE_MARK}. Remove it with: baton up --uninstall-service
 [Unit]
 Description=Baton, a control plane for coding agents
 # baton down is in force until the next baton up.
-ConditionPathExists=!${specifiers(facts.downFile)}
+ConditionPathExists=!${escapeSpecifiers(facts.downFile)}
 StartLimitIntervalSec=0
 
 [Service]
 Type=exec
-Environment=${quoted(`BATON_STATE_DIR=${facts.stateDir}`)} ${quoted(`PATH=${facts.path}`)}
-ExecStart=${[facts.node, facts.baton].map((word) => quoted(word).replaceAll('$', '$$$$')).join(' ')} up --foreground
+Environment=${quoteSystemd(`BATON_STATE_DIR=${facts.stateDir}`)} ${quoteSystemd(`PATH=${facts.path}`)}
+ExecStart=${[facts.node, facts.baton].map((word) => quoteSystemd(word).replaceAll('$', '$$$$')).join(' ')} up --foreground
 Restart=on-failure
 RestartSec=1
 RestartSteps=8
@@ -54,7 +54,7 @@ WantedBy=default.target
   };
 }
 
-export function launchdPlist(facts: ServiceFacts, home: string, isDefaultFolder: boolean): ServiceFile {
+export function renderLaunchdPlist(facts: ServiceFacts, home: string, isDefaultFolder: boolean): ServiceFile {
   const label = `baton.daemon${isDefaultFolder ? '' : `.${hashOf(facts.stateDir)}`}`;
   const path = join(home, 'Library', 'LaunchAgents', `${label}.plist`);
   // launchd knows no condition: the shell looks whether baton down is in force.
@@ -65,15 +65,15 @@ export function launchdPlist(facts: ServiceFacts, home: string, isDefaultFolder:
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
 <dict>
-  <key>Label</key><string>${xml(label)}</string>
+  <key>Label</key><string>${escapeXml(label)}</string>
   <key>ProgramArguments</key>
   <array>
-${words.map((word) => `    <string>${xml(word)}</string>`).join('\n')}
+${words.map((word) => `    <string>${escapeXml(word)}</string>`).join('\n')}
   </array>
   <key>EnvironmentVariables</key>
   <dict>
-    <key>BATON_STATE_DIR</key><string>${xml(facts.stateDir)}</string>
-    <key>PATH</key><string>${xml(facts.path)}</string>
+    <key>BATON_STATE_DIR</key><string>${escapeXml(facts.stateDir)}</string>
+    <key>PATH</key><string>${escapeXml(facts.path)}</string>
   </dict>
   <key>RunAtLoad</key><true/>
   <key>KeepAlive</key>
@@ -91,14 +91,14 @@ function hashOf(stateDir: string): string {
 }
 
 /** systemd replaces what begins with a percent sign. */
-function specifiers(text: string): string {
+function escapeSpecifiers(text: string): string {
   return text.replaceAll('%', '%%');
 }
 
-function quoted(text: string): string {
-  return `"${specifiers(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+function quoteSystemd(text: string): string {
+  return `"${escapeSpecifiers(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-function xml(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

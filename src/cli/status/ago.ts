@@ -1,5 +1,5 @@
 /** How long ago something was, in two characters or three: `5s`, `12m`, `3h`, `4d`. */
-export function ago(at: string | null, nowMs: number): string {
+export function renderAge(at: string | null, nowMs: number): string {
   const atMs = at === null ? NaN : Date.parse(at);
   if (Number.isNaN(atMs)) return '';
   // Clocks differ; nothing has begun in the future.

@@ -1,8 +1,8 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
-import { pause } from '../../api/http-connection.ts';
-import { followEntries, type Followed } from '../run/follow-entries.ts';
-import { statusView, type StatusView } from '../run/views.ts';
+import { delay } from '../../api/http-connection.ts';
+import { followEntries, type FollowedEntry } from '../run/follow-entries.ts';
+import { parseStatus, type StatusView } from '../run/views.ts';
 
 export interface StatusListener {
   /** Something has changed, or the daemon is there again. `askedAt` is how old the answer may be, in milliseconds of the epoch. */
@@ -10,7 +10,7 @@ export interface StatusListener {
   /** There is no answer: what was shown last may not be so any more. */
   readonly onAway: (why: ApiError) => void;
   /** Each entry as it is recorded, none twice. */
-  readonly onEntry: (entry: Followed) => void;
+  readonly onEntry: (entry: FollowedEntry) => void;
 }
 
 /**
@@ -25,7 +25,7 @@ export async function followStatus(
   if (unreached !== undefined) listener.onAway(unreached);
   // Of the newest entry that was told; a daemon that comes back may have recorded more before it is found again.
   let seq: number | undefined;
-  const onEntry = (entry: Followed): void => {
+  const onEntry = (entry: FollowedEntry): void => {
     ({ seq } = entry);
     listener.onEntry(entry);
   };
@@ -35,15 +35,15 @@ export async function followStatus(
     if (signal.aborted) return;
     if (!answer.ok) {
       listener.onAway(answer.error);
-      await sleep(LOOK_MS, signal);
+      await sleep(RETRY_MS, signal);
       continue;
     }
-    const status = statusView(answer.result);
+    const status = parseStatus(answer.result);
     listener.onStatus(status, answer.result, askedAt);
     seq ??= status.seq;
     const why = await followFrom(seq, client, signal, { ...listener, onEntry });
     if (why !== undefined) listener.onAway(why);
-    await sleep(LOOK_MS, signal);
+    await sleep(RETRY_MS, signal);
   }
 }
 
@@ -66,17 +66,17 @@ async function followFrom(
     const askedAt = Date.now();
     const answer = await client.call('status_get', {}, { signal: until });
     if (until.aborted) return;
-    if (answer.ok) listener.onStatus(statusView(answer.result), answer.result, askedAt);
+    if (answer.ok) listener.onStatus(parseStatus(answer.result), answer.result, askedAt);
     else lose(answer.error);
   }, until);
   // Also because not everything that needs a person is recorded: a runbook breaks without an entry.
-  const pulse = setInterval(() => refresh.ask(), PULSE_MS);
+  const pulse = setInterval(() => refresh.request(), PULSE_MS);
   try {
     const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
     for (let next = await entries.next(); ; next = await entries.next()) {
       if (next.done === true) return why ?? next.value;
       listener.onEntry(next.value);
-      refresh.ask();
+      refresh.request();
     }
   } finally {
     clearInterval(pulse);
@@ -95,7 +95,7 @@ class Refresh {
     this.#signal = signal;
   }
 
-  ask(): void {
+  request(): void {
     if (this.#state === 'idle') void this.#run();
     else this.#state = 'again';
   }
@@ -119,11 +119,11 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const onAbort = (): void => resolve();
   signal.addEventListener('abort', onAbort, { once: true });
-  await Promise.race([pause(ms), promise]);
+  await Promise.race([delay(ms), promise]);
   signal.removeEventListener('abort', onAbort);
 }
 
 /** Ten pictures a second are as good as more. */
 const SETTLE_MS = 100;
-const LOOK_MS = 300;
+const RETRY_MS = 300;
 const PULSE_MS = 3000;

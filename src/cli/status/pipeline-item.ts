@@ -1,13 +1,13 @@
 import type { AgentView, PipelineView, StatusView, StepView } from '../run/views.ts';
 import { shortId } from '../run/views.ts';
-import { ago } from './ago.ts';
-import type { Item } from './fill-sections.ts';
+import { renderAge } from './ago.ts';
+import type { StatusItem } from './fill-sections.ts';
 import { signOf, type Piece } from './paint.ts';
 
 type Line = readonly Piece[];
 
 /** A pipeline as a tree: its steps, and below a step what runs it. The short form has only the steps that are under way. */
-export function pipelineItem(pipeline: PipelineView, crew: Crew, nowMs: number): Item {
+export function pipelineItem(pipeline: PipelineView, crew: AgentsBySteps, nowMs: number): StatusItem {
   const render = (isFull: boolean): Line[] => [
     [['  '], ...pipelinePieces(pipeline, nowMs)],
     ...stepLines(pipeline, { crew, nowMs, isFull, indent: '    ', depth: 0 }),
@@ -16,12 +16,12 @@ export function pipelineItem(pipeline: PipelineView, crew: Crew, nowMs: number):
 }
 
 /** Who runs which step, found at once: with a thousand agents, looking through them for each step shows. */
-export interface Crew {
+export interface AgentsBySteps {
   readonly agents: ReadonlyMap<string, readonly AgentView[]>;
   readonly pipelines: ReadonlyMap<string, readonly PipelineView[]>;
 }
 
-export function crewOf({ agents, pipelines }: StatusView): Crew {
+export function findAgentsBySteps({ agents, pipelines }: StatusView): AgentsBySteps {
   return {
     agents: Map.groupBy(agents, ({ pipelineId, step }) => placeOf(pipelineId, step)),
     pipelines: Map.groupBy(pipelines, ({ parentId, parentStep }) => placeOf(parentId, parentStep)),
@@ -33,7 +33,7 @@ function placeOf(pipelineId: string | null, step: string | null): string {
 }
 
 interface Drawing {
-  readonly crew: Crew;
+  readonly crew: AgentsBySteps;
   readonly nowMs: number;
   readonly isFull: boolean;
   readonly indent: string;
@@ -46,12 +46,12 @@ function stepLines(pipeline: PipelineView, drawing: Drawing): Line[] {
     const isLast = i === steps.length - 1;
     const line: Line = [[drawing.indent], [isLast ? '└ ' : '├ ', 'dim'], ...stepPieces(step, drawing.nowMs)];
     if (!isUnderWay(step)) return [line];
-    return [line, ...below(pipeline, step, { ...drawing, indent: `${drawing.indent}${isLast ? '  ' : '│ '}` })];
+    return [line, ...linesBelow(pipeline, step, { ...drawing, indent: `${drawing.indent}${isLast ? '  ' : '│ '}` })];
   });
 }
 
 /** What runs a step: a nested pipeline, or agents. */
-function below(pipeline: PipelineView, step: StepView, drawing: Drawing): Line[] {
+function linesBelow(pipeline: PipelineView, step: StepView, drawing: Drawing): Line[] {
   const place = placeOf(pipeline.id, step.name);
   const children = drawing.crew.pipelines.get(place) ?? [];
   const agents = drawing.crew.agents.get(place) ?? [];
@@ -74,7 +74,7 @@ export function agentPieces({ id, name, status, since, taskId, reason }: AgentVi
     [` ${name}`],
     [` ${shortId(id)}`, 'dim'],
     [` ${status}`],
-    [` ${ago(since, nowMs)}`, 'dim'],
+    [` ${renderAge(since, nowMs)}`, 'dim'],
     ...(taskId === null ? [] : [[` task ${taskId}`] as Piece]),
     ...(reason === null ? [] : [[` ${reason}`, 'dim'] as Piece]),
   ];
@@ -87,7 +87,7 @@ function pipelinePieces({ id, name, status, since, taskId }: PipelineView, nowMs
     [` ${name}`, 'bold'],
     [` ${shortId(id)}`, 'dim'],
     [` ${status}`],
-    [` ${ago(since, nowMs)}`, 'dim'],
+    [` ${renderAge(since, nowMs)}`, 'dim'],
     ...(taskId === null ? [] : [[` task ${taskId}`] as Piece]),
   ];
 }
@@ -99,7 +99,7 @@ export function stepPieces({ name, status, since, reason, visits }: StepView, no
     [` ${name}`, status === 'pending' ? 'dim' : 'plain'],
     ...(visits > 1 ? [[` (try ${visits})`, 'dim'] as Piece] : []),
     ...(status === 'pending' || status === 'done' ? [] : [[` ${status}`] as Piece]),
-    ...(isOn ? [[` ${ago(since, nowMs)}`, 'dim'] as Piece] : []),
+    ...(isOn ? [[` ${renderAge(since, nowMs)}`, 'dim'] as Piece] : []),
     ...(reason === null ? [] : [[` ${reason}`, 'dim'] as Piece]),
   ];
 }

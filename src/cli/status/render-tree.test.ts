@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  statusView,
+  parseStatus,
   type AgentView,
   type AttentionView,
   type DecisionView,
@@ -8,11 +8,11 @@ import {
   type StatusView,
   type StepView,
 } from '../run/views.ts';
-import { describeFault, renderTree, type TreeOptions } from './render-tree.ts';
+import { describeFault, renderStatus, type RenderStatusOptions } from './render-tree.ts';
 import { widthOf } from './text-width.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
-const options: TreeOptions = { columns: 80, rows: 24, now, colors: false };
+const options: RenderStatusOptions = { columns: 80, rows: 24, now, colors: false };
 const NOTHING: StatusView = {
   seq: 0,
   allClear: true,
@@ -139,7 +139,7 @@ const busy: StatusView = {
 
 it('shows how far the first copy of the repository is', () => {
   const importing = 'Receiving objects: 45% (9/20)';
-  const lines = renderTree({ ...NOTHING, importing }, options);
+  const lines = renderStatus({ ...NOTHING, importing }, options);
   expect(lines.slice(0, 2)).toEqual(['the verdict of the daemon', `Copying the repository: ${importing}`]);
 });
 
@@ -152,7 +152,7 @@ it('names a daemon that does not answer once, and the cause of anything else', (
 
 describe('renderTree', () => {
   it('shows what needs a person, what runs, and the tasks', () => {
-    expect(renderTree(busy, options)).toEqual([
+    expect(renderStatus(busy, options)).toEqual([
       'the summary of the daemon',
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
@@ -174,9 +174,9 @@ describe('renderTree', () => {
   });
 
   it('shows the verdict of the daemon as it stands, and makes none of its own', () => {
-    expect(renderTree(NOTHING, options)).toEqual(['the verdict of the daemon']);
-    expect(renderTree(statusView({}), options)).toEqual(['The daemon does not report whether anything needs you.']);
-    const painted = renderTree({ ...NOTHING, allClear: false }, { ...options, colors: true });
+    expect(renderStatus(NOTHING, options)).toEqual(['the verdict of the daemon']);
+    expect(renderStatus(parseStatus({}), options)).toEqual(['The daemon does not report whether anything needs you.']);
+    const painted = renderStatus({ ...NOTHING, allClear: false }, { ...options, colors: true });
     expect(painted[0]).toBe('\u001B[1;33mthe verdict of the daemon\u001B[0m');
   });
 
@@ -189,7 +189,7 @@ describe('renderTree', () => {
     ['project-busy', 'its ledger is locked', 'Wait', 'There is no status'],
   ])('shows no verdict without an answer: %s, %s', (code, message, hint, title) => {
     const away = { since, why: { code, message, hint } };
-    const lines = renderTree(NOTHING, { ...options, columns: Infinity, away });
+    const lines = renderStatus(NOTHING, { ...options, columns: Infinity, away });
     expect(lines[0]?.replace(/\d\d:\d\d:00/, '12:00')).toBe(`${title} since 12:00. ${hint}`);
     expect(lines[1]).toBe(`This is how things stood 1m ago; agents go on meanwhile. (${message})`);
     expect(lines.join('\n')).not.toContain('verdict');
@@ -197,7 +197,7 @@ describe('renderTree', () => {
 
   it('shows what needs a person besides decisions, with the command to type', () => {
     const attention = [blocked('K1')];
-    expect(renderTree({ ...NOTHING, attention, tasks: [['blocked', 1]] }, options)).toEqual([
+    expect(renderStatus({ ...NOTHING, attention, tasks: [['blocked', 1]] }, options)).toEqual([
       'the verdict of the daemon',
       'needs you',
       '  ! Task is blocked: K1 do it',
@@ -205,12 +205,12 @@ describe('renderTree', () => {
       '    baton task unblock K1 --reason "…"',
       'tasks 1 blocked',
     ]);
-    const short = renderTree({ ...busy, attention }, { ...options, columns: Infinity, rows: 12 });
+    const short = renderStatus({ ...busy, attention }, { ...options, columns: Infinity, rows: 12 });
     expect(short).toContain('  ! Task is blocked: K1 do it  baton task unblock K1 --reason "…"');
   });
 
   it('leaves out what is not under way where there is little room', () => {
-    expect(renderTree(busy, { ...options, rows: 14 })).toEqual([
+    expect(renderStatus(busy, { ...options, rows: 14 })).toEqual([
       'the summary of the daemon',
       'needs you',
       '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
@@ -229,7 +229,7 @@ describe('renderTree', () => {
 
   it('keeps to its height with a thousand agents, and counts the rest', () => {
     const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
-    const lines = renderTree({ ...busy, agents }, { ...options, rows: 20 });
+    const lines = renderStatus({ ...busy, agents }, { ...options, rows: 20 });
     expect(lines).toHaveLength(20);
     const shown = lines.filter((line) => line.includes('● fixer')).length;
     expect(shown).toBeGreaterThan(2);
@@ -241,7 +241,7 @@ describe('renderTree', () => {
     const needsYou = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
     const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
     const pipelines = Array.from({ length: 30 }, (_, i) => pipeline(`pipeline${i}`, []));
-    const lines = renderTree({ ...NOTHING, needsYou, agents, pipelines }, options);
+    const lines = renderStatus({ ...NOTHING, needsYou, agents, pipelines }, options);
     expect(lines).toHaveLength(24);
     expect(lines.filter((line) => line.includes('  ! decision')).length).toBe(15);
     expect(lines.slice(-7)).toEqual([
@@ -256,29 +256,29 @@ describe('renderTree', () => {
   });
 
   it.each([1, 2, 3, 5, 8])('keeps to %i rows', (rows) => {
-    expect(renderTree(busy, { ...options, rows }).length).toBeLessThanOrEqual(rows);
+    expect(renderStatus(busy, { ...options, rows }).length).toBeLessThanOrEqual(rows);
   });
 
   it.each([1, 7, 20, 41])('keeps to %i columns, wide characters counted twice', (columns) => {
     const wide = { ...busy, agents: [agent('a3', { name: '修正する人👩‍🚀', reason: '語'.repeat(100) })] };
-    for (const line of renderTree(wide, { ...options, columns })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    for (const line of renderStatus(wide, { ...options, columns })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
   });
 
   it('colours without changing the text', () => {
-    const painted = renderTree(busy, { ...options, colors: true });
+    const painted = renderStatus(busy, { ...options, colors: true });
     // oxlint-disable-next-line no-control-regex
-    expect(painted.map((line) => line.replaceAll(/\u001B\[[\d;]*m/g, ''))).toEqual(renderTree(busy, options));
+    expect(painted.map((line) => line.replaceAll(/\u001B\[[\d;]*m/g, ''))).toEqual(renderStatus(busy, options));
     expect(painted.join('')).toContain('\u001B[1;33m!\u001B[0m');
   });
 
   it('obeys nothing that agents write', () => {
     const hostile = { ...NOTHING, agents: [agent('x', { name: '\u001B[2J\u0007\u202Ename\nnew line' })] };
-    const [, , line] = renderTree(hostile, options);
+    const [, , line] = renderStatus(hostile, options);
     expect(line).toBe('  ● \\u001b[2J\\u0007\\u202ename · new line x running 3m');
   });
 
   it('is not led astray by a pipeline that is its own parent', () => {
     const ring = pipeline('p', [step('again', 'running')], { parentId: 'p', parentStep: 'again' });
-    expect(renderTree({ ...NOTHING, pipelines: [ring] }, options).length).toBeLessThan(24);
+    expect(renderStatus({ ...NOTHING, pipelines: [ring] }, options).length).toBeLessThan(24);
   });
 });

@@ -2,12 +2,12 @@ import type { ApiError } from '../../api/answer.ts';
 import { NOT_ANSWERING } from '../../api/not-answering.ts';
 import type { AgentView, AttentionView, DecisionView, StatusView } from '../run/views.ts';
 import { shortId } from '../run/views.ts';
-import { ago } from './ago.ts';
-import { fillSections, type Item, type Section } from './fill-sections.ts';
+import { renderAge } from './ago.ts';
+import { fillSections, type StatusItem, type StatusSection } from './fill-sections.ts';
 import { paint, signOf, type Piece } from './paint.ts';
-import { agentPieces, crewOf, pipelineItem } from './pipeline-item.ts';
+import { agentPieces, findAgentsBySteps, pipelineItem } from './pipeline-item.ts';
 
-export interface TreeOptions {
+export interface RenderStatusOptions {
   readonly columns: number;
   /** At most so many lines; what does not fit is counted. Left out: everything is shown. */
   readonly rows?: number;
@@ -26,7 +26,7 @@ export interface Away {
 /** Without an answer there is no verdict, only this. */
 function describeAway({ code, message }: ApiError): string {
   const isHung = code === 'no-answer' && message.startsWith(NOT_ANSWERING);
-  return isHung ? 'The daemon does not answer' : AWAY.has(code) ? 'The daemon is away' : 'There is no status';
+  return isHung ? 'The daemon does not answer' : AWAY_CODES.has(code) ? 'The daemon is away' : 'There is no status';
 }
 
 /** The same with its cause, in one sentence without a full stop. */
@@ -37,12 +37,12 @@ export function describeFault(error: ApiError): string {
 }
 
 /** No daemon runs, or the connection to it was lost. */
-const AWAY: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
+const AWAY_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
 /** What runs and what needs a person, as lines for a terminal. Pure. */
-export function renderTree(status: StatusView, options: TreeOptions): string[] {
-  const head = headOf(status, options);
-  const foot = footOf(status);
+export function renderStatus(status: StatusView, options: RenderStatusOptions): string[] {
+  const head = renderHead(status, options);
+  const foot = renderFoot(status);
   const left = (options.rows ?? Infinity) - head.length - foot.length;
   const body = fillSections(sectionsOf(status, options.now.getTime()), left);
   const lines = [...head, ...body, ...foot].slice(0, options.rows ?? Infinity);
@@ -52,10 +52,10 @@ export function renderTree(status: StatusView, options: TreeOptions): string[] {
 type Line = readonly Piece[];
 
 /** The line that is always there: the daemon's verdict, or that there is none. */
-function headOf({ allClear, summary, importing }: StatusView, { away, now }: TreeOptions): Line[] {
+function renderHead({ allClear, summary, importing }: StatusView, { away, now }: RenderStatusOptions): Line[] {
   if (away !== undefined) {
     const since = away.since.toTimeString().slice(0, 8);
-    const age = ago(away.since.toISOString(), now.getTime());
+    const age = renderAge(away.since.toISOString(), now.getTime());
     return [
       [
         [`${describeAway(away.why)} since ${since}.`, 'bad'],
@@ -68,9 +68,9 @@ function headOf({ allClear, summary, importing }: StatusView, { away, now }: Tre
   return [[[summary, allClear ? 'good' : 'call']], ...copying];
 }
 
-function sectionsOf(status: StatusView, nowMs: number): Section[] {
+function sectionsOf(status: StatusView, nowMs: number): StatusSection[] {
   const { needsYou, attention, pipelines, agents } = status;
-  const crew = crewOf(status);
+  const crew = findAgentsBySteps(status);
   const shown = new Set(pipelines.map(({ id }) => id));
   const alone = agents.filter(({ pipelineId }) => pipelineId === null || !shown.has(pipelineId));
   const roots = pipelines.filter(({ parentId }) => parentId === null || !shown.has(parentId));
@@ -83,7 +83,7 @@ function sectionsOf(status: StatusView, nowMs: number): Section[] {
     {
       title: [
         ['pipelines', 'bold'],
-        [counts(roots), 'dim'],
+        [renderCounts(roots), 'dim'],
       ],
       more: 'baton pipeline list',
       items: roots.map((pipeline) => pipelineItem(pipeline, crew, nowMs)),
@@ -91,7 +91,7 @@ function sectionsOf(status: StatusView, nowMs: number): Section[] {
     {
       title: [
         ['agents', 'bold'],
-        [counts(alone), 'dim'],
+        [renderCounts(alone), 'dim'],
       ],
       more: 'baton agent list',
       items: alone.map((agent) => agentItem(agent, nowMs)),
@@ -105,7 +105,7 @@ function decisionItem({ id, title, context, openedAt }: DecisionView, nowMs: num
     signOf('waiting'),
     [` ${shortId(id)} `, 'bold'],
     [`${title} `],
-    [ago(openedAt, nowMs), 'dim'],
+    [renderAge(openedAt, nowMs), 'dim'],
   ];
   const why: Line[] = context === '' ? [] : [[[UNDER_ID], [context, 'dim']]];
   const next: Line = [[UNDER_ID], [`baton decision show ${shortId(id)}`, 'bold']];
@@ -114,7 +114,7 @@ function decisionItem({ id, title, context, openedAt }: DecisionView, nowMs: num
 
 const UNDER_ID = ' '.repeat(13);
 
-function attentionItem({ title, context, next }: AttentionView): Item {
+function attentionItem({ title, context, next }: AttentionView): StatusItem {
   const head: Line = [['  '], signOf('waiting'), [` ${title}`]];
   const command: Piece = [next, 'bold'];
   const why: Line[] = context === '' ? [] : [[['    '], [context, 'dim']]];
@@ -126,13 +126,13 @@ function agentItem(agent: AgentView, nowMs: number) {
   return { brief: [line], full: [line] };
 }
 
-function counts(runs: readonly { readonly status: string }[]): string {
+function renderCounts(runs: readonly { readonly status: string }[]): string {
   const byStatus = Map.groupBy(runs, ({ status }) => status);
   const words = [...byStatus].map(([status, those]) => `${those.length} ${status}`);
   return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
-function footOf({ tasks }: StatusView): Line[] {
+function renderFoot({ tasks }: StatusView): Line[] {
   const some = tasks.filter(([, count]) => count > 0);
   if (some.length === 0) return [];
   return [[['tasks', 'bold'], [` ${some.map(([status, count]) => `${count} ${status}`).join(', ')}`]]];

@@ -1,28 +1,28 @@
-import { EXIT, type Command } from '../command.ts';
-import { COMMON, reportError } from '../operation-command.ts';
-import { statusView } from '../run/views.ts';
-import { askStatus } from './ask-status.ts';
-import { renderTree } from './render-tree.ts';
+import { EXIT, type CliCommand } from '../command.ts';
+import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
+import { parseStatus } from '../run/views.ts';
+import { readStatus } from './ask-status.ts';
+import { renderStatus } from './render-tree.ts';
 import { wantsColors } from './colors.ts';
 
-export const status: Command = {
+export const statusCommand: CliCommand = {
   name: 'status',
   summary: 'Show what runs and what needs you',
   examples: ['baton status', 'baton status --watch'],
   args: [],
-  options: [{ name: 'watch', short: 'w', about: 'Stay, and show every change; q leaves' }, ...COMMON],
+  options: [{ name: 'watch', short: 'w', about: 'Stay, and show every change; q leaves' }, ...COMMON_OPTIONS],
   exitCodes: { 0: 'shown', 1: 'the daemon is away, or does not answer', 130: 'you left with Ctrl-C' },
   async run(given, io) {
     if (given.options.has('watch')) {
       const { watchStatus } = await import('./watch.ts');
       return watchStatus(given, io);
     }
-    const answer = await askStatus(given, io);
+    const answer = await readStatus(given, io);
     if (!answer.ok) return reportError(answer.error, given, io);
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);
     else {
       const columns = io.isTerminal ? (process.stdout.columns ?? 80) : Infinity;
-      const lines = renderTree(statusView(answer.result), { columns, now: new Date(), colors: wantsColors(io) });
+      const lines = renderStatus(parseStatus(answer.result), { columns, now: new Date(), colors: wantsColors(io) });
       io.out(`${lines.join('\n')}\n`);
     }
     return EXIT.ok;

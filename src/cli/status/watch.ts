@@ -1,25 +1,25 @@
 import { isatty } from 'node:tty';
-import { bell } from '../../notify/terminal.ts';
+import { renderBell } from '../../notify/terminal.ts';
 import type { ApiError } from '../../api/answer.ts';
 import { createClient } from '../../api/connect.ts';
-import { clientOptions, lookingOn } from '../ask.ts';
-import { EXIT, type Given, type Io } from '../command.ts';
-import type { Followed } from '../run/follow-entries.ts';
+import { clientOptions, createObserver } from '../ask.ts';
+import { EXIT, type ParsedArguments, type Io } from '../command.ts';
+import type { FollowedEntry } from '../run/follow-entries.ts';
 import { textIn } from '../run/read-fields.ts';
-import { statusView, type StatusView } from '../run/views.ts';
+import { parseStatus, type StatusView } from '../run/views.ts';
 import { untilInterrupted } from '../run/interrupt.ts';
-import { projectDir } from '../runbook.ts';
-import { answerMs } from './ask-status.ts';
+import { findProjectDir } from '../runbook.ts';
+import { statusTimeoutMs } from './ask-status.ts';
 import { wantsColors } from './colors.ts';
 import { followStatus } from './follow-status.ts';
-import { describeFault, renderTree, type Away } from './render-tree.ts';
+import { describeFault, renderStatus, type Away } from './render-tree.ts';
 import { Screen } from './screen.ts';
 
 /** `status --watch`: a live tree on a terminal, lines elsewhere, NDJSON with --json. It starts a daemon once, and then only looks on. */
-export async function watchStatus(given: Given, io: Io): Promise<number> {
+export async function watchStatus(given: ParsedArguments, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
-  const unreached = await startOnce(given, io);
-  const client = lookingOn(given, io, { answerMs: answerMs(io) });
+  const unreached = await startDaemonOnce(given, io);
+  const client = createObserver(given, io, { answerMs: statusTimeoutMs(io) });
   try {
     if (given.options.has('json')) await printJson(client, unreached, interrupt.signal, io);
     else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, unreached, interrupt.signal, given, io);
@@ -31,14 +31,14 @@ export async function watchStatus(given: Given, io: Io): Promise<number> {
 }
 
 /** A daemon that is stopped later was stopped on purpose. Returns why there is none, or why it does not answer. */
-async function startOnce(given: Given, io: Io): Promise<ApiError | undefined> {
-  const client = createClient({ ...clientOptions(given, io), answerMs: answerMs(io) });
+async function startDaemonOnce(given: ParsedArguments, io: Io): Promise<ApiError | undefined> {
+  const client = createClient({ ...clientOptions(given, io), answerMs: statusTimeoutMs(io) });
   const unreached = await client.reach();
   client.close();
   return unreached;
 }
 
-type Client = ReturnType<typeof lookingOn>;
+type Client = ReturnType<typeof createObserver>;
 
 async function printJson(client: Client, unreached: ApiError | undefined, signal: AbortSignal, io: Io): Promise<void> {
   let last = '';
@@ -66,7 +66,7 @@ async function printLines(client: Client, unreached: ApiError | undefined, signa
     last = picture;
   };
   const tree = (status: StatusView, now: Date): string =>
-    renderTree(status, { columns: Infinity, now, colors: false }).join('\n');
+    renderStatus(status, { columns: Infinity, now, colors: false }).join('\n');
   await followStatus(
     client,
     { unreached, signal },
@@ -81,13 +81,13 @@ async function printLines(client: Client, unreached: ApiError | undefined, signa
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 /** Before the first answer. */
-const NOTHING = statusView({});
+const EMPTY_STATUS = parseStatus({});
 
 async function watchOnScreen(
   client: Client,
   unreached: ApiError | undefined,
   interrupted: AbortSignal,
-  given: Given,
+  given: ParsedArguments,
   io: Io,
 ): Promise<number> {
   const left = new AbortController();
@@ -102,7 +102,7 @@ async function watchOnScreen(
     // Also after this process or the machine was suspended, when no timer has fired yet.
     away ??= Date.now() - askedAt > STALE_MS ? { since: new Date(askedAt), why: STALE } : undefined;
     const common = { columns, rows, now: new Date(), colors: wantsColors(io) };
-    screen.paint(renderTree(status ?? NOTHING, away === undefined ? common : { ...common, away }));
+    screen.paint(renderStatus(status ?? EMPTY_STATUS, away === undefined ? common : { ...common, away }));
   };
   screen.onResize(() => {
     screen.forget();
@@ -151,11 +151,11 @@ const STALE: ApiError = {
 };
 
 /** A call, where the runbook wants terminals to be called for such things. A runbook that cannot be read silences nobody. */
-async function bellFor({ type, data }: Followed, given: Given, io: Io): Promise<string> {
+async function bellFor({ type, data }: FollowedEntry, given: ParsedArguments, io: Io): Promise<string> {
   if (type !== 'NotificationRequested') return '';
   const { readRunbook } = await import('../../runbook/read-runbook.ts');
-  const { checked } = await readRunbook(await projectDir(given, io));
+  const { checked } = await readRunbook(await findProjectDir(given, io));
   const isWanted =
     !checked.ok || (checked.value.notify.terminal && checked.value.notify.on.some((on) => on === data['kind']));
-  return isWanted ? bell({ title: textIn(data['title']), message: textIn(data['message']) }) : '';
+  return isWanted ? renderBell({ title: textIn(data['title']), message: textIn(data['message']) }) : '';
 }

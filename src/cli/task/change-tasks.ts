@@ -1,11 +1,11 @@
-import type { Given } from '../command.ts';
-import { numberOption, operationCommand, pick, type Input } from '../operation-command.ts';
+import type { ParsedArguments } from '../command.ts';
+import { numberOption, operationCommand, pickOptions, type CommandInput } from '../operation-command.ts';
 import { readDocumentArgument } from '../read-argument.ts';
-import { fieldsOf } from '../fields.ts';
-import { SELF_APPROVE, selfApproval } from '../self-approve.ts';
-import { promptPath } from './prompt-path.ts';
+import { printableFields } from '../fields.ts';
+import { SELF_APPROVE_OPTION, selfApprovalCall } from '../self-approve.ts';
+import { findPromptPath } from './prompt-path.ts';
 
-export const taskAdd = operationCommand({
+export const taskAddCommand = operationCommand({
   name: 'task add',
   summary: 'Add a task',
   examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
@@ -24,7 +24,7 @@ export const taskAdd = operationCommand({
   input: (given, io) => {
     const priority = numberOption(given, 'priority');
     if ('usage' in priority) return priority;
-    const prompt = promptPath(given, io);
+    const prompt = findPromptPath(given, io);
     if ('usage' in prompt) return prompt;
     if (!given.options.has('title')) return { usage: '--title TEXT is missing: say what is to be done' };
     const after = given.options
@@ -40,12 +40,14 @@ export const taskAdd = operationCommand({
       prd: 'prd_id',
     };
     const { prompt_file } = prompt;
-    return { value: { task_id: given.args[0], ...pick(given, names), after, priority: priority.value, prompt_file } };
+    return {
+      value: { task_id: given.args[0], ...pickOptions(given, names), after, priority: priority.value, prompt_file },
+    };
   },
-  show: (result) => `Added ${fieldsOf(result)['task_id']} (number ${fieldsOf(result)['n']}).\n`,
+  show: (result) => `Added ${printableFields(result)['task_id']} (number ${printableFields(result)['n']}).\n`,
 });
 
-export const taskUpdate = operationCommand({
+export const taskUpdateCommand = operationCommand({
   name: 'task update',
   summary: 'Update the progress or the status of a task',
   examples: ['baton task update P0.1.1 --status in_progress --progress 40', 'baton task update P0.1.1 --status done'],
@@ -59,22 +61,26 @@ export const taskUpdate = operationCommand({
     },
     { name: 'progress', value: 'N', about: '0 to 100' },
     { name: 'notes', value: 'TEXT', about: 'One or two sentences' },
-    SELF_APPROVE,
+    SELF_APPROVE_OPTION,
   ],
-  before: (given) => selfApproval(given.args[0], given),
+  before: (given) => selfApprovalCall(given.args[0], given),
   operation: 'task_update',
   input: (given) => {
     const progress = numberOption(given, 'progress');
     if ('usage' in progress) return progress;
     if (!given.options.has('status')) return { usage: '--status STATUS is missing' };
     return {
-      value: { task_id: given.args[0], ...pick(given, { status: 'status', notes: 'notes' }), progress: progress.value },
+      value: {
+        task_id: given.args[0],
+        ...pickOptions(given, { status: 'status', notes: 'notes' }),
+        progress: progress.value,
+      },
     };
   },
-  show: (result) => `${fieldsOf(result)['task_id']} is ${fieldsOf(result)['status']}.\n`,
+  show: (result) => `${printableFields(result)['task_id']} is ${printableFields(result)['status']}.\n`,
 });
 
-export const taskComplete = operationCommand({
+export const taskCompleteCommand = operationCommand({
   name: 'task complete',
   summary: 'Record what was done and complete the task',
   examples: [
@@ -87,9 +93,9 @@ export const taskComplete = operationCommand({
   ],
   options: [
     { name: 'waive', value: 'REASON', about: 'Operators only: complete without a record; the waiver is recorded' },
-    SELF_APPROVE,
+    SELF_APPROVE_OPTION,
   ],
-  before: (given) => selfApproval(given.args[0], given),
+  before: (given) => selfApprovalCall(given.args[0], given),
   operation: ({ options }) => (options.has('waive') ? 'task_waive' : 'task_complete'),
   input: async (given, io) => {
     const [task_id, file] = given.args;
@@ -102,14 +108,14 @@ export const taskComplete = operationCommand({
     if (about !== task_id) return { usage: `the record is about ${String(about)}, not ${task_id}` };
     return { value: record.value };
   },
-  show: (result) => `${fieldsOf(result)['task_id']} is done.\n`,
+  show: (result) => `${printableFields(result)['task_id']} is done.\n`,
 });
 
 /** What only operators may do to a task, with a reason. */
 const withReason = {
   args: [{ name: 'ID', about: 'The task' }],
   options: [{ name: 'reason', value: 'TEXT', needed: true, about: 'Why: it is recorded' }],
-  input: (given: Given): Input => {
+  input: (given: ParsedArguments): CommandInput => {
     const reason = given.options.get('reason');
     return reason === undefined
       ? { usage: '--reason TEXT is missing: it is recorded' }
@@ -117,29 +123,29 @@ const withReason = {
   },
 };
 
-export const taskUnblock = operationCommand({
+export const taskUnblockCommand = operationCommand({
   ...withReason,
   name: 'task unblock',
   summary: 'Return a blocked task to the phase that was blocked',
   examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
   operation: 'task_unblock',
-  show: (result) => `Unblocked ${fieldsOf(result)['task_id']}.\n`,
+  show: (result) => `Unblocked ${printableFields(result)['task_id']}.\n`,
 });
 
-export const taskCancel = operationCommand({
+export const taskCancelCommand = operationCommand({
   ...withReason,
   name: 'task cancel',
   summary: 'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',
   examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
   operation: 'task_cancel',
-  show: (result) => `Cancelled ${fieldsOf(result)['task_id']}.\n`,
+  show: (result) => `Cancelled ${printableFields(result)['task_id']}.\n`,
 });
 
-export const taskReinstate = operationCommand({
+export const taskReinstateCommand = operationCommand({
   ...withReason,
   name: 'task reinstate',
   summary: 'Reinstate a completed or cancelled task, from IMPLEMENTATION',
   examples: ['baton task reinstate P0.1.1 --reason "it is wanted after all"'],
   operation: 'task_reinstate',
-  show: (result) => `Reinstated ${fieldsOf(result)['task_id']}.\n`,
+  show: (result) => `Reinstated ${printableFields(result)['task_id']}.\n`,
 });

@@ -14,7 +14,7 @@ export function readDescription(top: string, id: string): string {
   }
 }
 
-export interface Written {
+export interface WrittenDescriptions {
   /** Ids of tasks that have a file now. */
   readonly ids: ReadonlySet<string>;
   /** Those whose file was there, and says something else. */
@@ -27,7 +27,7 @@ export interface Written {
 export function writeDescriptions(
   top: string,
   tasks: readonly { readonly id: string; readonly description: string }[],
-): Written {
+): WrittenDescriptions {
   const described = tasks.filter(({ description }) => description !== '');
   const made: string[] = [];
   const folders = described.length === 0 ? [] : makeFolder(top);
@@ -39,7 +39,7 @@ export function writeDescriptions(
   try {
     for (const { id, description } of described) {
       const path = join(top, descriptionPath(id));
-      if (isWritten(path, `${description}\n`)) made.push(path);
+      if (isSameText(path, `${description}\n`)) made.push(path);
       else if (readDescription(top, id) !== description.trimEnd()) different.push(id);
     }
   } catch (error) {
@@ -66,7 +66,7 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
-function isWritten(path: string, text: string): boolean {
+function isSameText(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: 'wx' });
     return true;

@@ -2,22 +2,22 @@ import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } fr
 import { resolve } from 'node:path';
 import type { FormatName } from '../../exchange/format.ts';
 import { FORMATS } from '../../exchange/formats.ts';
-import { recogniseFormat } from '../../exchange/recognise.ts';
+import { findFormat } from '../../exchange/recognise.ts';
 import type { Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
 import { findWriteObstacle, followLinks } from '../../hooks/files/file-text.ts';
 import type { Problem } from '../../protocol/problem.ts';
 import { withClient } from '../ask.ts';
-import { EXIT, type Command, type Given, type Io } from '../command.ts';
-import { describeProblem } from '../describe-problem.ts';
-import { COMMON, reportError } from '../operation-command.ts';
+import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
+import { renderProblem } from '../describe-problem.ts';
+import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { printable } from '../printable.ts';
 import { readDescription } from './descriptions.ts';
 import { formatOption, TAG_OPTION } from './import-options.ts';
 import { readSource } from './import-source.ts';
 import { readKnownTasks } from './known-tasks.ts';
 
-export const taskExport: Command = {
+export const taskExportCommand: CliCommand = {
   name: 'task export',
   summary: 'Export all tasks in the format of another tool',
   examples: ['baton task export --to markdown', 'baton task export -o .taskmaster/tasks/tasks.json'],
@@ -30,7 +30,7 @@ export const taskExport: Command = {
     },
     { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; what Baton does not know in it stays' },
     TAG_OPTION,
-    ...COMMON.filter(({ name }) => name !== 'json'),
+    ...COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
   ],
   async run(given, io) {
     const to = formatOption('to', given.options.get('to'));
@@ -41,7 +41,7 @@ export const taskExport: Command = {
     const output = given.options.get('output');
     const path = output === undefined ? undefined : resolve(io.cwd, output);
     const existing = path === undefined || !existsSync(path) ? { text: '', name: '' } : await readSource(path, io);
-    if (!('text' in existing)) return refuse([existing], output ?? '', '', io);
+    if (!('text' in existing)) return reportProblems([existing], output ?? '', '', io);
     const obstacle = path === undefined ? undefined : findWriteObstacle(path);
     if (obstacle !== undefined) {
       io.err(
@@ -56,20 +56,24 @@ export const taskExport: Command = {
 
 /** As the file is, else as its name says. */
 function formatOf(path: string | undefined, existing: string): FormatName {
-  const recognised = existing.trim() === '' ? undefined : recogniseFormat(existing);
+  const recognised = existing.trim() === '' ? undefined : findFormat(existing);
   if (recognised !== undefined) return recognised;
   if (path?.endsWith('.jsonl') === true) return 'beads';
   return path?.endsWith('tasks.json') === true ? 'task-master' : 'markdown';
 }
 
-interface Wanted {
+interface ExportTarget {
   readonly format: FormatName;
   readonly path: string | undefined;
   readonly shown: string;
   readonly existing: string;
 }
 
-async function writeTasks({ format, path, shown, existing }: Wanted, given: Given, io: Io): Promise<number> {
+async function writeTasks(
+  { format, path, shown, existing }: ExportTarget,
+  given: ParsedArguments,
+  io: Io,
+): Promise<number> {
   return withClient(given, io, async (client) => {
     const known = await readKnownTasks(client);
     if (!known.ok) return reportError(known.error, given, io);
@@ -79,10 +83,10 @@ async function writeTasks({ format, path, shown, existing }: Wanted, given: Give
     const tag = given.options.get('tag');
     const at = new Date().toISOString();
     const rendered = FORMATS[format].render(tasks, { existing, at, ...(tag === undefined ? {} : { tag }) });
-    if (!rendered.ok) return refuse(rendered.problems, shown, existing, io);
+    if (!rendered.ok) return reportProblems(rendered.problems, shown, existing, io);
     // Whoever reads what is said may go away in the middle of it, and that ends the command: the file comes first.
-    if (path !== undefined) replace(path, rendered.value.text);
-    sayNotices(rendered.value.notices, io);
+    if (path !== undefined) replaceFile(path, rendered.value.text);
+    printNotices(rendered.value.notices, io);
     if (path === undefined) io.out(rendered.value.text);
     else
       io.out(
@@ -92,15 +96,15 @@ async function writeTasks({ format, path, shown, existing }: Wanted, given: Give
   });
 }
 
-function sayNotices(notices: readonly Notice[], io: Io): void {
-  for (const { message } of notices.slice(0, SHOWN)) io.err(`note: ${printable(message)}\n`);
-  if (notices.length > SHOWN) io.err(`note: and ${notices.length - SHOWN} more\n`);
+function printNotices(notices: readonly Notice[], io: Io): void {
+  for (const { message } of notices.slice(0, MAX_NOTICES)) io.err(`note: ${printable(message)}\n`);
+  if (notices.length > MAX_NOTICES) io.err(`note: and ${notices.length - MAX_NOTICES} more\n`);
 }
 
-const SHOWN = 20;
+const MAX_NOTICES = 20;
 
 /** The old file or the new one, never a part of it; a link stays a link, and who may read it may read it still. */
-function replace(path: string, text: string): void {
+function replaceFile(path: string, text: string): void {
   const real = followLinks(path);
   const draft = `${real}.${process.pid}.draft`;
   try {
@@ -113,7 +117,7 @@ function replace(path: string, text: string): void {
 }
 
 /** A file that cannot be read as what it should be is left alone. */
-function refuse(problems: readonly Problem[], shown: string, text: string, io: Io): number {
-  for (const each of problems) io.err(describeProblem(each, shown, text));
+function reportProblems(problems: readonly Problem[], shown: string, text: string, io: Io): number {
+  for (const each of problems) io.err(renderProblem(each, shown, text));
   return EXIT.failed;
 }

@@ -6,15 +6,15 @@ import { findProgram } from '../../notify/run-program.ts';
 import { problem, tooLarge, type Problem } from '../../protocol/problem.ts';
 import { decodeUtf8 } from '../../protocol/utf8.ts';
 import type { Io } from '../command.ts';
-import { fileFailure } from '../file-failure.ts';
+import { describeFileError } from '../file-failure.ts';
 
 /** A text, with the name under which people know where it came from. */
-export interface Source {
+export interface ImportSource {
   readonly text: string;
   readonly name: string;
 }
 
-export async function readSource(file: string, io: Io): Promise<Source | Problem> {
+export async function readSource(file: string, io: Io): Promise<ImportSource | Problem> {
   const name = file === '-' ? 'standard input' : basename(file);
   const bytes = file === '-' ? await io.readInput() : readAtMost(resolve(io.cwd, file));
   if (!(bytes instanceof Uint8Array)) return bytes;
@@ -40,7 +40,7 @@ export function readAtMost(path: string): Uint8Array | Problem {
       if (read === 0 || size > EXCHANGE_LIMITS.bytes) return Buffer.concat(pieces);
     }
   } catch (error) {
-    const why = fileFailure(error);
+    const why = describeFileError(error);
     return problem('unreadable-file', `cannot read ${path}: ${why}`, 'Check the path, or pipe it in and name `-`.');
   } finally {
     if (fd !== undefined) closeSync(fd);
@@ -50,7 +50,7 @@ export function readAtMost(path: string): Uint8Array | Problem {
 const PIECE_BYTES = 1024 * 1024;
 
 /** The issues of the repository that a folder is in, as GitHub's own program tells them. */
-export async function readGithubIssues(folder: string, { env }: Io): Promise<Source | Problem> {
+export async function readGithubIssues(folder: string, { env }: Io): Promise<ImportSource | Problem> {
   const program = findProgram('gh', env);
   if (program === undefined) {
     const hint = 'Install it (https://cli.github.com), or name a file with what `gh issue list --json …` printed.';
@@ -75,13 +75,13 @@ const GH_NOT_LOGGED_IN = 4;
 const GH_ARGUMENTS = `issue list --state all --limit ${EXCHANGE_LIMITS.tasks + 1} --json number,title,body,state,stateReason,labels`;
 const GH_MS = 300_000;
 
-interface Ran {
+interface GhResult {
   readonly code: number | null;
   readonly out: Uint8Array;
   readonly err: string;
 }
 
-async function runGh(program: string, cwd: string, env: Io['env']): Promise<Ran> {
+async function runGh(program: string, cwd: string, env: Io['env']): Promise<GhResult> {
   return new Promise((done) => {
     const child = spawn(program, GH_ARGUMENTS.split(' '), {
       cwd,

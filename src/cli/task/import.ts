@@ -3,22 +3,22 @@ import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
 import type { FormatName } from '../../exchange/format.ts';
 import { FORMATS } from '../../exchange/formats.ts';
-import { recogniseFormat } from '../../exchange/recognise.ts';
+import { findFormat } from '../../exchange/recognise.ts';
 import type { ExchangedTask, Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
 import { problem, type Problem } from '../../protocol/problem.ts';
 import { withClient } from '../ask.ts';
-import { EXIT, type Command, type Given, type Io } from '../command.ts';
-import { describeProblem } from '../describe-problem.ts';
-import { COMMON, reportError } from '../operation-command.ts';
+import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
+import { renderProblem } from '../describe-problem.ts';
+import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { printable } from '../printable.ts';
 import { descriptionPath, writeDescriptions } from './descriptions.ts';
 import { formatOption, TAG_OPTION } from './import-options.ts';
-import { readGithubIssues, readSource, type Source } from './import-source.ts';
+import { readGithubIssues, readSource, type ImportSource } from './import-source.ts';
 import { readKnownTasks, type KnownTask } from './known-tasks.ts';
-import { showImport, type ImportReport } from './show-import.ts';
+import { renderImport, type ImportReport } from './show-import.ts';
 
-export const taskImport: Command = {
+export const taskImportCommand: CliCommand = {
   name: 'task import',
   summary: 'Import tasks from another tool, with their dependencies',
   examples: [
@@ -32,29 +32,29 @@ export const taskImport: Command = {
     { name: 'from', value: 'FORMAT', about: 'markdown, task-master, beads or github; left out: seen by the content' },
     { name: 'dry-run', about: 'Show what would be added, and add nothing' },
     TAG_OPTION,
-    ...COMMON,
+    ...COMMON_OPTIONS,
   ],
   async run(given, io) {
     const from = formatOption('from', given.options.get('from'));
     const [file] = given.args;
-    if ('usage' in from) return usage(from.usage, io);
+    if ('usage' in from) return reportUsage(from.usage, io);
     if (file === undefined && from.format !== 'github')
-      return usage('name the list: FILE, or - for standard input', io);
+      return reportUsage('name the list: FILE, or - for standard input', io);
     const folder = resolve(io.cwd, given.options.get('project') ?? '.');
     const source = file === undefined ? await readGithubIssues(folder, io) : await readSource(file, io);
-    if (!('text' in source)) return refuse([source], { text: '', name: file ?? 'gh' }, given, io);
-    return importFrom({ source, format: from.format ?? recogniseFormat(source.text), folder }, given, io);
+    if (!('text' in source)) return reportProblems([source], { text: '', name: file ?? 'gh' }, given, io);
+    return importFrom({ source, format: from.format ?? findFormat(source.text), folder }, given, io);
   },
 };
 
-interface Wanted {
-  readonly source: Source;
+interface ImportRequest {
+  readonly source: ImportSource;
   readonly format: FormatName | undefined;
   readonly folder: string;
 }
 
-async function importFrom({ source, format, folder }: Wanted, given: Given, io: Io): Promise<number> {
-  if (format === undefined) return refuse([UNKNOWN_FORMAT], source, given, io);
+async function importFrom({ source, format, folder }: ImportRequest, given: ParsedArguments, io: Io): Promise<number> {
+  if (format === undefined) return reportProblems([UNKNOWN_FORMAT], source, given, io);
   return withClient(given, io, async (client) => {
     const known = await readKnownTasks(client);
     if (!known.ok) return reportError(known.error, given, io);
@@ -64,7 +64,7 @@ async function importFrom({ source, format, folder }: Wanted, given: Given, io: 
       known: new Set(ids.keys()),
       ...(tag === undefined ? {} : { tag }),
     });
-    if (!read.ok) return refuse(read.problems, source, given, io);
+    if (!read.ok) return reportProblems(read.problems, source, given, io);
     const fresh = read.value.tasks.filter(({ id }) => !ids.has(id));
     const existing = read.value.tasks.flatMap((task) => {
       const there = ids.get(task.id);
@@ -72,16 +72,23 @@ async function importFrom({ source, format, folder }: Wanted, given: Given, io: 
     });
     const name = `${FORMATS[format].title} (${source.name})`;
     const isDry = given.options.has('dry-run');
-    const added = isDry ? { notices: [] } : await add(client, fresh, { name, folder });
+    const added = isDry ? { notices: [] } : await sendImport(client, fresh, { name, folder });
     if ('error' in added) return reportError(added.error, given, io);
     const notices = [...read.value.notices, ...added.notices];
-    const report: ImportReport = { format, source: name, dry_run: isDry, added: fresh.map(row), existing, notices };
-    io.out(given.options.has('json') ? `${JSON.stringify(report)}\n` : showImport(report));
+    const report: ImportReport = {
+      format,
+      source: name,
+      dry_run: isDry,
+      added: fresh.map(reportRow),
+      existing,
+      notices,
+    };
+    io.out(given.options.has('json') ? `${JSON.stringify(report)}\n` : renderImport(report));
     return EXIT.ok;
   });
 }
 
-function row({ id, title, status, after }: ExchangedTask): ImportReport['added'][number] {
+function reportRow({ id, title, status, after }: ExchangedTask): ImportReport['added'][number] {
   return { id, title, status, after };
 }
 
@@ -90,7 +97,7 @@ function isDifferent(there: KnownTask, { title }: ExchangedTask): boolean {
 }
 
 /** Descriptions first, since the daemon looks whether they are there; they go again where it refuses the tasks. */
-async function add(
+async function sendImport(
   client: Client,
   tasks: readonly ExchangedTask[],
   { name, folder }: { readonly name: string; readonly folder: string },
@@ -133,14 +140,19 @@ const UNKNOWN_FORMAT = problem(
   'Name what it is with --from markdown, task-master, beads or github; see docs/import.md',
 );
 
-function refuse(problems: readonly Problem[], { text, name }: Source, given: Given, io: Io): number {
+function reportProblems(
+  problems: readonly Problem[],
+  { text, name }: ImportSource,
+  given: ParsedArguments,
+  io: Io,
+): number {
   const [{ code, message, hint } = UNKNOWN_FORMAT] = problems;
   if (given.options.has('json')) io.out(`${JSON.stringify({ error: { code, message, hint }, problems })}\n`);
-  else for (const each of problems) io.err(describeProblem(each, name, text));
+  else for (const each of problems) io.err(renderProblem(each, name, text));
   return EXIT.failed;
 }
 
-function usage(text: string, io: Io): number {
+function reportUsage(text: string, io: Io): number {
   io.err(`Error: ${printable(text)}\nTry: baton task import --help\n`);
   return EXIT.usage;
 }

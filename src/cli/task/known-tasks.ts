@@ -28,11 +28,11 @@ const PAGE = 1000;
 function tasksIn(result: unknown): { readonly n: number; readonly task: KnownTask }[] {
   const list = typeof result === 'object' && result !== null && 'tasks' in result ? result.tasks : [];
   return Array.isArray(list)
-    ? list.flatMap((each: unknown) => (isView(each) ? [{ n: each.n, task: knownTask(each) }] : []))
+    ? list.flatMap((each: unknown) => (isTaskRow(each) ? [{ n: each.n, task: knownTask(each) }] : []))
     : [];
 }
 
-interface View {
+interface TaskRow {
   readonly id: string;
   readonly n: number;
   readonly title: string;
@@ -42,14 +42,14 @@ interface View {
   readonly blocked_because?: string | null;
 }
 
-function isView(value: unknown): value is View {
+function isTaskRow(value: unknown): value is TaskRow {
   if (typeof value !== 'object' || value === null) return false;
   return (
     'id' in value && 'after' in value && 'status' in value && SHOWN_STATUSES.some((status) => status === value.status)
   );
 }
 
-function knownTask({ id, title, status, after, priority, blocked_because: reason }: View): KnownTask {
+function knownTask({ id, title, status, after, priority, blocked_because: reason }: TaskRow): KnownTask {
   // Where the status says it, the reason need not.
   const why = status === 'cancelled' ? reason?.replace(/^cancelled: /, '') : reason;
   return { id, title, status, after, priority, reason: why ?? null };

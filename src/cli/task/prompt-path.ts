@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Given, Io } from '../command.ts';
+import type { ParsedArguments, Io } from '../command.ts';
 
 /** `--prompt FILE`, as typed in the current folder, from the top of the repository: there agents look for it. */
-export function promptPath(
-  { options }: Given,
+export function findPromptPath(
+  { options }: ParsedArguments,
   { cwd }: Io,
 ): { readonly prompt_file?: string } | { readonly usage: string } {
   const file = options.get('prompt');

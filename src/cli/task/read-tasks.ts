@@ -1,10 +1,10 @@
-import { numberOption, operationCommand, pick } from '../operation-command.ts';
+import { numberOption, operationCommand, pickOptions } from '../operation-command.ts';
 import { printable } from '../printable.ts';
-import { showTask, showTasks } from './show-task.ts';
+import { renderTask, renderTasks } from './show-task.ts';
 
 const taskArgument = { name: 'ID', about: 'The task' } as const;
 
-export const taskList = operationCommand({
+export const taskListCommand = operationCommand({
   name: 'task list',
   summary: 'List tasks, oldest first',
   examples: ['baton task list --status in_progress'],
@@ -20,23 +20,23 @@ export const taskList = operationCommand({
     if ('usage' in limit) return limit;
     const after = numberOption(given, 'after');
     if ('usage' in after) return after;
-    const chosen = pick(given, { status: 'status', phase: 'phase' });
+    const chosen = pickOptions(given, { status: 'status', phase: 'phase' });
     return { value: { ...chosen, limit: limit.value, after_n: after.value } };
   },
-  show: (result) => showTasks(result),
+  show: (result) => renderTasks(result),
 });
 
-export const taskShow = operationCommand({
+export const taskShowCommand = operationCommand({
   name: 'task show',
   summary: 'Show one task',
   examples: ['baton task show P0.1.1'],
   args: [taskArgument],
   operation: 'task_get',
   input: ({ args: [task_id] }) => ({ value: { task_id } }),
-  show: showTask,
+  show: renderTask,
 });
 
-export const taskNext = operationCommand({
+export const taskNextCommand = operationCommand({
   name: 'task next',
   summary: 'Show what can be claimed now, the critical path first',
   examples: ['baton task next', 'baton task next --wait'],
@@ -49,16 +49,16 @@ export const taskNext = operationCommand({
   input: (given) => {
     const limit = numberOption(given, 'limit');
     if ('usage' in limit) return limit;
-    const wait = given.options.has('wait') ? { wait_ms: FOR_EVER_MS } : {};
-    return { value: { ...pick(given, { role: 'role' }), limit: limit.value, ...wait } };
+    const wait = given.options.has('wait') ? { wait_ms: MAX_WAIT_MS } : {};
+    return { value: { ...pickOptions(given, { role: 'role' }), limit: limit.value, ...wait } };
   },
-  show: (result) => showTasks(result, 'Nothing can be claimed now. See all: baton task list'),
+  show: (result) => renderTasks(result, 'Nothing can be claimed now. See all: baton task list'),
 });
 
 /** A day: whoever waits longer asks again. */
-export const FOR_EVER_MS = 86_400_000;
+export const MAX_WAIT_MS = 86_400_000;
 
-export const taskBrief = operationCommand({
+export const taskBriefCommand = operationCommand({
   name: 'task brief',
   summary: 'Everything the next agent needs to start on a task',
   examples: ['baton task brief P0.1.1'],

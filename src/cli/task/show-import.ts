@@ -16,15 +16,15 @@ export interface ImportReport {
   readonly notices: readonly Notice[];
 }
 
-export function showImport({ source, dry_run: isDry, added, existing, notices }: ImportReport): string {
+export function renderImport({ source, dry_run: isDry, added, existing, notices }: ImportReport): string {
   const done = `${isDry ? 'Would import' : 'Imported'} ${counted(added.length)} from ${source}`;
-  const rows = isDry ? added.map(showRow) : [];
+  const rows = isDry ? added.map(renderRow) : [];
   const changed = existing.filter((each) => each.is_different);
   const lines = [
     `${done}${statuses(added)}.`,
     ...rows,
-    ...(existing.length === 0 ? [] : [`Left as they are, since they are there already: ${named(existing)}.`]),
-    ...(changed.length === 0 ? [] : [`Their titles differ from those here: ${named(changed)}.`]),
+    ...(existing.length === 0 ? [] : [`Left as they are, since they are there already: ${renderNames(existing)}.`]),
+    ...(changed.length === 0 ? [] : [`Their titles differ from those here: ${renderNames(changed)}.`]),
     ...notices.slice(0, SHOWN).map(({ message, line }) => `  note: ${line === null ? '' : `line ${line}: `}${message}`),
     ...(notices.length > SHOWN ? [`  note: and ${notices.length - SHOWN} more; see them with --json`] : []),
   ];
@@ -45,11 +45,11 @@ function statuses(added: ImportReport['added']): string {
   return counts.length === 0 ? '' : `: ${counts.join(', ')}`;
 }
 
-function named(tasks: readonly { readonly id: string }[]): string {
+function renderNames(tasks: readonly { readonly id: string }[]): string {
   const ids = tasks.slice(0, SHOWN).map(({ id }) => id);
   return tasks.length > SHOWN ? `${ids.join(', ')} and ${tasks.length - SHOWN} more` : ids.join(', ');
 }
 
-function showRow({ id, title, status, after }: ImportReport['added'][number]): string {
+function renderRow({ id, title, status, after }: ImportReport['added'][number]): string {
   return `  ${id}  ${status}  ${title}${after.length === 0 ? '' : `  (after ${after.join(', ')})`}`;
 }

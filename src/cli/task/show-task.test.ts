@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { showTask } from './show-task.ts';
+import { renderTask } from './show-task.ts';
 
 const task = {
   id: 'D2',
@@ -11,7 +11,7 @@ const task = {
   claim: null,
 };
 
-const linesOf = (more: object): string[] => showTask({ ...task, ...more }).split('\n');
+const linesOf = (more: object): string[] => renderTask({ ...task, ...more }).split('\n');
 
 it('says how the tasks stand that another one waits for', () => {
   const waits_for = [

@@ -1,7 +1,7 @@
 import { operationCommand } from '../operation-command.ts';
 import { printable } from '../printable.ts';
 
-export const worktreeList = operationCommand({
+export const worktreeListCommand = operationCommand({
   name: 'worktree list',
   summary: 'List the worktrees, their agents and their uncommitted or unmerged work',
   examples: ['baton worktree list'],
@@ -10,7 +10,7 @@ export const worktreeList = operationCommand({
   show: (result) => linesOf(result, 'worktrees', 'No worktrees.\n'),
 });
 
-export const worktreePrune = operationCommand({
+export const worktreePruneCommand = operationCommand({
   name: 'worktree prune',
   summary: 'Remove the worktrees of completed tasks; those with unmerged work are kept',
   examples: ['baton worktree prune --dry-run', 'baton worktree prune'],
@@ -27,7 +27,7 @@ export const worktreePrune = operationCommand({
 });
 
 function linesOf(result: unknown, field: string, nothing: string): string {
-  return listOf(result, field).map(lineOf).join('') || nothing;
+  return listOf(result, field).map(renderWorktree).join('') || nothing;
 }
 
 function listOf(result: unknown, field: string): readonly unknown[] {
@@ -37,7 +37,7 @@ function listOf(result: unknown, field: string): readonly unknown[] {
 }
 
 /** Path, branch and task, then why it stays. */
-function lineOf(worktree: unknown): string {
+function renderWorktree(worktree: unknown): string {
   const fields: Readonly<Record<string, unknown>> =
     typeof worktree === 'object' && worktree !== null ? { ...worktree } : {};
   const { path, branch, needed, holds } = fields;

@@ -1,27 +1,27 @@
 import type { ObjectNode } from '../../protocol/node.ts';
 import type { Parsed } from '../../protocol/problem.ts';
 import { quote } from '../../protocol/quote.ts';
-import { begin } from '../begin.ts';
-import type { ReadOptions } from '../format.ts';
-import type { Findings, FoundDependency, FoundTask } from '../found.ts';
-import { listOf, objectsIn, textOf } from '../json.ts';
-import { settle } from '../settle.ts';
-import type { Reading } from '../task.ts';
-import { readRecords } from './records.ts';
-import { BLOCKING, priorityOf, STATUSES } from './words.ts';
+import { startReading } from '../begin.ts';
+import type { ImportOptions } from '../format.ts';
+import type { ImportFindings, FoundDependency, FoundTask } from '../found.ts';
+import { findList, objectsIn, findFieldText } from '../json.ts';
+import { resolveTasks } from '../settle.ts';
+import type { ImportedTasks } from '../task.ts';
+import { parseRecords } from './records.ts';
+import { BLOCKING_DEPENDENCIES, priorityOfBeads, BEADS_STATUSES } from './words.ts';
 
 /** What `bd export` writes: one issue a line. What `bd list --json` prints, a list, is read too. */
-export function readBeads(text: string, options: ReadOptions = {}): Parsed<Reading> {
-  const findings = begin(text);
+export function parseBeads(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
+  const findings = startReading(text);
   if ('ok' in findings) return findings;
-  const found = readRecords(findings).flatMap((record) => readIssue(record.node, record.at, findings) ?? []);
-  return settle(found, findings, options);
+  const found = parseRecords(findings).flatMap((record) => readIssue(record.node, record.at, findings) ?? []);
+  return resolveTasks(found, findings, options);
 }
 
-function readIssue(node: ObjectNode, from: number, findings: Findings): FoundTask | undefined {
+function readIssue(node: ObjectNode, from: number, findings: ImportFindings): FoundTask | undefined {
   const at = from + node.at;
-  const type = textOf(node, '_type') ?? 'issue';
-  const id = textOf(node, 'id');
+  const type = findFieldText(node, '_type') ?? 'issue';
+  const id = findFieldText(node, 'id');
   if (type !== 'issue') {
     findings.notice(`a ${quote(type)} is no task: left out`, at);
     return undefined;
@@ -30,17 +30,17 @@ function readIssue(node: ObjectNode, from: number, findings: Findings): FoundTas
     findings.problem('import/no-id', 'an issue without an id', at, 'Every line of a beads export has one.');
     return undefined;
   }
-  const word = textOf(node, 'status') ?? 'open';
+  const word = findFieldText(node, 'status') ?? 'open';
   if (word === 'tombstone') {
     findings.notice(`${quote(id)} was deleted in beads: left out`, at);
     return undefined;
   }
-  const status = STATUSES.get(word);
+  const status = BEADS_STATUSES.get(word);
   if (status === undefined) findings.notice(`${quote(id)}: the status ${quote(word)} is not known, taken as todo`, at);
   const { after, parent } = dependenciesOf(node, id, from, findings);
   return {
     id,
-    title: textOf(node, 'title') ?? '',
+    title: findFieldText(node, 'title') ?? '',
     description: descriptionOf(node),
     status: status ?? 'todo',
     reason: `${word} in beads`,
@@ -52,13 +52,13 @@ function readIssue(node: ObjectNode, from: number, findings: Findings): FoundTas
 }
 
 function priorityIn(node: ObjectNode): number {
-  const number = Number(textOf(node, 'priority') ?? 2);
-  return Number.isInteger(number) && number >= 0 && number <= 4 ? priorityOf(number) : 0;
+  const number = Number(findFieldText(node, 'priority') ?? 2);
+  return Number.isInteger(number) && number >= 0 && number <= 4 ? priorityOfBeads(number) : 0;
 }
 
 function descriptionOf(node: ObjectNode): string {
   const parts = PARTS.map(([field, heading]) => {
-    const text = textOf(node, field)?.trim() ?? '';
+    const text = findFieldText(node, field)?.trim() ?? '';
     return text === '' || heading === '' ? text : `## ${heading}\n\n${text}`;
   });
   return parts.filter((part) => part !== '').join('\n\n');
@@ -72,17 +72,17 @@ const PARTS = [
 ] as const;
 
 /** Kinds that only say something about a task are not waited for; a child is a part of its parent. */
-function dependenciesOf(node: ObjectNode, id: string, from: number, findings: Findings) {
+function dependenciesOf(node: ObjectNode, id: string, from: number, findings: ImportFindings) {
   const after: FoundDependency[] = [];
   let parent: string | undefined;
-  for (const each of objectsIn(listOf(node, 'dependencies'), 'a dependency', findings, from)) {
-    const on = textOf(each, 'depends_on_id');
-    const kind = textOf(each, 'type') ?? 'blocks';
+  for (const each of objectsIn(findList(node, 'dependencies'), 'a dependency', findings, from)) {
+    const on = findFieldText(each, 'depends_on_id');
+    const kind = findFieldText(each, 'type') ?? 'blocks';
     const at = from + each.at;
     if (on === undefined || on === '') continue;
     if (on.startsWith('external:')) findings.notice(`${quote(id)} waits for ${quote(on)}, elsewhere: left out`, at);
     else if (kind === 'parent-child') parent ??= on;
-    else if (BLOCKING.has(kind)) after.push({ id: on, at });
+    else if (BLOCKING_DEPENDENCIES.has(kind)) after.push({ id: on, at });
   }
   return { after, parent };
 }

@@ -1,6 +1,6 @@
 import type { ObjectNode } from '../../protocol/node.ts';
-import type { Findings } from '../found.ts';
-import { objectsIn, readJsonAt } from '../json.ts';
+import type { ImportFindings } from '../found.ts';
+import { objectsIn, parseJsonAt } from '../json.ts';
 
 export interface BeadsRecord {
   readonly node: ObjectNode;
@@ -8,10 +8,10 @@ export interface BeadsRecord {
   readonly at: number;
 }
 
-export function readRecords(findings: Findings): BeadsRecord[] {
+export function parseRecords(findings: ImportFindings): BeadsRecord[] {
   const { text } = findings;
-  if (!/^\s*\[/.test(text)) return linesOf(text).flatMap((line) => readLine(line, findings));
-  const list = readJsonAt(text, 0, findings);
+  if (!/^\s*\[/.test(text)) return splitBeadsLines(text).flatMap((line) => readLine(line, findings));
+  const list = parseJsonAt(text, 0, findings);
   const items = list?.kind === 'list' ? objectsIn(list, 'an issue', findings) : [];
   return items.map((node) => ({ node, at: 0 }));
 }
@@ -22,7 +22,7 @@ export interface Line {
 }
 
 /** The lines, without what ends them. */
-export function linesOf(text: string): Line[] {
+export function splitBeadsLines(text: string): Line[] {
   let at = 0;
   return text.split('\n').map((line) => {
     const found = { text: line.endsWith('\r') ? line.slice(0, -1) : line, at };
@@ -31,9 +31,9 @@ export function linesOf(text: string): Line[] {
   });
 }
 
-function readLine({ text, at }: Line, findings: Findings): BeadsRecord[] {
+function readLine({ text, at }: Line, findings: ImportFindings): BeadsRecord[] {
   if (text.trim() === '') return [];
-  const node = readJsonAt(text, at, findings);
+  const node = parseJsonAt(text, at, findings);
   if (node === undefined) return [];
   if (node.kind === 'object') return [{ node, at }];
   findings.problem('import/not-a-task', 'a line that is not an object', at, 'See what is understood: docs/import.md');

@@ -1,17 +1,20 @@
 import { accepted, type Parsed } from '../../protocol/problem.ts';
-import type { RenderOptions } from '../format.ts';
+import type { ExportOptions } from '../format.ts';
 import { fromTaskId, toTaskId } from '../foreign-id.ts';
-import { isRaw, parseRaw, rawList, rawText, type Raw } from '../json.ts';
-import { isSameSet, wordFor } from '../same.ts';
-import type { ExchangedTask, Notice, Rendering, TaskStatus } from '../task.ts';
-import { readBeads } from './read.ts';
-import { linesOf } from './records.ts';
-import { BLOCKING, beadsPriority, priorityOf, STATUSES } from './words.ts';
+import { isRawObject, parseRawJson, rawList, rawText, type RawObject } from '../json.ts';
+import { isSameSet, firstWordFor } from '../same.ts';
+import type { ExchangedTask, Notice, ExportedText, TaskStatus } from '../task.ts';
+import { parseBeads } from './read.ts';
+import { splitBeadsLines } from './records.ts';
+import { BLOCKING_DEPENDENCIES, beadsPriority, priorityOfBeads, BEADS_STATUSES } from './words.ts';
 
 /** One issue a line, for `bd import`. In an export that is there already, lines that say the same stay as they are. */
-export function renderBeads(tasks: readonly ExchangedTask[], { existing = '', at }: RenderOptions): Parsed<Rendering> {
+export function renderBeads(
+  tasks: readonly ExchangedTask[],
+  { existing = '', at }: ExportOptions,
+): Parsed<ExportedText> {
   const known = new Set(tasks.map(({ id }) => id));
-  const read = existing.trim() === '' ? undefined : readBeads(existing, { known });
+  const read = existing.trim() === '' ? undefined : parseBeads(existing, { known });
   if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
   const before = new Map(read?.ok === true ? read.value.tasks.map((task) => [task.id, task]) : []);
   const byId = new Map(tasks.map((task) => [task.id, task]));
@@ -42,17 +45,17 @@ function statusOf({ status }: ExchangedTask): TaskStatus {
 }
 
 /** A list, as `bd list --json` prints it, becomes lines. */
-function recordsIn(existing: string): { readonly line: string; readonly raw: Raw }[] {
+function recordsIn(existing: string): { readonly line: string; readonly raw: RawObject }[] {
   const text = existing.startsWith('\ufeff') ? existing.slice(1) : existing;
-  if (/^\s*\[/.test(text)) return rawList(parseRaw(text)).map((raw) => ({ line: JSON.stringify(raw), raw }));
-  return linesOf(text).flatMap(({ text: line }) => {
-    const raw = line.trim() === '' ? undefined : parseRaw(line);
-    return isRaw(raw) ? [{ line, raw }] : [];
+  if (/^\s*\[/.test(text)) return rawList(parseRawJson(text)).map((raw) => ({ line: JSON.stringify(raw), raw }));
+  return splitBeadsLines(text).flatMap(({ text: line }) => {
+    const raw = line.trim() === '' ? undefined : parseRawJson(line);
+    return isRawObject(raw) ? [{ line, raw }] : [];
   });
 }
 
-function newRecord(task: ExchangedTask, at: string): Raw {
-  const raw: Raw = { _type: 'issue', id: fromTaskId(task.id), title: task.title };
+function newRecord(task: ExchangedTask, at: string): RawObject {
+  const raw: RawObject = { _type: 'issue', id: fromTaskId(task.id), title: task.title };
   if (task.description !== '') raw['description'] = task.description;
   Object.assign(raw, { status: 'open', priority: 2, issue_type: 'task', created_at: at, updated_at: at });
   update(raw, task, undefined, at);
@@ -60,12 +63,12 @@ function newRecord(task: ExchangedTask, at: string): Raw {
 }
 
 /** Whether anything was different. */
-function update(raw: Raw, task: ExchangedTask, before: ExchangedTask | undefined, at: string): boolean {
+function update(raw: RawObject, task: ExchangedTask, before: ExchangedTask | undefined, at: string): boolean {
   const said = JSON.stringify(raw);
   if (before !== undefined && before.title !== task.title) raw['title'] = task.title;
-  if (STATUSES.get(rawText(raw, 'status') ?? 'open') !== statusOf(task)) setStatus(raw, task, at);
+  if (BEADS_STATUSES.get(rawText(raw, 'status') ?? 'open') !== statusOf(task)) setStatus(raw, task, at);
   const priority = beadsPriority(task.priority);
-  if (before === undefined || before.priority !== priorityOf(priority)) raw['priority'] = priority;
+  if (before === undefined || before.priority !== priorityOfBeads(priority)) raw['priority'] = priority;
   if (before === undefined || !isSameSet(before.after, task.after)) setDependencies(raw, task, before, at);
   if (JSON.stringify(raw) === said) return false;
   raw['updated_at'] = at;
@@ -73,19 +76,24 @@ function update(raw: Raw, task: ExchangedTask, before: ExchangedTask | undefined
 }
 
 /** `closed_at` is there exactly where the issue is closed, or beads refuses it. */
-function setStatus(raw: Raw, task: ExchangedTask, at: string): void {
+function setStatus(raw: RawObject, task: ExchangedTask, at: string): void {
   const status = statusOf(task);
-  raw['status'] = wordFor(STATUSES, status);
+  raw['status'] = firstWordFor(BEADS_STATUSES, status);
   if (status === 'done') raw['closed_at'] = at;
   else delete raw['closed_at'];
 }
 
 /** What is waited for through a parent needs no word; other kinds of dependencies are none of ours. */
-function setDependencies(raw: Raw, { after }: ExchangedTask, before: ExchangedTask | undefined, at: string): void {
+function setDependencies(
+  raw: RawObject,
+  { after }: ExchangedTask,
+  before: ExchangedTask | undefined,
+  at: string,
+): void {
   const wanted = new Set(after);
   const kept = rawList(raw['dependencies']).filter(
     (each) =>
-      !BLOCKING.has(rawText(each, 'type') ?? 'blocks') ||
+      !BLOCKING_DEPENDENCIES.has(rawText(each, 'type') ?? 'blocks') ||
       wanted.has(toTaskId(rawText(each, 'depends_on_id') ?? '') ?? ''),
   );
   const added = after

@@ -1,7 +1,7 @@
 import type { TaskStatus } from '../task.ts';
 
 /** What beads says, and what that is in Baton. The first word of each status is the one that is written back. */
-export const STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
+export const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['open', 'todo'],
   ['in_progress', 'in_progress'],
   ['hooked', 'in_progress'],
@@ -12,10 +12,10 @@ export const STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
 ]);
 
 /** Kinds of dependencies that keep work from starting, besides being a part of something. */
-export const BLOCKING: ReadonlySet<string> = new Set(['blocks', 'conditional-blocks', 'waits-for']);
+export const BLOCKING_DEPENDENCIES: ReadonlySet<string> = new Set(['blocks', 'conditional-blocks', 'waits-for']);
 
 /** Beads counts from 0, the most urgent, to 4; 2 is where it starts. */
-export function priorityOf(beads: number): number {
+export function priorityOfBeads(beads: number): number {
   return (2 - beads) * 10;
 }
 

@@ -1,5 +1,5 @@
 /** What labels say, in the forms that are common: `blocked`, `in progress`, `priority: high`, `P1`. */
-export function labelled(names: readonly string[]): {
+export function parseLabels(names: readonly string[]): {
   readonly isBlocked: boolean;
   readonly isBegun: boolean;
   readonly priority: number;

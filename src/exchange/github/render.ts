@@ -1,16 +1,19 @@
 import { accepted, type Parsed } from '../../protocol/problem.ts';
-import type { RenderOptions } from '../format.ts';
-import { isRaw, parseRaw, rawList, type Raw } from '../json.ts';
-import type { ExchangedTask, Notice, Rendering, TaskStatus } from '../task.ts';
+import type { ExportOptions } from '../format.ts';
+import { isRawObject, parseRawJson, rawList, type RawObject } from '../json.ts';
+import type { ExchangedTask, Notice, ExportedText, TaskStatus } from '../task.ts';
 import { isBegunLabel, isBlockedLabel } from './labels.ts';
-import { readGithub } from './read.ts';
-import { referencesIn } from './references.ts';
+import { parseGithubIssues } from './read.ts';
+import { findReferences } from './references.ts';
 
 /** The JSON of `gh issue list`. Only what GitHub has numbered can be held: tasks with another id are left out, and named. */
-export function renderGithub(tasks: readonly ExchangedTask[], { existing = '' }: RenderOptions): Parsed<Rendering> {
-  const read = existing.trim() === '' ? undefined : readGithub(existing);
+export function renderGithubIssues(
+  tasks: readonly ExchangedTask[],
+  { existing = '' }: ExportOptions,
+): Parsed<ExportedText> {
+  const read = existing.trim() === '' ? undefined : parseGithubIssues(existing);
   if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
-  const issues = read === undefined ? [] : rawList(parseRaw(existing));
+  const issues = read === undefined ? [] : rawList(parseRawJson(existing));
   const byNumber = new Map(issues.map((issue) => [String(issue['number']), issue]));
   const notices: Notice[] = [];
   for (const task of tasks) {
@@ -41,7 +44,7 @@ const CLOSED: ReadonlyMap<TaskStatus, { readonly state: string; readonly reason:
   ['cancelled', { state: 'CLOSED', reason: 'NOT_PLANNED' }],
 ]);
 
-function write(issue: Raw, task: ExchangedTask): Notice[] {
+function write(issue: RawObject, task: ExchangedTask): Notice[] {
   issue['title'] = task.title;
   const { state, reason } = CLOSED.get(task.status) ?? { state: 'OPEN', reason: '' };
   issue['state'] = state;
@@ -49,7 +52,7 @@ function write(issue: Raw, task: ExchangedTask): Notice[] {
   if ('stateReason' in issue || task.status === 'cancelled') issue['stateReason'] = reason;
   issue['labels'] = labels(issue['labels'], task);
   const body = typeof issue['body'] === 'string' ? issue['body'] : '';
-  const said = new Set(referencesIn(body));
+  const said = new Set(findReferences(body));
   const missing = task.after.filter((id) => isNumber(id) && !said.has(id));
   // At the top: at the end, code that was never closed would swallow it.
   const words = missing.map((id) => `Blocked by #${id}\n`).join('');
@@ -62,7 +65,8 @@ function write(issue: Raw, task: ExchangedTask): Notice[] {
 /** The label of its status, and every other that is there. */
 function labels(before: unknown, { status: wants }: ExchangedTask): unknown[] {
   const all: unknown[] = Array.isArray(before) ? before : [];
-  const named = (fits: (name: string) => boolean) => (label: unknown) => isRaw(label) && fits(String(label['name']));
+  const named = (fits: (name: string) => boolean) => (label: unknown) =>
+    isRawObject(label) && fits(String(label['name']));
   const kept = all.filter(
     (label) =>
       (wants === 'blocked' || !named(isBlockedLabel)(label)) &&

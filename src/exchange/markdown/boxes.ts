@@ -1,4 +1,4 @@
-import { wordFor } from '../same.ts';
+import { firstWordFor } from '../same.ts';
 import type { TaskStatus } from '../task.ts';
 
 /** What stands in a box. The first of each status is the one that is written. */
@@ -13,5 +13,5 @@ export const BOXES: ReadonlyMap<string, TaskStatus> = new Map([
 ]);
 
 export function boxOf(status: TaskStatus): string {
-  return wordFor(BOXES, status);
+  return firstWordFor(BOXES, status);
 }

@@ -2,7 +2,7 @@ import { isTaskId } from '../foreign-id.ts';
 import type { TaskStatus } from '../task.ts';
 
 /** What the first line of an item says. */
-export interface Head {
+export interface ItemHead {
   readonly id?: string;
   readonly title: string;
   readonly after: readonly string[];
@@ -11,7 +11,7 @@ export interface Head {
 }
 
 /** `Set the linter up (id: T2; after: T1; priority: 5)`; the id may also stand first, `T2: Set the linter up`, if there is a digit in it. */
-export function parseHead(text: string): Head {
+export function parseItemHead(text: string): ItemHead {
   const trimmed = text.trim();
   const open = trimmed.endsWith(')') ? trimmed.lastIndexOf('(') : -1;
   const details = open < 0 ? undefined : parseDetails(trimmed.slice(open + 1, -1));
@@ -26,7 +26,7 @@ export function parseHead(text: string): Head {
 const ID = '(?=[A-Za-z._-]*[0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,63}';
 const FIRST = new RegExp(`^(?:(?:\\*\\*|__|\`)(${ID})(?:\\*\\*|__|\`):?[ \\t]+|(${ID}):[ \\t]+)`);
 
-type Details = { -readonly [K in keyof Head]?: Head[K] };
+type Details = { -readonly [K in keyof ItemHead]?: ItemHead[K] };
 
 /** Undefined where it is none of ours: an aside in brackets is a part of the title. */
 function parseDetails(text: string): Details | undefined {
@@ -38,7 +38,7 @@ function parseDetails(text: string): Details | undefined {
     const end = REASONS.has(name.toLowerCase()) ? -1 : rest.indexOf(';');
     const value = rest.slice(all.length, end < 0 ? undefined : end).trim();
     rest = end < 0 ? '' : rest.slice(end + 1);
-    if (!take(details, name.toLowerCase(), value)) return undefined;
+    if (!setDetail(details, name.toLowerCase(), value)) return undefined;
   }
   return Object.keys(details).length === 0 ? undefined : details;
 }
@@ -48,7 +48,7 @@ const NAME = /^\s*(id|after|depends on|blocked by|priority|blocked|cancelled)\s*
 /** A reason reaches to the closing bracket. */
 const REASONS: ReadonlySet<string> = new Set(['blocked', 'cancelled']);
 
-function take(details: Details, name: string, value: string): boolean {
+function setDetail(details: Details, name: string, value: string): boolean {
   if (name === 'id') details.id = value;
   else if (name === 'priority') details.priority = Number(value);
   else if (REASONS.has(name)) details.reason = value;
@@ -57,14 +57,14 @@ function take(details: Details, name: string, value: string): boolean {
   return name === 'priority' ? /^-?\d{1,15}$/.test(value) : REASONS.has(name) || (details.after ?? []).every(isTaskId);
 }
 
-export function renderHead({
+export function renderItemHead({
   id,
   title,
   after,
   priority,
   reason,
   status,
-}: Head & { readonly status?: TaskStatus }): string {
+}: ItemHead & { readonly status?: TaskStatus }): string {
   const word = status === 'cancelled' ? 'cancelled' : 'blocked';
   const details = [
     ...(id === undefined ? [] : [`id: ${id}`]),

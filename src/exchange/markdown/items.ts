@@ -1,12 +1,12 @@
 /** An item of a list that is a task. */
-export interface Item {
+export interface ListItem {
   /** What stands in its box; undefined where it has none. */
   readonly box: string | undefined;
   /** Its first line, after the box. */
   readonly text: string;
   /** What stands below it and belongs to it, without its indentation. */
   readonly body: readonly string[];
-  readonly parent: Item | undefined;
+  readonly parent: ListItem | undefined;
   /** Offset and number (from 0) of its line. */
   readonly at: number;
   readonly line: number;
@@ -16,7 +16,7 @@ export interface Item {
  * The tasks of a Markdown text. Where any item has a box, `- [ ]`, those with a box are the tasks, and the others say more about the one
  * they are below; where none has, every item is a task. Headings, paragraphs and code between the lists are passed over.
  */
-export function findItems(text: string): readonly Item[] {
+export function findItems(text: string): readonly ListItem[] {
   const all = scan(text, false);
   return all.some(({ box }) => box !== undefined) ? scan(text, true) : all;
 }
@@ -34,28 +34,32 @@ export function findOddBoxes(text: string): readonly { readonly box: string; rea
 const ODD = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\s\]])\][ \t]/u;
 
 /** A line that begins an item: indentation, marker, box, text. */
-export const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+\[([ xX/~!-])\])?(?:[ \t]+(.*)|[ \t]*)$/;
+export const ITEM_PATTERN = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+\[([ xX/~!-])\])?(?:[ \t]+(.*)|[ \t]*)$/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
 const BREAK = /^[ \t]*(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,})$/;
 
-interface OpenItem extends Item {
+interface OpenItem extends ListItem {
   readonly body: string[];
   readonly indent: number;
   readonly inner: number;
 }
 
-function scan(text: string, needsBox: boolean, pass: (line: string, at: number) => void = () => {}): readonly Item[] {
+function scan(
+  text: string,
+  needsBox: boolean,
+  pass: (line: string, at: number) => void = () => {},
+): readonly ListItem[] {
   const items: OpenItem[] = [];
   let open: OpenItem[] = [];
   let fence: { readonly mark: string; readonly inner: number } | undefined;
   let wasBlank = true;
-  for (const { line, at, number } of linesOf(text)) {
+  for (const { line, at, number } of scanLines(text)) {
     const indent = widthOf(/^[ \t]*/.exec(line)?.[0] ?? '');
     const isBlank = line.trim() === '';
     // A list ends the code in it, closed or not.
     if (fence !== undefined && !isBlank && indent < fence.inner) fence = undefined;
     const mark = FENCE.exec(line)?.[1];
-    const match = fence === undefined && mark === undefined && !BREAK.test(line) ? ITEM.exec(line) : null;
+    const match = fence === undefined && mark === undefined && !BREAK.test(line) ? ITEM_PATTERN.exec(line) : null;
     const box = match?.[3];
     if (match !== null && (box !== undefined || !needsBox)) {
       open = open.filter((item) => item.indent < indent);
@@ -76,7 +80,7 @@ function scan(text: string, needsBox: boolean, pass: (line: string, at: number) 
   return items;
 }
 
-export function* linesOf(
+export function* scanLines(
   text: string,
 ): Generator<{ readonly line: string; readonly at: number; readonly number: number }> {
   let [at, number] = [0, 0];

@@ -1,22 +1,22 @@
 import type { Parsed } from '../../protocol/problem.ts';
-import { begin } from '../begin.ts';
-import type { ReadOptions } from '../format.ts';
-import type { Findings, FoundTask } from '../found.ts';
-import { settle } from '../settle.ts';
-import type { Reading } from '../task.ts';
+import { startReading } from '../begin.ts';
+import type { ImportOptions } from '../format.ts';
+import type { ImportFindings, FoundTask } from '../found.ts';
+import { resolveTasks } from '../settle.ts';
+import type { ImportedTasks } from '../task.ts';
 import { BOXES } from './boxes.ts';
-import { parseHead, type Head } from './head.ts';
-import { findItems, findOddBoxes, type Item } from './items.ts';
-import { slugOf } from './slug.ts';
+import { parseItemHead, type ItemHead } from './head.ts';
+import { findItems, findOddBoxes, type ListItem } from './items.ts';
+import { idOfTitle } from './slug.ts';
 
 /** A list in Markdown: items with boxes, nested ones being parts. See docs/import.md. */
-export function readMarkdown(text: string, options: ReadOptions = {}): Parsed<Reading> {
-  const findings = begin(text);
+export function parseMarkdown(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
+  const findings = startReading(text);
   if ('ok' in findings) return findings;
-  const found = findNamed(findings.text, findings);
+  const found = findNamedItems(findings.text, findings);
   for (const { box, at } of findOddBoxes(findings.text))
     findings.notice(`the box [${box}] is not known: the item is not taken as a task`, at);
-  return settle(
+  return resolveTasks(
     found.map((each) => foundTask(each)),
     findings,
     options,
@@ -25,21 +25,21 @@ export function readMarkdown(text: string, options: ReadOptions = {}): Parsed<Re
 
 /** An item with the id that it has, or gets. */
 export interface NamedItem {
-  readonly item: Item;
-  readonly head: Head;
+  readonly item: ListItem;
+  readonly head: ItemHead;
   readonly id: string;
   readonly parent: string | undefined;
 }
 
 /** The items of a text that was read before, and found good, by their ids. */
-export function findNamed(text: string, findings: Findings): readonly NamedItem[] {
-  const items = findItems(text).map((item) => ({ item, head: parseHead(item.text) }));
+export function findNamedItems(text: string, findings: ImportFindings): readonly NamedItem[] {
+  const items = findItems(text).map((item) => ({ item, head: parseItemHead(item.text) }));
   const taken = new Set(items.flatMap(({ head }) => head.id ?? []));
-  const ids = new Map<Item, string>();
+  const ids = new Map<ListItem, string>();
   const next = new Map<string, number>();
   return items.map(({ item, head }) => {
     const id = head.id ?? freeSlug(head.title, taken, next);
-    if (head.id === undefined && id !== slugOf(head.title)) {
+    if (head.id === undefined && id !== idOfTitle(head.title)) {
       findings.notice(`another item has the same title: this one gets the id ${id}`, item.at);
     }
     ids.set(item, id);
@@ -48,7 +48,7 @@ export function findNamed(text: string, findings: Findings): readonly NamedItem[
 }
 
 function freeSlug(title: string, taken: Set<string>, next: Map<string, number>): string {
-  const slug = slugOf(title);
+  const slug = idOfTitle(title);
   let id = slug;
   // Where it went on last time: a thousand items of one title are not counted a thousand times.
   for (let i = next.get(slug) ?? 2; taken.has(id); i++) {
@@ -76,7 +76,7 @@ function foundTask({ item, head, id, parent }: NamedItem): FoundTask {
 }
 
 /** A box in a description is escaped, or it would be a task: see `renderMarkdown`. */
-function descriptionOf({ body }: Item): string {
+function descriptionOf({ body }: ListItem): string {
   const lines = body.map((line) =>
     line.replace(/^([ \t]*)\\(?=\\*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX/~!-]\](?:[ \t]|$))/, '$1'),
   );

@@ -1,33 +1,36 @@
 import { accepted, type Parsed } from '../../protocol/problem.ts';
-import type { RenderOptions } from '../format.ts';
-import { Findings } from '../found.ts';
+import type { ExportOptions } from '../format.ts';
+import { ImportFindings } from '../found.ts';
 import { isSameSet } from '../same.ts';
-import type { ExchangedTask, Rendering } from '../task.ts';
+import type { ExchangedTask, ExportedText } from '../task.ts';
 import { boxOf, BOXES } from './boxes.ts';
-import { renderHead } from './head.ts';
-import { ITEM, linesOf } from './items.ts';
-import { findNamed, readMarkdown, type NamedItem } from './read.ts';
+import { renderItemHead } from './head.ts';
+import { ITEM_PATTERN, scanLines } from './items.ts';
+import { findNamedItems, parseMarkdown, type NamedItem } from './read.ts';
 
 /** A flat list with a box for each; in a list that is there already, boxes change in their place and new items come last. */
-export function renderMarkdown(tasks: readonly ExchangedTask[], { existing = '' }: RenderOptions): Parsed<Rendering> {
+export function renderMarkdown(
+  tasks: readonly ExchangedTask[],
+  { existing = '' }: ExportOptions,
+): Parsed<ExportedText> {
   if (existing.trim() === '') return accepted({ text: tasks.map(renderTask).join(''), notices: [] });
   const known = new Set(tasks.map(({ id }) => id));
-  const read = readMarkdown(existing, { known });
+  const read = parseMarkdown(existing, { known });
   // A text without a list is one to add a list to.
   const isWithout = !read.ok && read.problems[0].code === 'import/no-tasks';
   if (!read.ok && !isWithout) return read;
   const before = new Map(read.ok ? read.value.tasks.map((task) => [task.id, task]) : []);
   const text = existing.startsWith('\ufeff') ? existing.slice(1) : existing;
-  const items = new Map(findNamed(text, new Findings(text)).map((item) => [item.item.line, item]));
+  const items = new Map(findNamedItems(text, new ImportFindings(text)).map((item) => [item.item.line, item]));
   const byId = new Map(tasks.map((task) => [task.id, task]));
   // One box makes boxes of all of them: an item without one would be no task any more.
   const isBoxed = [...items.values()].some(({ item }) => item.box !== undefined);
   const ending = /\r\n|\r|\n/.exec(text)?.[0] ?? '\n';
-  const lines = [...linesOf(text)].map(({ line, number }) => {
+  const lines = [...scanLines(text)].map(({ line, number }) => {
     const item = items.get(number);
     const task = item === undefined ? undefined : byId.get(item.id);
     if (item === undefined) return line;
-    if (task === undefined) return isBoxed ? line : line.replace(ITEM, '$1$2 [ ] $4');
+    if (task === undefined) return isBoxed ? line : line.replace(ITEM_PATTERN, '$1$2 [ ] $4');
     return renderLine(line, { item, isBoxed }, task, before.get(item.id));
   });
   const added = tasks.filter(({ id }) => !before.has(id)).map(renderTask);
@@ -38,7 +41,7 @@ export function renderMarkdown(tasks: readonly ExchangedTask[], { existing = '' 
 
 function renderTask(task: ExchangedTask): string {
   const body = task.description === '' ? [] : task.description.split(/\r\n|\r|\n/).map(renderBodyLine);
-  return [`- [${boxOf(task.status)}] ${renderHead(task)}`, ...body].map((line) => `${line}\n`).join('');
+  return [`- [${boxOf(task.status)}] ${renderItemHead(task)}`, ...body].map((line) => `${line}\n`).join('');
 }
 
 function renderBodyLine(line: string): string {
@@ -53,7 +56,7 @@ function renderLine(
   task: ExchangedTask,
   before: ExchangedTask | undefined,
 ): string {
-  const [, indent = '', mark = '-', , text = ''] = ITEM.exec(line) ?? [];
+  const [, indent = '', mark = '-', , text = ''] = ITEM_PATTERN.exec(line) ?? [];
   const isSame =
     before !== undefined &&
     before.title === task.title &&
@@ -63,5 +66,5 @@ function renderLine(
   const meant = item.box === undefined ? 'todo' : BOXES.get(item.box);
   if (isSame && isBoxed && meant === task.status) return line;
   const box = meant === task.status ? (item.box ?? ' ') : boxOf(task.status);
-  return `${indent}${mark} [${box}] ${isSame ? text : renderHead(task)}`;
+  return `${indent}${mark} [${box}] ${isSame ? text : renderItemHead(task)}`;
 }

@@ -1,5 +1,5 @@
 /** An id made of a title: it stays the same when the list is put into another order. */
-export function slugOf(title: string): string {
+export function idOfTitle(title: string): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const words = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
   const short = words.length <= LONGEST ? words : words.slice(0, LONGEST).replace(/-[^-]*$/, '');

@@ -1,12 +1,12 @@
 import { isTaskId, toTaskId } from '../foreign-id.ts';
-import { isRaw, rawList, type Raw } from '../json.ts';
+import { isRawObject, rawList, type RawObject } from '../json.ts';
 import type { ExchangedTask } from '../task.ts';
-import { findParts } from './subtasks.ts';
+import { findSubtasks } from './subtasks.ts';
 
 /** Where a task stands in a file of task-master. */
-export interface Place {
+export interface TaskLocation {
   readonly id: string;
-  readonly raw: Raw;
+  readonly raw: RawObject;
   /** How task-master refers to it: `3`, or `3.1`. */
   readonly ref: string;
   readonly isNew: boolean;
@@ -14,15 +14,15 @@ export interface Place {
   readonly said: ReadonlySet<string>;
 }
 
-export type Places = ReadonlyMap<string, Place>;
+export type TaskLocations = ReadonlyMap<string, TaskLocation>;
 
 /** A place for every task, those that have one first. New ones are put into the list. */
-export function planPlaces(tasks: readonly ExchangedTask[], list: Raw): Places {
+export function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocations {
   const top = Array.isArray(list['tasks']) ? (list['tasks'] as unknown[]) : []; // oxlint-disable-line typescript/no-unsafe-type-assertion
   list['tasks'] = top;
   const places = existingPlaces(list, tasks);
   const fresh = tasks.filter(({ id }) => !places.has(id));
-  const parts = findParts(tasks, new Set(fresh.map(({ id }) => id)));
+  const parts = findSubtasks(tasks, new Set(fresh.map(({ id }) => id)));
   const numbers = [...rawList(top).map(({ id }) => Number(id)), ...fresh.map(({ id }) => wholeNumber(id) ?? 0)];
   let last = numbers.reduce((most, number) => (Number.isSafeInteger(number) && number > most ? number : most), 0);
   const used = new Set(rawList(top).map(({ id }) => String(id)));
@@ -51,19 +51,19 @@ export function planPlaces(tasks: readonly ExchangedTask[], list: Raw): Places {
   return places;
 }
 
-function newTask(number: number, id: string): Raw {
-  const raw: Raw = { id: number, title: '', description: '', details: '', testStrategy: '', status: '' };
+function newTask(number: number, id: string): RawObject {
+  const raw: RawObject = { id: number, title: '', description: '', details: '', testStrategy: '', status: '' };
   Object.assign(raw, { dependencies: [], priority: '', subtasks: [] });
   return named(raw, String(number), id);
 }
 
-function named(raw: Raw, ref: string, id: string): Raw {
+function named(raw: RawObject, ref: string, id: string): RawObject {
   return ref === id ? raw : { ...raw, metadata: { baton_id: id } };
 }
 
 /** What is there: a whole waits for its parts, and the parts for what the whole waits for. */
-function existingPlaces(list: Raw, tasks: readonly ExchangedTask[]): Map<string, Place> {
-  const places = new Map<string, Place>();
+function existingPlaces(list: RawObject, tasks: readonly ExchangedTask[]): Map<string, TaskLocation> {
+  const places = new Map<string, TaskLocation>();
   const after = new Map(tasks.map((task) => [task.id, task.after]));
   for (const raw of rawList(list['tasks'])) {
     const ref = String(raw['id']);
@@ -83,8 +83,8 @@ function partRef(whole: string, part: string): string {
   return part.startsWith(`${whole}.`) ? part : `${whole}.${part}`;
 }
 
-function idOf(raw: Raw, ref: string): string {
-  const id = isRaw(raw['metadata']) ? raw['metadata']['baton_id'] : undefined;
+function idOf(raw: RawObject, ref: string): string {
+  const id = isRawObject(raw['metadata']) ? raw['metadata']['baton_id'] : undefined;
   return typeof id === 'string' && isTaskId(id) ? id : (toTaskId(ref) ?? ref);
 }
 

@@ -1,6 +1,6 @@
 import type { ExchangedTask } from '../task.ts';
 
-export interface Parts {
+export interface Subtasks {
   /** The whole of each part. */
   readonly partsOf: ReadonlyMap<string, string>;
   /** What each of them waits for just by being a part, or by having parts. */
@@ -11,14 +11,14 @@ export interface Parts {
  * Which tasks can be written as subtasks, `3.1` of `3`. A subtask says: the whole waits for me, and I wait for what the whole waits for. Where that is not so, it
  * is a task of its own.
  */
-export function findParts(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Parts {
+export function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const partsOf = new Map<string, string>();
   const said = new Map<string, ReadonlySet<string>>();
   for (const [whole, candidates] of candidatesOf(tasks, byId, fresh)) {
     const own = new Set(whole.after);
     for (const part of candidates) own.delete(part.id);
-    const parts = settleParts(candidates, own);
+    const parts = dropInconsistentParts(candidates, own);
     for (const part of parts) {
       partsOf.set(part.id, whole.id);
       said.set(part.id, own);
@@ -45,7 +45,7 @@ function candidatesOf(
 }
 
 /** Whoever does not wait for all of `own` is no part; the whole then waits for it by itself, and so must the others. */
-function settleParts(candidates: readonly ExchangedTask[], own: Set<string>): readonly ExchangedTask[] {
+function dropInconsistentParts(candidates: readonly ExchangedTask[], own: Set<string>): readonly ExchangedTask[] {
   let parts = candidates;
   for (;;) {
     const fitting = parts.filter(({ after }) => own.size <= after.length && [...own].every((id) => after.includes(id)));

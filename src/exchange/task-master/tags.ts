@@ -1,18 +1,18 @@
 import type { Node, ObjectNode } from '../../protocol/node.ts';
 import { quote } from '../../protocol/quote.ts';
-import type { Findings } from '../found.ts';
-import { listOf } from '../json.ts';
+import type { ImportFindings } from '../found.ts';
+import { findList } from '../json.ts';
 
 /** The list that is meant: the one under `--tag`, else `master`, else the only one there is. The others are told. */
-export function findTag(document: Node, wanted: string | undefined, findings: Findings): ObjectNode | undefined {
+export function findTag(document: Node, wanted: string | undefined, findings: ImportFindings): ObjectNode | undefined {
   if (document.kind !== 'object') {
     findings.problem('import/not-task-master', 'not a tasks.json of task-master: no object', document.at, HINT);
     return undefined;
   }
   // Before there were tags, the file was a single list.
-  if (listOf(document, 'tasks') !== undefined && wanted === undefined) return document;
+  if (findList(document, 'tasks') !== undefined && wanted === undefined) return document;
   const tags = [...document.fields].flatMap(([name, { value }]) =>
-    value.kind === 'object' && listOf(value, 'tasks') !== undefined ? [{ name, value }] : [],
+    value.kind === 'object' && findList(value, 'tasks') !== undefined ? [{ name, value }] : [],
   );
   const chosen =
     tags.find(({ name }) => name === (wanted ?? 'master')) ??
@@ -24,7 +24,7 @@ export function findTag(document: Node, wanted: string | undefined, findings: Fi
     return undefined;
   }
   for (const { name, value } of tags) {
-    const count = listOf(value, 'tasks')?.items.length ?? 0;
+    const count = findList(value, 'tasks')?.items.length ?? 0;
     if (name !== chosen.name && count > 0) {
       findings.notice(
         `the tag ${quote(name)} (${count} tasks) is left out; take it with --tag ${quote(name)}`,

@@ -1,7 +1,7 @@
 import type { TaskStatus } from '../task.ts';
 
 /** What task-master says, and what that is in Baton. The first word of each status is the one that is written back. */
-export const STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
+export const TASK_MASTER_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['pending', 'todo'],
   ['in-progress', 'in_progress'],
   ['review', 'in_progress'],
@@ -12,7 +12,7 @@ export const STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['cancelled', 'cancelled'],
 ]);
 
-export const PRIORITIES: ReadonlyMap<string, number> = new Map([
+export const TASK_MASTER_PRIORITIES: ReadonlyMap<string, number> = new Map([
   ['critical', 20],
   ['high', 10],
   ['medium', 0],

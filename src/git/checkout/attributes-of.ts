@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { failed, git, type GitResult, type OwnPlace } from '../run-git.ts';
+import { gitFailure, git, type GitResult, type OwnGitFolder } from '../run-git.ts';
 
 export interface TwoCommits {
   readonly sha: string;
@@ -12,20 +12,20 @@ export interface TwoCommits {
 export interface AttributeFile {
   readonly path: string;
   /** As the commit has it, and as the base has it; null: not at all. */
-  readonly head: Blob | null;
-  readonly base: Blob | null;
+  readonly head: IndexBlob | null;
+  readonly base: IndexBlob | null;
 }
 
-export interface Blob {
+export interface IndexBlob {
   readonly mode: string;
   readonly sha: string;
 }
 
 /** Gives `use` an index with the files of a commit, but with the `.gitattributes` files of the base. */
 export async function withAttributesOf<T>(
-  place: OwnPlace,
+  place: OwnGitFolder,
   commits: TwoCommits,
-  use: (indexed: OwnPlace, differing: readonly AttributeFile[]) => Promise<GitResult<T>>,
+  use: (indexed: OwnGitFolder, differing: readonly AttributeFile[]) => Promise<GitResult<T>>,
 ): Promise<GitResult<T>> {
   const folder = await mkdtemp(join(place.gitDir, 'attributes-'));
   try {
@@ -34,7 +34,7 @@ export async function withAttributesOf<T>(
     if (!read.ok) return read;
     const differing = await findDiffering(place, commits);
     if (!differing.ok) return differing;
-    const changed = await setEntries(
+    const changed = await setIndexEntries(
       indexed,
       differing.value.map(({ path, base, head }) => ({ path, blob: base, instead: head })),
     );
@@ -45,9 +45,9 @@ export async function withAttributesOf<T>(
 }
 
 /** Puts blobs into an index in the place of others, or removes paths from it. */
-export async function setEntries(
-  indexed: OwnPlace,
-  entries: readonly { readonly path: string; readonly blob: Blob | null; readonly instead: Blob | null }[],
+export async function setIndexEntries(
+  indexed: OwnGitFolder,
+  entries: readonly { readonly path: string; readonly blob: IndexBlob | null; readonly instead: IndexBlob | null }[],
 ): Promise<GitResult<null>> {
   if (entries.length === 0) return { ok: true, value: null };
   const lines = entries.map(({ path, blob, instead }) =>
@@ -59,7 +59,10 @@ export async function setEntries(
 }
 
 /** A file of the base in a folder that the commit does not have says nothing about its files, and a file may stand in its place. */
-async function findDiffering(place: OwnPlace, { sha, base }: TwoCommits): Promise<GitResult<readonly AttributeFile[]>> {
+async function findDiffering(
+  place: OwnGitFolder,
+  { sha, base }: TwoCommits,
+): Promise<GitResult<readonly AttributeFile[]>> {
   const asked = ['diff-tree', '-r', '-z', '--no-renames', '--no-commit-id', sha, base, '--', ATTRIBUTE_FILES];
   const compared = await git(asked, { cwd: place });
   if (!compared.ok) return compared;
@@ -80,14 +83,14 @@ export const ATTRIBUTE_FILES = ':(glob)**/.gitattributes';
 /** What cannot be named cannot be taken out of the index, and would then count. */
 function oddName(path: string): GitResult<never> {
   const hint = 'Rename the folder, or remove its .gitattributes file.';
-  return failed('git/odd-path', `the name of '${path}' is not UTF-8 text`, hint);
+  return gitFailure('git/odd-path', `the name of '${path}' is not UTF-8 text`, hint);
 }
 
-function blobOf(mode: string, sha: string): Blob | null {
+function blobOf(mode: string, sha: string): IndexBlob | null {
   return mode === '000000' ? null : { mode, sha };
 }
 
-async function isFolder(place: OwnPlace, sha: string, path: string): Promise<boolean> {
+async function isFolder(place: OwnGitFolder, sha: string, path: string): Promise<boolean> {
   const end = path.lastIndexOf('/');
   if (end === -1) return true;
   const type = await git(['cat-file', '-t', `${sha}:${path.slice(0, end)}`], { cwd: place, answers: [128] });

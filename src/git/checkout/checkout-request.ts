@@ -1,5 +1,5 @@
 import type { ObjectFormat } from '../own/own-git.ts';
-import type { GitResult, OwnPlace } from '../run-git.ts';
+import type { GitResult, OwnGitFolder } from '../run-git.ts';
 
 export interface CheckoutRequest {
   readonly sha: string;
@@ -15,7 +15,7 @@ export interface CheckoutRequest {
 }
 
 /** A repository of Baton's own that a checkout is made from. */
-export interface CheckoutSource extends OwnPlace {
+export interface CheckoutSource extends OwnGitFolder {
   readonly format: ObjectFormat;
   readonly objects: string;
   /** The git folder of the user's repository, if this is a copy of it: clones of its submodules are in there. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOperatorConfig, settingsOf } from '../operator-config.ts';
-import { ownConfig, ownGit, type ObjectFormat } from '../own/own-git.ts';
+import { readOperatorConfig, settingArguments } from '../operator-config.ts';
+import { renderOwnConfig, runOwnGit, type ObjectFormat } from '../own/own-git.ts';
 import { transferPack } from '../own/transfer-pack.ts';
-import { failed, type GitResult } from '../run-git.ts';
+import { gitFailure, type GitResult } from '../run-git.ts';
 import type { CheckoutSource } from './checkout-request.ts';
-import { isRelative, protocolsFor, type SubmoduleEntry } from './submodule-urls.ts';
+import { isRelativeUrl, protocolsFor, type SubmoduleEntry } from './submodule-urls.ts';
 
 export interface SubmoduleWanted {
   readonly entry: SubmoduleEntry;
@@ -28,26 +28,26 @@ export async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult
   if (await copyFromClone(own, wanted)) return { ok: true, value: own };
   const protocol = protocolsFor(entry.url);
   if (protocol === undefined) {
-    const about = isRelative(entry.url) ? 'is relative' : 'is of a kind that Baton does not use';
+    const about = isRelativeUrl(entry.url) ? 'is relative' : 'is of a kind that Baton does not use';
     const message = `submodule '${entry.path}' at ${sha} is not in your clone, and its URL ${about}: ${entry.url}`;
-    const hint = isRelative(entry.url)
+    const hint = isRelativeUrl(entry.url)
       ? `Bring the commit to the main branch first, or write the whole URL in .gitmodules there.`
       : 'Use https, ssh or a path in .gitmodules on the main branch.';
-    return failed('git/submodule-url', message, hint);
+    return gitFailure('git/submodule-url', message, hint);
   }
-  const settings = settingsOf(await readOperatorConfig(), (name) => NEEDED.test(name));
+  const settings = settingArguments(await readOperatorConfig(), (name) => NEEDED.test(name));
   const { HOME: home } = process.env;
   const env = { GIT_ALLOW_PROTOCOL: protocol, ...(home === undefined ? {} : { HOME: home }) };
   const options = { env, timeoutMs: 1_800_000 };
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--'];
-  const one = await ownGit(own, [...settings, ...fetch, entry.url, `+${sha}:${PIN}/${sha}`], options);
+  const one = await runOwnGit(own, [...settings, ...fetch, entry.url, `+${sha}:${PIN}/${sha}`], options);
   if (one.ok) return { ok: true, value: own };
   // Not every server gives a commit by its name.
-  const all = await ownGit(own, [...settings, ...fetch, entry.url, '+refs/heads/*:refs/heads/theirs/*'], options);
+  const all = await runOwnGit(own, [...settings, ...fetch, entry.url, '+refs/heads/*:refs/heads/theirs/*'], options);
   if (all.ok && (await has(own, sha))) return { ok: true, value: own };
   const why = all.ok ? `${entry.url} does not have it` : all.problem.message;
   const message = `submodule '${entry.path}' at ${sha} (${format}) cannot be fetched: ${why}`;
-  return failed('git/submodule-fetch', message, `Look whether the commit is published: git ls-remote ${entry.url}`);
+  return gitFailure('git/submodule-fetch', message, `Look whether the commit is published: git ls-remote ${entry.url}`);
 }
 
 const PIN = 'refs/heads/commits';
@@ -62,20 +62,20 @@ function openSubmodule({ entry, stateDir, format }: SubmoduleWanted): CheckoutSo
     mkdirSync(join(gitDir, folder), { recursive: true, mode: 0o700 });
   }
   writeFileSync(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n');
-  writeFileSync(join(gitDir, 'config'), ownConfig(format));
+  writeFileSync(join(gitDir, 'config'), renderOwnConfig(format));
   return { gitDir, format, objects: join(gitDir, 'objects') };
 }
 
 /** With all that it needs: a fetch that was interrupted leaves no ref. */
 async function has(own: CheckoutSource, sha: string): Promise<boolean> {
-  const found = await ownGit(own, ['for-each-ref', '--count=1', '--contains', sha, '--format=%(refname)'], {
+  const found = await runOwnGit(own, ['for-each-ref', '--count=1', '--contains', sha, '--format=%(refname)'], {
     answers: [129, 128, 1],
   });
   return found.ok && found.value.code === 0 && found.value.stdout !== '';
 }
 
 /** The user's clone of a submodule, as git keeps it in the git folder of the repository around it. */
-export function findClone(
+export function findSubmoduleClone(
   { commonDir }: { readonly commonDir: string },
   { name }: SubmoduleEntry,
 ): { readonly commonDir: string } | undefined {
@@ -86,9 +86,9 @@ export function findClone(
 }
 
 async function copyFromClone(own: CheckoutSource, { entry, sha, clone }: SubmoduleWanted): Promise<boolean> {
-  const found = clone && findClone(clone, entry);
+  const found = clone && findSubmoduleClone(clone, entry);
   if (found === undefined) return false;
   const objects = join(found.commonDir, 'objects');
   const copied = await transferPack(own, { from: { objects }, to: { objects: own.objects }, wants: [sha], haves: [] });
-  return copied.ok && (await ownGit(own, ['update-ref', `${PIN}/${sha}`, sha])).ok;
+  return copied.ok && (await runOwnGit(own, ['update-ref', `${PIN}/${sha}`, sha])).ok;
 }

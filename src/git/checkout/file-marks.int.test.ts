@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, syml
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Scratch, valueOf } from '../scratch.cases.ts';
-import { freshOf, markFiles, restoreFiles, type FileMarks } from './file-marks.ts';
+import { freshCheckoutPath, fingerprintFiles, restoreFiles, type FileFingerprints } from './file-marks.ts';
 import type { GitResult } from '../run-git.ts';
 
 const scratch = new Scratch();
@@ -12,7 +12,7 @@ afterAll(() => scratch.remove());
 let count = 0;
 let made = 0;
 let folder: string;
-let marks: FileMarks | undefined;
+let marks: FileFingerprints | undefined;
 
 /** Stands for a checkout of the commit. */
 const make = async (into: string): Promise<GitResult<string>> => {
@@ -31,7 +31,7 @@ beforeEach(async () => {
   count += 1;
   folder = join(scratch.folder, `checkout${count}`);
   await make(folder);
-  marks = await markFiles(folder);
+  marks = await fingerprintFiles(folder);
   made = 0;
 });
 
@@ -48,7 +48,7 @@ describe('the files of a commit between two checks', () => {
     rmSync(join(folder, 'lint.json'));
     await restore();
     expect([read('src/a.ts'), read('lint.json'), read('node_modules/p/index.js')]).toEqual(['a\n', '{}\n', '1']);
-    expect(existsSync(freshOf(folder))).toBe(false);
+    expect(existsSync(freshCheckoutPath(folder))).toBe(false);
   });
 
   it('are files again where a check put a link, a pipe or a folder, and folders where it put a link', async () => {
@@ -68,7 +68,7 @@ describe('the files of a commit between two checks', () => {
       'a\n',
     ]);
     expect(statSync(join(folder, 'bin/run')).mode & 0o111).not.toBe(0);
-    expect(await markFiles(folder)).toEqual(marks);
+    expect(await fingerprintFiles(folder)).toEqual(marks);
   });
 
   it('are made anew with the whole folder if they could not be marked', async () => {

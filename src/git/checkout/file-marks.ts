@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { cp, lstat, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { failed, type GitResult } from '../run-git.ts';
+import { gitFailure, type GitResult } from '../run-git.ts';
 import { removeCheckout } from './make-checkout.ts';
 
 /** What a checkout has at each path, folders before what is in them. Paths of git folders are not among them. */
-export type FileMarks = ReadonlyMap<string, string>;
+export type FileFingerprints = ReadonlyMap<string, string>;
 
 /**
  * Marks every file of a checkout that was just made: all of them are files of the commit, or of its submodules. The marks are Baton's own
  * memory, because a check can write everything in the folder, its `.git` too. Undefined if a file cannot be marked.
  */
-export async function markFiles(folder: string): Promise<FileMarks | undefined> {
+export async function fingerprintFiles(folder: string): Promise<FileFingerprints | undefined> {
   const marks = new Map<string, string>();
   try {
     const walk = async (inside: string): Promise<void> => {
@@ -19,7 +19,7 @@ export async function markFiles(folder: string): Promise<FileMarks | undefined> 
       for (const name of names) {
         if (name.includes('\uFFFD')) throw new Error('the name is not UTF-8 text');
         const path = join(inside, name);
-        const mark = await markOf(join(folder, path));
+        const mark = await fingerprintOf(join(folder, path));
         marks.set(path, mark);
         if (mark === FOLDER) await walk(path);
       }
@@ -37,19 +37,19 @@ export async function markFiles(folder: string): Promise<FileMarks | undefined> 
  */
 export async function restoreFiles(
   folder: string,
-  marks: FileMarks | undefined,
+  marks: FileFingerprints | undefined,
   make: (folder: string) => Promise<GitResult<string>>,
 ): Promise<GitResult<string>> {
   if (marks === undefined) return make(folder);
   if ((await findChanged(folder, marks)) === undefined) return { ok: true, value: folder };
-  const fresh = freshOf(folder);
+  const fresh = freshCheckoutPath(folder);
   try {
     const made = await make(fresh);
     if (!made.ok) return made;
     // Folders come before their files: what a link led to elsewhere is a folder again before anything is written in it.
     for (const [path, mark] of marks) {
       const [from, to] = [join(fresh, path), join(folder, path)];
-      if ((await markOf(to).catch(() => GONE)) === mark) continue;
+      if ((await fingerprintOf(to).catch(() => GONE)) === mark) continue;
       await rm(to, { recursive: true, force: true });
       await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     }
@@ -63,20 +63,21 @@ export async function restoreFiles(
 }
 
 /** Where the second checkout is while files are restored. */
-export function freshOf(folder: string): string {
+export function freshCheckoutPath(folder: string): string {
   return `${folder}.fresh`;
 }
 
 const FOLDER = 'folder';
 const GONE = 'gone';
 
-async function findChanged(folder: string, marks: FileMarks): Promise<string | undefined> {
-  for (const [path, mark] of marks) if ((await markOf(join(folder, path)).catch(() => GONE)) !== mark) return path;
+async function findChanged(folder: string, marks: FileFingerprints): Promise<string | undefined> {
+  for (const [path, mark] of marks)
+    if ((await fingerprintOf(join(folder, path)).catch(() => GONE)) !== mark) return path;
   return undefined;
 }
 
 /** Only what is a plain file is opened: a pipe in its place would never end. */
-async function markOf(path: string): Promise<string> {
+async function fingerprintOf(path: string): Promise<string> {
   const stat = await lstat(path);
   if (stat.isDirectory()) return FOLDER;
   if (stat.isSymbolicLink()) return `link ${await readlink(path)}`;
@@ -87,5 +88,5 @@ async function markOf(path: string): Promise<string> {
 
 function cannotRestore(why: string): GitResult<never> {
   const message = `an earlier check changed files of the commit, and they cannot be restored: ${why}`;
-  return failed('git/failed', message, 'Look at what the earlier checks write in the folder that they run in.');
+  return gitFailure('git/failed', message, 'Look at what the earlier checks write in the folder that they run in.');
 }

@@ -1,5 +1,5 @@
 import type { OperatorConfig } from '../operator-config.ts';
-import { failed, git, type GitResult, type OwnPlace } from '../run-git.ts';
+import { gitFailure, git, type GitResult, type OwnGitFolder } from '../run-git.ts';
 import { ATTRIBUTE_FILES } from './attributes-of.ts';
 
 /**
@@ -7,7 +7,7 @@ import { ATTRIBUTE_FILES } from './attributes-of.ts';
  * file has other bytes than the ones that people work with, and a check of it says nothing.
  */
 export async function findForeignFilter(
-  indexed: OwnPlace,
+  indexed: OwnGitFolder,
   filters: readonly string[],
   config: OperatorConfig,
 ): Promise<GitResult<null>> {
@@ -50,12 +50,12 @@ function judge(
     if (!allowed.includes(filter)) {
       const list = [...allowed, filter].map((name) => JSON.stringify(name)).join(', ');
       const hint = `If its program may run on every commit that is checked, write in baton.toml: git = { filters = [${list}] }`;
-      return failed('git/filter-not-allowed', `${which} the git filter '${filter}', which is not allowed`, hint);
+      return gitFailure('git/filter-not-allowed', `${which} the git filter '${filter}', which is not allowed`, hint);
     }
     if (config.has(`filter.${filter}.process`) || config.has(`filter.${filter}.smudge`)) continue;
     const hint = `Configure it for yourself, for example: git config --global filter.${filter}.smudge COMMAND`;
     const message = `${which} the git filter '${filter}', which is not in your global git configuration`;
-    return failed('git/filter-missing', message, hint);
+    return gitFailure('git/filter-missing', message, hint);
   }
   return { ok: true, value: null };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { importCommits } from '../own/import-commits.ts';
 import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
-import { ownGit } from '../own/own-git.ts';
+import { runOwnGit } from '../own/own-git.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { makeCheckout, removeCheckout } from './make-checkout.ts';
 
@@ -94,7 +94,7 @@ describe('a checkout for checks', () => {
       spawnSync('grep', ['-rl', '--', name, join(folder, '.git')], { encoding: 'utf8' }).stdout;
     for (const path of [own.gitDir, repo, join(scratch.folder, 'state')]) expect(naming(path)).toBe('');
     expect(naming(sha), 'grep looks').not.toBe('');
-    const refs = async (): Promise<string> => valueOf(await ownGit(own, ['for-each-ref'])).stdout;
+    const refs = async (): Promise<string> => valueOf(await runOwnGit(own, ['for-each-ref'])).stdout;
     const before = await refs();
     for (const args of [
       ['update-ref', 'refs/heads/commits/x', sha],
@@ -106,7 +106,7 @@ describe('a checkout for checks', () => {
       scratch.git(folder, ...args);
     }
     expect(await refs()).toBe(before);
-    expect((await ownGit(own, ['fsck', '--strict', '--full'])).ok).toBe(true);
+    expect((await runOwnGit(own, ['fsck', '--strict', '--full'])).ok).toBe(true);
     expect(scratch.git(repo, 'rev-parse', 'main')).toHaveLength(40);
   });
 

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { conversionSettings, readOperatorConfig } from '../operator-config.ts';
-import { filterReach, type FilterReach } from '../own/filter-reach.ts';
+import { readFilterAccess, type FilterAccess } from '../own/filter-reach.ts';
 import { platformConfig } from '../own/look-folder.ts';
-import { ownConfig, type ObjectFormat } from '../own/own-git.ts';
+import { renderOwnConfig, type ObjectFormat } from '../own/own-git.ts';
 import type { GitResult } from '../run-git.ts';
 import { withAttributesOf } from './attributes-of.ts';
 import type { CheckoutRequest, CheckoutSource } from './checkout-request.ts';
@@ -34,7 +34,7 @@ export async function makeCheckout(
     const foreign = await findForeignFilter(indexed, request.filters, config);
     if (!foreign.ok) return foreign;
     const conversion = conversionSettings(config, request.filters);
-    const reach = own.source === undefined ? NO_REACH : await filterReach(topOf(own.source.commonDir), conversion);
+    const reach = own.source === undefined ? NO_REACH : await readFilterAccess(topOf(own.source.commonDir), conversion);
     const settings = [...conversion, ...reach.settings];
     return writeFiles({ place, indexed, sha: request.sha, differing }, { ...reach, settings });
   });
@@ -44,7 +44,7 @@ export async function makeCheckout(
 }
 
 /** A submodule has an `origin` of its own, which is not known here. */
-const NO_REACH: FilterReach = { settings: [], env: {} };
+const NO_REACH: FilterAccess = { settings: [], env: {} };
 
 /** The address of a remote may be relative to the main worktree. */
 function topOf(commonDir: string): string {
@@ -60,7 +60,7 @@ function makeGitFolder(gitDir: string, format: ObjectFormat, sha: string): void 
   for (const name of ['objects/pack', 'objects/info', 'refs/heads', 'info'])
     mkdirSync(join(gitDir, name), { recursive: true });
   writeFileSync(join(gitDir, 'HEAD'), `${sha}\n`);
-  writeFileSync(join(gitDir, 'config'), ownConfig(format, { bare: false }) + platformConfig);
+  writeFileSync(join(gitDir, 'config'), renderOwnConfig(format, { bare: false }) + platformConfig);
 }
 
 /** A filter is the operator's program, and finds its settings and logins in the operator's home. */

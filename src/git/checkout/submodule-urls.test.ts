@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findAllowed, parseSubmodules, protocolsFor } from './submodule-urls.ts';
+import { findAllowedSubmodule, parseSubmodules, protocolsFor } from './submodule-urls.ts';
 
 describe('a .gitmodules file', () => {
   it('is read as git prints it, also with odd names', () => {
@@ -17,11 +17,11 @@ describe('a submodule', () => {
     ['from a new URL', 'vendor/lib', 'https://y.org/lib', undefined],
     ['from a URL that only begins like one', 'vendor/lib', 'https://x.org/lib/../evil', undefined],
   ])('%s', (_, path, url, allowed) => {
-    expect(findAllowed(path, main, [{ name: 'n', path, url }])).toBe(allowed);
+    expect(findAllowedSubmodule(path, main, [{ name: 'n', path, url }])).toBe(allowed);
   });
 
   it('that the branch does not name is unknown', () => {
-    expect(findAllowed('x', main, [])).toBeUndefined();
+    expect(findAllowedSubmodule('x', main, [])).toBeUndefined();
   });
 });
 

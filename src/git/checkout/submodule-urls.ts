@@ -1,4 +1,4 @@
-import { git, type GitResult, type OwnPlace } from '../run-git.ts';
+import { git, type GitResult, type OwnGitFolder } from '../run-git.ts';
 
 /** One submodule as a `.gitmodules` file has it. */
 export interface SubmoduleEntry {
@@ -8,7 +8,10 @@ export interface SubmoduleEntry {
 }
 
 /** The submodules that a commit names; none if it has no `.gitmodules` file. */
-export async function readSubmodules(place: OwnPlace, commit: string): Promise<GitResult<readonly SubmoduleEntry[]>> {
+export async function readSubmodules(
+  place: OwnGitFolder,
+  commit: string,
+): Promise<GitResult<readonly SubmoduleEntry[]>> {
   const blob = `${commit}:.gitmodules`;
   const found = await git(['cat-file', '-t', blob], { cwd: place, answers: [128] });
   if (!found.ok) return found;
@@ -34,7 +37,7 @@ export function parseSubmodules(listed: string): readonly SubmoduleEntry[] {
  * The submodule at a path, if the main branch has its URL. A branch may move a submodule to another path or bring a second one from the
  * same place, but not name a new place.
  */
-export function findAllowed(
+export function findAllowedSubmodule(
   path: string,
   main: readonly SubmoduleEntry[],
   head: readonly SubmoduleEntry[],
@@ -57,6 +60,6 @@ export function protocolsFor(url: string): string | undefined {
   return /^[^/:]+:(?!\/\/)./.test(url) ? 'ssh' : undefined;
 }
 
-export function isRelative(url: string): boolean {
+export function isRelativeUrl(url: string): boolean {
   return /^\.\.?(?:\/|$)/.test(url);
 }

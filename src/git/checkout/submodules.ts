@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { failed, git, gitText, type GitResult, type OwnPlace } from '../run-git.ts';
-import { fetchSubmodule, findClone } from './fetch-submodule.ts';
+import { gitFailure, git, gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { fetchSubmodule, findSubmoduleClone } from './fetch-submodule.ts';
 import type { CheckoutRequest, CheckoutSource, MakeCheckout } from './checkout-request.ts';
-import { findAllowed, readSubmodules } from './submodule-urls.ts';
+import { findAllowedSubmodule, readSubmodules } from './submodule-urls.ts';
 
 /**
  * Checks out the submodules of a commit, each at the recorded commit, from the URLs that the main branch has. A commit without submodules
@@ -11,23 +11,23 @@ import { findAllowed, readSubmodules } from './submodule-urls.ts';
 export async function checkOutSubmodules(
   own: CheckoutSource,
   request: CheckoutRequest,
-  place: OwnPlace & { readonly worktree: string },
+  place: OwnGitFolder & { readonly worktree: string },
   makeCheckout: MakeCheckout,
 ): Promise<GitResult<null>> {
   const links = await findLinks(place);
   if (!links.ok) return links;
   if (links.value.length === 0) return { ok: true, value: null };
   if ((request.depth ?? 0) >= MOST_DEPTH)
-    return failed('git/submodule-depth', `submodules lie more than ${MOST_DEPTH} deep in each other`, FLATTEN);
+    return gitFailure('git/submodule-depth', `submodules lie more than ${MOST_DEPTH} deep in each other`, FLATTEN);
   const [main, head] = await Promise.all([readSubmodules(place, request.main.sha), readSubmodules(place, request.sha)]);
   if (!main.ok) return main;
   if (!head.ok) return head;
   for (const { path, sha } of links.value) {
-    const entry = findAllowed(path, main.value, head.value);
+    const entry = findAllowedSubmodule(path, main.value, head.value);
     if (entry === undefined) {
       const message = `'${path}' is a submodule that the main branch does not have, neither its path nor its URL`;
       const hint = 'A person adds it to .gitmodules on the main branch; then the check can be run again.';
-      return failed('git/submodule-unknown', message, hint);
+      return gitFailure('git/submodule-unknown', message, hint);
     }
     const onMain = await linkAt(place, request.main.sha, entry.path);
     const clone = sha === onMain ? own.source : undefined;
@@ -40,7 +40,7 @@ export async function checkOutSubmodules(
     if (!before.ok) return before;
     const base = onMain ?? sha;
     const inside = { ...request, sha, base, main: { name: 'main', sha: base }, depth: (request.depth ?? 0) + 1 };
-    const source = own.source && findClone(own.source, entry);
+    const source = own.source && findSubmoduleClone(own.source, entry);
     const from = { ...fetched.value, ...(source === undefined ? {} : { source }) };
     const made = await makeCheckout(from, inside, join(place.worktree, path));
     if (!made.ok) return made;
@@ -56,7 +56,7 @@ interface Link {
   readonly sha: string;
 }
 
-async function findLinks(place: OwnPlace): Promise<GitResult<readonly Link[]>> {
+async function findLinks(place: OwnGitFolder): Promise<GitResult<readonly Link[]>> {
   const listed = await git(['ls-files', '--stage', '-z'], { cwd: place, maxBytes: 1024 * 1024 * 1024 });
   if (!listed.ok) return listed;
   const links = listed.value.stdout
@@ -67,7 +67,7 @@ async function findLinks(place: OwnPlace): Promise<GitResult<readonly Link[]>> {
 }
 
 /** The commit of a submodule that the main branch records at a path. */
-async function linkAt(place: OwnPlace, commit: string, path: string): Promise<string | undefined> {
+async function linkAt(place: OwnGitFolder, commit: string, path: string): Promise<string | undefined> {
   const found = await gitText(['ls-tree', '-z', commit, '--', path], { cwd: place });
   return found.ok ? /^160000 commit ([0-9a-f]+)\t/.exec(found.value)?.[1] : undefined;
 }

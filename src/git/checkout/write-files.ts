@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { failed, git, gitText, ownEnvironment, type GitResult, type OwnPlace } from '../run-git.ts';
-import type { FilterReach } from '../own/filter-reach.ts';
-import { setEntries, type AttributeFile, type Blob } from './attributes-of.ts';
+import { gitFailure, git, gitText, ownEnvironment, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import type { FilterAccess } from '../own/filter-reach.ts';
+import { setIndexEntries, type AttributeFile, type IndexBlob } from './attributes-of.ts';
 
-export interface Written {
+export interface WrittenFiles {
   /** The checkout. */
-  readonly place: OwnPlace;
+  readonly place: OwnGitFolder;
   /** The same with an index whose `.gitattributes` files are those of the base. */
-  readonly indexed: OwnPlace;
+  readonly indexed: OwnGitFolder;
   readonly sha: string;
   readonly differing: readonly AttributeFile[];
 }
@@ -20,37 +20,41 @@ export interface Written {
  * while it checks out, so the index has the base's ones until all other files are there. The commit's own are written last, unconverted.
  */
 export async function writeFiles(
-  { place, indexed, sha, differing }: Written,
-  { settings, env }: FilterReach,
+  { place, indexed, sha, differing }: WrittenFiles,
+  { settings, env }: FilterAccess,
 ): Promise<GitResult<null>> {
   const mixed = differing.length === 0 ? ({ ok: true, value: sha } as const) : await writeTree(indexed);
   if (!mixed.ok) return mixed;
   const asked = [...settings, 'read-tree', '--reset', '-u', mixed.value];
   const read = await git(asked, { cwd: place, env, timeoutMs: 1_800_000 });
   if (!read.ok) return read;
-  return differing.length === 0 ? { ok: true, value: null } : putBack(place, differing);
+  return differing.length === 0 ? { ok: true, value: null } : restoreIndexEntries(place, differing);
 }
 
-async function writeTree(indexed: OwnPlace): Promise<GitResult<string>> {
+async function writeTree(indexed: OwnGitFolder): Promise<GitResult<string>> {
   return gitText(['write-tree'], { cwd: indexed });
 }
 
-async function putBack(place: OwnPlace, differing: readonly AttributeFile[]): Promise<GitResult<null>> {
+async function restoreIndexEntries(place: OwnGitFolder, differing: readonly AttributeFile[]): Promise<GitResult<null>> {
   try {
     for (const { path, head } of differing) await writeRaw(place, path, head);
   } catch (error) {
     const message = `a .gitattributes file cannot be written: ${error instanceof Error ? error.message : String(error)}`;
-    return failed('git/failed', message, 'Look at the .gitattributes files of the commit: git ls-tree -r HEAD');
+    return gitFailure('git/failed', message, 'Look at the .gitattributes files of the commit: git ls-tree -r HEAD');
   }
   const entries = differing.map(({ path, head, base }) => ({ path, blob: head, instead: base }));
-  const set = await setEntries(place, entries);
+  const set = await setIndexEntries(place, entries);
   if (!set.ok) return set;
   const refreshed = await git(['update-index', '-q', '--refresh'], { cwd: place, answers: [1], timeoutMs: 600_000 });
   return refreshed.ok ? { ok: true, value: null } : refreshed;
 }
 
 /** Its folder is a folder of the commit, so no link of the commit leads elsewhere on the way to it. */
-async function writeRaw({ gitDir, worktree = gitDir }: OwnPlace, path: string, blob: Blob | null): Promise<void> {
+async function writeRaw(
+  { gitDir, worktree = gitDir }: OwnGitFolder,
+  path: string,
+  blob: IndexBlob | null,
+): Promise<void> {
   const file = join(worktree, path);
   await rm(file, { force: true });
   if (blob === null) return;

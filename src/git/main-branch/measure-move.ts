@@ -1,5 +1,5 @@
 import type { OwnRepository } from '../own/own-repository.ts';
-import { git, gitLines, gitText, type GitResult, type Place } from '../run-git.ts';
+import { git, gitLines, gitText, type GitResult, type GitLocation } from '../run-git.ts';
 
 /** How a branch got from one commit to another. */
 export interface MeasuredMove {
@@ -8,7 +8,7 @@ export interface MeasuredMove {
 }
 
 /** Measures a move by the commits alone. A commit that is gone, or cannot be read, has nothing after it. */
-export async function measureMove(place: Place, old: string, now: string): Promise<MeasuredMove> {
+export async function measureMove(place: GitLocation, old: string, now: string): Promise<MeasuredMove> {
   const ancestor = await git([...TRUE_HISTORY, 'merge-base', '--is-ancestor', old, now], options(place, [1]));
   const counted = await gitText([...TRUE_HISTORY, 'rev-list', '--count', now, `^${old}`, '--'], options(place));
   return {
@@ -18,7 +18,7 @@ export async function measureMove(place: Place, old: string, now: string): Promi
 }
 
 /** Whether a branch is, or was, at a commit: the commit is part of its history. */
-export async function isPartOf(place: Place, sha: string, branch: string): Promise<boolean> {
+export async function isInHistory(place: GitLocation, sha: string, branch: string): Promise<boolean> {
   const ancestor = await git([...TRUE_HISTORY, 'merge-base', '--is-ancestor', sha, branch], options(place, [1]));
   return ancestor.ok && ancestor.value.code === 0;
 }
@@ -32,7 +32,7 @@ export interface MoveContent {
  * Who made the commits of a move, and what they change: what a person needs to judge it. Only in Baton's own repository: `log` and `diff`
  * run programs that the configuration of a repository names (`gpg.program`).
  */
-export async function describeMove(place: OwnRepository, old: string, now: string): Promise<MoveContent> {
+export async function readMoveContent(place: OwnRepository, old: string, now: string): Promise<MoveContent> {
   const range = [now, `^${old}`, '--'];
   const log = [
     ...TRUE_HISTORY,
@@ -72,6 +72,6 @@ const MOST_FILES = 20;
 const MOST_TEXT = 2500;
 const WIDTH = 100;
 
-function options(cwd: Place, answers: readonly number[] = []) {
+function options(cwd: GitLocation, answers: readonly number[] = []) {
   return { cwd, env: ENV, answers };
 }

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A look at the files that say where the main branch is, without git. */
-export interface RefMark {
+export interface RefFingerprint {
   /** The same text: nothing has changed since. */
   readonly text: string;
   /** Whether a later change is sure to change the text. */
@@ -13,7 +13,7 @@ export interface RefMark {
  * Marks the files behind a branch. The time of change (ctime) cannot be set back by whoever writes them. A change within the last moments
  * may share its time with the next one, and a branch that stands for another one changes elsewhere: such a mark proves nothing.
  */
-export function markRef(commonDir: string, branch: string, nowMs: number): RefMark {
+export function readRefFingerprint(commonDir: string, branch: string, nowMs: number): RefFingerprint {
   const loose = join(commonDir, 'refs', 'heads', branch);
   const files = [loose, ...SHARED.map((name) => join(commonDir, name))];
   const stats = files.map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { ownGit } from '../own/own-git.ts';
+import { runOwnGit } from '../own/own-git.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
 import { operatorEnvironment } from '../operator-config.ts';
 import { isPath } from '../remote-url.ts';
@@ -46,6 +46,6 @@ export async function fetchUpstream(
   const copy = `refs/upstream/${digest}`;
   const settings = [...login, 'fetch.fsckObjects=false'].flatMap((each) => ['-c', each]);
   const asked = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--', url, `+${ref}:${copy}`];
-  const fetched = await ownGit(own, [...settings, ...asked], { env: operatorEnvironment(), timeoutMs });
+  const fetched = await runOwnGit(own, [...settings, ...asked], { env: operatorEnvironment(), timeoutMs });
   return fetched.ok ? { ok: true, value: copy } : fetched;
 }

@@ -1,29 +1,29 @@
 import { basename } from 'node:path';
 import {
   nameInPackageJson,
-  readBunLock,
-  readNpmLock,
-  readPackageJson,
-  readPnpmLock,
-  readYarnLock,
+  parseBunLock,
+  parseNpmLock,
+  parsePackageJson,
+  parsePnpmLock,
+  parseYarnLock,
 } from './javascript-dependencies.ts';
 import {
   nameInCargoToml,
   nameInGoMod,
-  readCargoLock,
-  readCargoToml,
-  readGoMod,
-  readGoSum,
+  parseCargoLock,
+  parseCargoToml,
+  parseGoMod,
+  parseGoSum,
 } from './native-dependencies.ts';
 import {
   nameInPyproject,
-  readPipfile,
-  readPipfileLock,
-  readPyproject,
-  readRequirements,
-  readTomlLock,
+  parsePipfile,
+  parsePipfileLock,
+  parsePyproject,
+  parseRequirements,
+  parseTomlLock,
 } from './python-dependencies.ts';
-import { readSetupCfg, readSetupPy } from './setuptools-dependencies.ts';
+import { parseSetupCfg, parseSetupPy } from './setuptools-dependencies.ts';
 
 /** What says which foreign code a project uses, and how each such file is read. */
 export interface DependencyFile {
@@ -42,7 +42,7 @@ export function findDependencyFile(path: string): DependencyFile | undefined {
   return BY_NAME.get(name) ?? (isRequirements(name, path) ? REQUIREMENTS : undefined);
 }
 
-const REQUIREMENTS: DependencyFile = { ecosystem: 'python', read: readRequirements };
+const REQUIREMENTS: DependencyFile = { ecosystem: 'python', read: parseRequirements };
 
 /** requirements.txt, requirements-dev.txt, dev-requirements.in, requirements/test.txt. */
 function isRequirements(name: string, path: string): boolean {
@@ -60,27 +60,27 @@ const OWN_NAMES: Readonly<Record<string, DependencyFile['nameIn']>> = {
 
 const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
   ...files('npm', {
-    'package.json': readPackageJson,
-    'package-lock.json': readNpmLock,
-    'npm-shrinkwrap.json': readNpmLock,
-    'pnpm-lock.yaml': readPnpmLock,
-    'yarn.lock': readYarnLock,
-    'bun.lock': readBunLock,
+    'package.json': parsePackageJson,
+    'package-lock.json': parseNpmLock,
+    'npm-shrinkwrap.json': parseNpmLock,
+    'pnpm-lock.yaml': parsePnpmLock,
+    'yarn.lock': parseYarnLock,
+    'bun.lock': parseBunLock,
     'bun.lockb': readNothing,
   }),
   ...files('python', {
-    'pyproject.toml': readPyproject,
-    'uv.lock': readTomlLock,
-    'poetry.lock': readTomlLock,
-    'pdm.lock': readTomlLock,
-    'pylock.toml': readTomlLock,
-    'setup.cfg': readSetupCfg,
-    'setup.py': readSetupPy,
-    Pipfile: readPipfile,
-    'Pipfile.lock': readPipfileLock,
+    'pyproject.toml': parsePyproject,
+    'uv.lock': parseTomlLock,
+    'poetry.lock': parseTomlLock,
+    'pdm.lock': parseTomlLock,
+    'pylock.toml': parseTomlLock,
+    'setup.cfg': parseSetupCfg,
+    'setup.py': parseSetupPy,
+    Pipfile: parsePipfile,
+    'Pipfile.lock': parsePipfileLock,
   }),
-  ...files('cargo', { 'Cargo.toml': readCargoToml, 'Cargo.lock': readCargoLock }),
-  ...files('go', { 'go.mod': readGoMod, 'go.sum': readGoSum }),
+  ...files('cargo', { 'Cargo.toml': parseCargoToml, 'Cargo.lock': parseCargoLock }),
+  ...files('go', { 'go.mod': parseGoMod, 'go.sum': parseGoSum }),
 ]);
 
 function files(

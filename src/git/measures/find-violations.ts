@@ -1,7 +1,7 @@
 import type { Mission } from '../../protocol/mission.ts';
 import type { Result } from '../../protocol/result.ts';
 import type { Violation, ViolationKind } from '../../protocol/violation.ts';
-import type { Measured } from './measure-change.ts';
+import type { MeasuredChange } from './measure-change.ts';
 
 /**
  * Every way in which the measured change breaks the mission or differs from the result; empty if there is none. Constraints are checked
@@ -9,9 +9,9 @@ import type { Measured } from './measure-change.ts';
  */
 export function findViolations(
   constraints: NonNullable<Mission['constraints']>,
-  measured: Measured,
+  measured: MeasuredChange,
   result: Result | null,
-  whole: Measured = measured,
+  whole: MeasuredChange = measured,
 ): Violation[] {
   const of = (kind: ViolationKind, texts: readonly string[]): Violation[] =>
     texts.map((text) => ({ kind, text: `${kind}: ${text}` }));
@@ -23,19 +23,19 @@ export function findViolations(
   ];
 }
 
-function tooManyFiles({ max_files }: Mission['constraints'] & object, { files }: Measured): string[] {
+function tooManyFiles({ max_files }: Mission['constraints'] & object, { files }: MeasuredChange): string[] {
   if (max_files === undefined || files.length <= max_files) return [];
   return [`${files.length} files differ from the base, ${max_files} allowed`];
 }
 
-function commits({ no_git_commit }: Mission['constraints'] & object, measured: Measured): string[] {
+function commits({ no_git_commit }: Mission['constraints'] & object, measured: MeasuredChange): string[] {
   const { commits: made, base, head } = measured;
   if (no_git_commit !== true || (head === base && made === 0)) return [];
   const ahead = `${made} commit${made === 1 ? '' : 's'} ahead of the base`;
   return [`${head === base ? 'the branch' : 'HEAD'} is ${ahead}`];
 }
 
-function newDependencies({ no_new_deps }: Mission['constraints'] & object, { dependencies }: Measured): string[] {
+function newDependencies({ no_new_deps }: Mission['constraints'] & object, { dependencies }: MeasuredChange): string[] {
   if (no_new_deps !== true) return [];
   return [
     ...dependencies.added.map(({ ecosystem, name, paths }) => `${ecosystem} ${name} (${paths.join(', ')})`),
@@ -44,7 +44,7 @@ function newDependencies({ no_new_deps }: Mission['constraints'] & object, { dep
 }
 
 /** What the agent lists against what git sees. */
-function falseClaims({ files_modified: claimed }: Result, { files }: Measured): string[] {
+function falseClaims({ files_modified: claimed }: Result, { files }: MeasuredChange): string[] {
   const real = new Map(files.map(({ path, action }) => [path, action]));
   const named = new Set(claimed.map(({ path }) => path));
   const unchanged = claimed.filter(({ path }) => !real.has(path)).map(({ path }) => path);

@@ -1,10 +1,10 @@
 import { parse as parseYaml } from 'yaml';
-import { isTable, namesIn, type Table } from './table.ts';
+import { isUnknownTable, namesIn, type UnknownTable } from './table.ts';
 
 /** package.json: what it asks for itself. Workspaces' own files are read each by itself. */
-export function readPackageJson(text: string): Set<string> {
+export function parsePackageJson(text: string): Set<string> {
   const manifest = parseJson(text);
-  const pnpm = isTable(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;
+  const pnpm = isUnknownTable(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;
   return new Set([
     ...FIELDS.flatMap((field) => packagesIn(manifest[field])),
     ...[manifest['overrides'], manifest['resolutions'], pnpm].flatMap(aliasesIn),
@@ -18,7 +18,7 @@ export function nameInPackageJson(text: string): string | undefined {
 
 /** An alias (`"a": "npm:b@1"`) is another package than its name says; one of the workspace is the repository's own. */
 function packagesIn(dependencies: unknown): string[] {
-  if (!isTable(dependencies)) return [];
+  if (!isUnknownTable(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, wanted]) => {
     if (typeof wanted !== 'string') return [name];
     if (wanted.startsWith('workspace:')) return [];
@@ -28,7 +28,7 @@ function packagesIn(dependencies: unknown): string[] {
 
 /** What stands in for others, however deep. */
 function aliasesIn(overrides: unknown): string[] {
-  if (isTable(overrides)) return Object.values(overrides).flatMap(aliasesIn);
+  if (isUnknownTable(overrides)) return Object.values(overrides).flatMap(aliasesIn);
   const name = typeof overrides === 'string' ? aliased(overrides) : undefined;
   return name === undefined ? [] : [name];
 }
@@ -40,31 +40,31 @@ function aliased(wanted: string): string | undefined {
 const FIELDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
 
 /** package-lock.json and npm-shrinkwrap.json, of npm 7 on (`packages`) and before (`dependencies`). */
-export function readNpmLock(text: string): Set<string> {
+export function parseNpmLock(text: string): Set<string> {
   const lock = parseJson(text);
-  const names = Object.entries(isTable(lock['packages']) ? lock['packages'] : {}).flatMap(([path, found]) => {
+  const names = Object.entries(isUnknownTable(lock['packages']) ? lock['packages'] : {}).flatMap(([path, found]) => {
     const at = path.lastIndexOf('node_modules/');
     // A link leads to a package of the repository itself.
-    if (at < 0 || (isTable(found) && found['link'] === true)) return [];
+    if (at < 0 || (isUnknownTable(found) && found['link'] === true)) return [];
     // An alias is installed under one name and is another package.
-    const alias = isTable(found) && typeof found['name'] === 'string' ? [found['name']] : [];
+    const alias = isUnknownTable(found) && typeof found['name'] === 'string' ? [found['name']] : [];
     return [path.slice(at + 'node_modules/'.length), ...alias];
   });
   return new Set([...names, ...nestedNames(lock['dependencies'])]);
 }
 
 function nestedNames(dependencies: unknown): string[] {
-  if (!isTable(dependencies)) return [];
+  if (!isUnknownTable(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, found]) => [
     name,
-    ...(isTable(found) ? nestedNames(found['dependencies']) : []),
+    ...(isUnknownTable(found) ? nestedNames(found['dependencies']) : []),
   ]);
 }
 
 /** pnpm-lock.yaml: keys such as `/name/1.0.0`, `/@scope/name@1.0.0(peer@2)`, `name@1.0.0`. */
-export function readPnpmLock(text: string): Set<string> {
+export function parsePnpmLock(text: string): Set<string> {
   const lock: unknown = parseYaml(text);
-  if (!isTable(lock)) throw new TypeError('not a pnpm lock file');
+  if (!isUnknownTable(lock)) throw new TypeError('not a pnpm lock file');
   return new Set(namesIn(lock['packages']).map((key) => pnpmName(key)));
 }
 
@@ -77,7 +77,7 @@ function pnpmName(key: string): string {
 }
 
 /** yarn.lock, classic and of later versions: `"name@^1.0.0", "name@npm:^1.1.0":` at the beginning of a line. */
-export function readYarnLock(text: string): Set<string> {
+export function parseYarnLock(text: string): Set<string> {
   const names = new Set<string>();
   for (const line of text.split('\n')) {
     if (!/^["@\w].*:\s*$/.test(line) || line.startsWith('__metadata')) continue;
@@ -98,9 +98,9 @@ function aliasIn(range: string): string | undefined {
 }
 
 /** bun.lock: JSON with trailing commas, `packages` by the path under which each is installed. */
-export function readBunLock(text: string): Set<string> {
+export function parseBunLock(text: string): Set<string> {
   const lock = parseJson(text.replaceAll(/,(\s*[}\]])/g, '$1'));
-  const packages: Table = isTable(lock['packages']) ? lock['packages'] : {};
+  const packages: UnknownTable = isUnknownTable(lock['packages']) ? lock['packages'] : {};
   return new Set(
     Object.values(packages).flatMap((found) => {
       const specifier: unknown = Array.isArray(found) ? found[0] : undefined;
@@ -110,8 +110,8 @@ export function readBunLock(text: string): Set<string> {
   );
 }
 
-function parseJson(text: string): Table {
+function parseJson(text: string): UnknownTable {
   const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-  if (!isTable(value)) throw new TypeError('not a JSON object');
+  if (!isUnknownTable(value)) throw new TypeError('not a JSON object');
   return value;
 }

@@ -1,10 +1,10 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { OwnCopy } from '../own/import-commits.ts';
+import { OwnRepositoryImporter } from '../own/import-commits.ts';
 import { Scratch, valueOf } from '../scratch.cases.ts';
 import { findViolations } from './find-violations.ts';
-import { measureChange, type MeasuredFile, type Measuring } from './measure-change.ts';
+import { measureChange, type MeasuredFile, type MeasureRequest } from './measure-change.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -16,9 +16,9 @@ function textsOf(...args: Parameters<typeof findViolations>): string[] {
   return findViolations(...args).map(({ text }) => text);
 }
 
-const at = (path: string): Pick<Measuring, 'stateDir' | 'own'> => ({
+const at = (path: string): Pick<MeasureRequest, 'stateDir' | 'own'> => ({
   stateDir: scratch.folder,
-  own: new OwnCopy({ stateDir: scratch.folder, projectId: basename(path), path }),
+  own: new OwnRepositoryImporter({ stateDir: scratch.folder, projectId: basename(path), path }),
 });
 
 describe('what a session has really done', () => {

@@ -1,12 +1,12 @@
-import { lookPlainly, type PlainView } from '../plain-view.ts';
+import { withUnhiddenFiles, type UnhiddenFiles } from '../plain-view.ts';
 import { findSha } from '../repository.ts';
-import type { OwnCopy } from '../own/import-commits.ts';
-import { git, gitText, type GitResult, type OwnPlace } from '../run-git.ts';
+import type { OwnRepositoryImporter } from '../own/import-commits.ts';
+import { git, gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
 import type { DependencyFindings } from './find-new-dependencies.ts';
-import { measureDependencies, type ChangedFile } from './measure-dependencies.ts';
+import { measureDependencies, type ChangedManifest } from './measure-dependencies.ts';
 
 /** What a session has really done in its worktree, whatever it says about itself. */
-export interface Measured {
+export interface MeasuredChange {
   /** Where it began, and where it stands. */
   readonly base: string;
   readonly head: string;
@@ -22,10 +22,10 @@ export interface MeasuredFile {
   readonly action: 'created' | 'modified' | 'deleted';
 }
 
-export interface Measuring {
+export interface MeasureRequest {
   readonly stateDir: string;
   /** Baton's own copy of the commits. */
-  readonly own: Pick<OwnCopy, 'with'>;
+  readonly own: Pick<OwnRepositoryImporter, 'with'>;
   /** The commit that the session began at. */
   readonly base: string;
   /** The branch of its task: whoever comes next goes on from there, wherever this session has left its HEAD. */
@@ -36,7 +36,7 @@ export interface Measuring {
  * Measures a worktree against the commit that the session began at. Commits are read from Baton's own repository, after they were copied
  * there; files that are not committed are read from the worktree. It only reads, and nothing in the worktree hides anything from it.
  */
-export async function measureChange(worktree: string, measuring: Measuring): Promise<GitResult<Measured>> {
+export async function measureChange(worktree: string, measuring: MeasureRequest): Promise<GitResult<MeasuredChange>> {
   const { stateDir, base, branch } = measuring;
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: worktree });
   if (!head.ok) return head;
@@ -45,7 +45,7 @@ export async function measureChange(worktree: string, measuring: Measuring): Pro
   const copied = await measuring.own.with(base, ...tips);
   if (!copied.ok) return copied;
   const own = copied.value;
-  const found = await lookPlainly(worktree, { stateDir, rulesAt: base, own }, async (view) =>
+  const found = await withUnhiddenFiles(worktree, { stateDir, rulesAt: base, own }, async (view) =>
     readFiles(view, own, base, tips),
   );
   if (!found.ok) return found;
@@ -62,11 +62,11 @@ export async function measureChange(worktree: string, measuring: Measuring): Pro
 
 /** The worktree against the base: what is not committed counts as well. So does what is only staged, or only in a commit: it can be merged. */
 async function readFiles(
-  view: PlainView,
-  own: OwnPlace,
+  view: UnhiddenFiles,
+  own: OwnGitFolder,
   base: string,
   tips: readonly string[],
-): Promise<GitResult<(MeasuredFile & ChangedFile)[]>> {
+): Promise<GitResult<(MeasuredFile & ChangedManifest)[]>> {
   const options = ['--raw', '--no-abbrev', '-z', '--no-renames', '--no-ext-diff'];
   const files = new Map<string, { action: MeasuredFile['action']; blobs: Set<string> }>();
   const looks = [
@@ -102,7 +102,7 @@ async function readFiles(
   return { ok: true, value: [...files].map(([path, file]) => ({ path, ...file })) };
 }
 
-async function listIn(cwd: OwnPlace, args: readonly string[]): Promise<GitResult<string[]>> {
+async function listIn(cwd: OwnGitFolder, args: readonly string[]): Promise<GitResult<string[]>> {
   const listed = await git(args, { cwd, maxBytes: MOST_BYTES });
   return listed.ok ? { ok: true, value: listed.value.stdout.split('\0').filter((field) => field !== '') } : listed;
 }

@@ -1,26 +1,26 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { git, type GitResult, type OwnPlace, type Place } from '../run-git.ts';
+import { git, type GitResult, type OwnGitFolder, type GitLocation } from '../run-git.ts';
 import { findDependencyFile } from './dependency-files.ts';
 import { findNewDependencies, type ChangedText, type DependencyFindings } from './find-new-dependencies.ts';
 
 /** A file that differs, and what git has of it now: in a commit, in the index, both or neither. */
-export interface ChangedFile {
+export interface ChangedManifest {
   readonly path: string;
   readonly blobs: ReadonlySet<string>;
 }
 
-export interface Places {
+export interface DependencySources {
   readonly worktree: string;
   /** Baton's own repository, which has the commits. */
-  readonly own: OwnPlace;
+  readonly own: OwnGitFolder;
 }
 
 /** What the changed manifests and lock files bring in, in any state that git or the worktree has of them: each of these can be merged. */
 export async function measureDependencies(
-  places: Places,
+  places: DependencySources,
   base: string,
-  files: readonly ChangedFile[],
+  files: readonly ChangedManifest[],
 ): Promise<GitResult<DependencyFindings>> {
   const changed = files.filter(({ path }) => findDependencyFile(path));
   const texts = (await Promise.all(changed.map(async (file) => readTexts(places, base, file)))).flat();
@@ -41,27 +41,27 @@ const MOST_FILES = 2000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 async function readTexts(
-  { worktree, own }: Places,
+  { worktree, own }: DependencySources,
   base: string,
-  { path, blobs }: ChangedFile,
+  { path, blobs }: ChangedManifest,
 ): Promise<ChangedText[]> {
   const before = await readBlob(own, `${base}:${path}`);
   // What is only staged is in the worktree's repository alone.
   const kept = await Promise.all(
     [...blobs].map(async (sha) => (await readBlob(own, sha)) ?? (await readBlob(worktree, sha))),
   );
-  const here = await readHere(join(worktree, path));
+  const here = await readWorktreeFile(join(worktree, path));
   return [...new Set([here, ...kept])].map((after) => ({ path, before, after }));
 }
 
 /** A link may lead to what never ends. */
-async function readHere(path: string): Promise<string | undefined> {
+async function readWorktreeFile(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true || found.size > MOST_BYTES) return undefined;
   return readFile(path, 'utf8').catch(() => undefined);
 }
 
-async function readBlob(cwd: Place, name: string): Promise<string | undefined> {
+async function readBlob(cwd: GitLocation, name: string): Promise<string | undefined> {
   const text = await git(['cat-file', 'blob', name], { cwd, maxBytes: MOST_BYTES });
   return text.ok ? text.value.stdout : undefined;
 }

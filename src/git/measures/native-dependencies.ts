@@ -1,11 +1,11 @@
 import { parse as parseToml } from 'smol-toml';
-import { isTable, type Table } from './table.ts';
+import { isUnknownTable, type UnknownTable } from './table.ts';
 
 /** Cargo.toml: dependencies of every kind, also those of one target only and those of the workspace. */
-export function readCargoToml(text: string): Set<string> {
-  const manifest: Table = parseToml(text);
-  const targets = isTable(manifest['target']) ? Object.values(manifest['target']).filter(isTable) : [];
-  const places = [manifest, manifest['workspace'], ...targets].filter(isTable);
+export function parseCargoToml(text: string): Set<string> {
+  const manifest: UnknownTable = parseToml(text);
+  const targets = isUnknownTable(manifest['target']) ? Object.values(manifest['target']).filter(isUnknownTable) : [];
+  const places = [manifest, manifest['workspace'], ...targets].filter(isUnknownTable);
   return new Set(places.flatMap((place) => CARGO_KINDS.flatMap((kind) => cratesIn(place[kind]))));
 }
 
@@ -19,9 +19,9 @@ const CARGO_KINDS = [
 
 /** A crate may be used under another name than its own; one with a path is a folder of the repository. */
 function cratesIn(dependencies: unknown): string[] {
-  if (!isTable(dependencies)) return [];
+  if (!isUnknownTable(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, found]) => {
-    if (!isTable(found)) return [name];
+    if (!isUnknownTable(found)) return [name];
     if ('path' in found) return [];
     return [typeof found['package'] === 'string' ? found['package'] : name];
   });
@@ -29,22 +29,22 @@ function cratesIn(dependencies: unknown): string[] {
 
 export function nameInCargoToml(text: string): string | undefined {
   const own = parseToml(text)['package'];
-  return isTable(own) && typeof own['name'] === 'string' ? own['name'] : undefined;
+  return isUnknownTable(own) && typeof own['name'] === 'string' ? own['name'] : undefined;
 }
 
 /** Cargo.lock: packages that come from somewhere; those without a source are the repository's own. */
-export function readCargoLock(text: string): Set<string> {
+export function parseCargoLock(text: string): Set<string> {
   const packages = parseToml(text)['package'];
   if (!Array.isArray(packages)) return new Set();
   return new Set(
     packages.flatMap((found) =>
-      isTable(found) && typeof found['name'] === 'string' && 'source' in found ? [found['name']] : [],
+      isUnknownTable(found) && typeof found['name'] === 'string' && 'source' in found ? [found['name']] : [],
     ),
   );
 }
 
 /** go.mod: `require` and `replace`, in lines and in blocks. A `tool` is a package of a module that is required, too. */
-export function readGoMod(text: string): Set<string> {
+export function parseGoMod(text: string): Set<string> {
   const names = new Set<string>();
   let block: string | undefined;
   for (const raw of text.split('\n')) {
@@ -70,6 +70,6 @@ export function nameInGoMod(text: string): string | undefined {
 }
 
 /** go.sum: one module and version a line. It also lists what was only looked at, so a module counts by name alone. */
-export function readGoSum(text: string): Set<string> {
+export function parseGoSum(text: string): Set<string> {
   return new Set(text.split('\n').flatMap((line) => line.split(' ')[0] || []));
 }

@@ -1,9 +1,9 @@
 import { parse as parseToml } from 'smol-toml';
-import { isTable, namesIn, textsIn, type Table } from './table.ts';
+import { isUnknownTable, namesIn, textsIn, type UnknownTable } from './table.ts';
 
 /** pyproject.toml: of the standard (`project`, `dependency-groups`), of poetry, uv, pdm and hatch; and what building needs. */
-export function readPyproject(text: string): Set<string> {
-  const manifest: Table = parseToml(text);
+export function parsePyproject(text: string): Set<string> {
+  const manifest: UnknownTable = parseToml(text);
   const project = table(manifest['project']);
   const tool = table(manifest['tool']);
   const poetry = table(tool['poetry']);
@@ -25,13 +25,13 @@ export function readPyproject(text: string): Set<string> {
 }
 
 export function nameInPyproject(text: string): string | undefined {
-  const manifest: Table = parseToml(text);
+  const manifest: UnknownTable = parseToml(text);
   const name = table(manifest['project'])['name'] ?? table(table(manifest['tool'])['poetry'])['name'];
   return typeof name === 'string' ? normalized(name) : undefined;
 }
 
 /** requirements.txt and its like: one requirement a line; options, comments and hashes aside. */
-export function readRequirements(text: string): Set<string> {
+export function parseRequirements(text: string): Set<string> {
   const lines = text.replaceAll(/\\\r?\n/g, ' ').split('\n');
   return new Set(lines.flatMap((line) => requirement(line.replace(/(^|\s)#.*$/, '').trim())));
 }
@@ -50,13 +50,13 @@ function requirement(line: string): string[] {
 }
 
 /** uv.lock, poetry.lock and pdm.lock: `[[package]]` with a name; pylock.toml: `[[packages]]`. */
-export function readTomlLock(text: string): Set<string> {
+export function parseTomlLock(text: string): Set<string> {
   const lock = parseToml(text);
   const packages = lock['package'] ?? lock['packages'];
   if (!Array.isArray(packages)) return new Set();
   return new Set(
     packages.flatMap((found) => {
-      if (!isTable(found) || typeof found['name'] !== 'string') return [];
+      if (!isUnknownTable(found) || typeof found['name'] !== 'string') return [];
       // Packages of the repository itself are listed with the folder they are in.
       const source = table(found['source']);
       const isOwn = ['virtual', 'editable', 'directory'].some((kind) => kind in source || source['type'] === kind);
@@ -65,14 +65,14 @@ export function readTomlLock(text: string): Set<string> {
   );
 }
 
-export function readPipfile(text: string): Set<string> {
-  const manifest: Table = parseToml(text);
+export function parsePipfile(text: string): Set<string> {
+  const manifest: UnknownTable = parseToml(text);
   return new Set([...namesIn(manifest['packages']), ...namesIn(manifest['dev-packages'])].map(normalized));
 }
 
-export function readPipfileLock(text: string): Set<string> {
+export function parsePipfileLock(text: string): Set<string> {
   const lock: unknown = JSON.parse(text);
-  if (!isTable(lock)) throw new TypeError('not a Pipfile.lock');
+  if (!isUnknownTable(lock)) throw new TypeError('not a Pipfile.lock');
   return new Set([...namesIn(lock['default']), ...namesIn(lock['develop'])].map(normalized));
 }
 
@@ -86,6 +86,6 @@ function normalized(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }
 
-function table(value: unknown): Table {
-  return isTable(value) ? value : {};
+function table(value: unknown): UnknownTable {
+  return isUnknownTable(value) ? value : {};
 }

@@ -1,7 +1,7 @@
 import { nameOfSpecifier } from './python-dependencies.ts';
 
 /** setup.cfg: what `[options]` and `[options.extras_require]` ask for, a requirement a line. */
-export function readSetupCfg(text: string): Set<string> {
+export function parseSetupCfg(text: string): Set<string> {
   const names: string[] = [];
   let section = '';
   let key = '';
@@ -27,7 +27,7 @@ const MARKER =
 const KEYS = /^(?:install|setup|tests)_requires?$/;
 
 /** setup.py: the texts that are written out in its lists of requirements. What it works out when it runs nobody can read. */
-export function readSetupPy(text: string): Set<string> {
+export function parseSetupPy(text: string): Set<string> {
   const names: string[] = [];
   const code = text.replaceAll(/^\s*#.*$/gm, '');
   for (const { index, 0: found } of code.matchAll(

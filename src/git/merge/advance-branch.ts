@@ -2,11 +2,11 @@ import { exportCommit } from '../own/export-commit.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { findSha } from '../repository.ts';
-import { failed, git, type GitFailure, type GitResult } from '../run-git.ts';
+import { gitFailure, git, type GitFailure, type GitResult } from '../run-git.ts';
 import { findWorktree } from '../worktrees.ts';
 import { moveCheckout } from './move-checkout.ts';
 
-export interface Advance {
+export interface AdvanceRequest {
   readonly branch: string;
   /** Where it must still stand: what was checked was made from there. */
   readonly from: string;
@@ -15,7 +15,7 @@ export interface Advance {
 }
 
 /** `moved`: somebody was faster; the merge must be made and checked anew. */
-export type Advanced = 'advanced' | 'moved';
+export type AdvanceResult = 'advanced' | 'moved';
 
 /**
  * Moves a branch of the user's repository on, if it is where it was. It changes three things there: the objects of the merge are added,
@@ -23,7 +23,7 @@ export type Advanced = 'advanced' | 'moved';
  * written, or the branch has moved meanwhile, they are put back and nothing has changed. Uncommitted work in other files stays; in the
  * same files it is in the way. Done once already, it is done.
  */
-export async function advanceBranch(own: OwnRepository, advance: Advance): Promise<GitResult<Advanced>> {
+export async function advanceBranch(own: OwnRepository, advance: AdvanceRequest): Promise<GitResult<AdvanceResult>> {
   const { branch, from, to } = advance;
   const { path: repository } = own.source;
   const ref = `refs/heads/${branch}`;
@@ -37,22 +37,22 @@ export async function advanceBranch(own: OwnRepository, advance: Advance): Promi
   if (worktree.value === null || worktree.value.isBare || worktree.value.isMissing)
     return moveRef(repository, ref, advance);
   const { path } = worktree.value;
-  let swapped: GitResult<Advanced> | undefined;
-  const act = async (): Promise<GitResult<Advanced>> => (swapped = await moveRef(path, ref, advance));
+  let swapped: GitResult<AdvanceResult> | undefined;
+  const act = async (): Promise<GitResult<AdvanceResult>> => (swapped = await moveRef(path, ref, advance));
   const moved = await moveCheckout(own, path, advance, { act, isDone: (value) => value === 'advanced' });
   // A branch that cannot be moved has nothing to do with the files.
-  return moved.ok || moved === swapped ? moved : inTheWay(branch, path, moved);
+  return moved.ok || moved === swapped ? moved : worktreeHasBranch(branch, path, moved);
 }
 
-async function moveRef(folder: string, ref: string, { from, to }: Advance): Promise<GitResult<Advanced>> {
+async function moveRef(folder: string, ref: string, { from, to }: AdvanceRequest): Promise<GitResult<AdvanceResult>> {
   const asked = ['update-ref', '-m', 'baton: merge', ref, to, from];
   const moved = await git(asked, { cwd: folder });
   if (moved.ok) return { ok: true, value: 'advanced' };
   return (await findSha(folder, ref)) === from ? moved : { ok: true, value: 'moved' };
 }
 
-function inTheWay(branch: string, path: string, { problem }: GitFailure): GitFailure {
+function worktreeHasBranch(branch: string, path: string, { problem }: GitFailure): GitFailure {
   if (problem.code !== 'git/failed') return { ok: false, problem };
   const message = `'${branch}' is checked out at '${path}', and what is not committed there is in the way: ${problem.message}`;
-  return failed('git/checkout-in-the-way', message, `Commit or stash it: git -C ${quoteForShell(path)} status`);
+  return gitFailure('git/checkout-in-the-way', message, `Commit or stash it: git -C ${quoteForShell(path)} status`);
 }

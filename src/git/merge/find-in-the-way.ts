@@ -1,15 +1,15 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quoteForShell } from '../quote-for-shell.ts';
-import { failed, git, type GitResult, type OwnPlace } from '../run-git.ts';
+import { gitFailure, git, type GitResult, type OwnGitFolder } from '../run-git.ts';
 
-type Checkout = OwnPlace & { readonly worktree: string };
+type Checkout = OwnGitFolder & { readonly worktree: string };
 
 /**
  * Refuses a move that would overwrite files that git does not have. Git itself refuses that only for files that are not ignored: an ignored
  * `.env` of a person would be lost to a branch that adds one.
  */
-export async function findInTheWay(
+export async function findOverwrittenFiles(
   place: Checkout,
   settings: readonly string[],
   { from, to }: { readonly from: string; readonly to: string },
@@ -38,12 +38,12 @@ export async function findInTheWay(
       const found = known.has(fold(part)) ? null : await lstat(join(place.worktree, part)).catch(() => null);
       // What is missing, or in the index, has nothing below it that could be in the way.
       if (found === null) break;
-      if (!found.isDirectory()) return inTheWay(place.worktree, part);
+      if (!found.isDirectory()) return wouldOverwrite(place.worktree, part);
       if (end < parts.length) clear.add(part);
       else {
         const inside = await list('--literal-pathspecs', 'ls-files', '--others', '-z', '--', part);
         if (!inside.ok) return inside;
-        if (inside.value[0] !== undefined) return inTheWay(place.worktree, inside.value[0]);
+        if (inside.value[0] !== undefined) return wouldOverwrite(place.worktree, inside.value[0]);
       }
     }
   }
@@ -52,9 +52,9 @@ export async function findInTheWay(
 
 const MOST_BYTES = 128 * 1024 * 1024;
 
-function inTheWay(worktree: string, path: string): GitResult<never> {
+function wouldOverwrite(worktree: string, path: string): GitResult<never> {
   const message = `'${path}' in '${worktree}' is not in git, and the merge adds a file there`;
-  return failed(
+  return gitFailure(
     'git/checkout-in-the-way',
     message,
     `Move it away: mv ${quoteForShell(join(worktree, path))} ELSEWHERE`,

@@ -16,7 +16,7 @@ import { importCommits } from '../own/import-commits.ts';
 import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { advanceBranch } from './advance-branch.ts';
-import { KeptFiles } from './kept-files.ts';
+import { CheckoutBackup } from './kept-files.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -99,7 +99,7 @@ describe('files that are kept', () => {
       ...['a', 'd/b', 'l', 'missing', 'x', 'y/z'].map((path) => ({ path, isNew: false })),
       ...['new/deep/f', 'x/inside', 'y', 'never'].map((path) => ({ path, isNew: path !== 'y' })),
     ];
-    const kept = await KeptFiles.keep(repo, join(repo, '.git'), index, touched);
+    const kept = await CheckoutBackup.keep(repo, join(repo, '.git'), index, touched);
     const indexBefore = readFileSync(index);
     // As git does it: the old file goes, a new one comes, and not all of it.
     for (const path of ['a', 'd/b', 'l', 'x']) rmSync(join(repo, path));
@@ -122,7 +122,7 @@ describe('files that are kept', () => {
     const repo = scratch.repository('linked');
     const outside = join(scratch.folder, 'outside');
     scratch.write(outside, { f: 'theirs\n' });
-    const kept = await KeptFiles.keep(repo, join(repo, '.git'), join(repo, '.git', 'index'), [
+    const kept = await CheckoutBackup.keep(repo, join(repo, '.git'), join(repo, '.git', 'index'), [
       { path: 'd/f', isNew: true },
     ]);
     symlinkSync(outside, join(repo, 'd'));

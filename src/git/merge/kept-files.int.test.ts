@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { KeptFiles } from './kept-files.ts';
+import { CheckoutBackup } from './kept-files.ts';
 
 function scene() {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'baton-kept-')));
@@ -11,8 +11,8 @@ function scene() {
   mkdirSync(gitDir);
   writeFileSync(join(gitDir, 'index'), 'index');
   writeFileSync(join(top, 'a'), 'old');
-  const keep = async (): Promise<KeptFiles> =>
-    KeptFiles.keep(top, gitDir, join(gitDir, 'index'), [{ path: 'a', isNew: false }]);
+  const keep = async (): Promise<CheckoutBackup> =>
+    CheckoutBackup.keep(top, gitDir, join(gitDir, 'index'), [{ path: 'a', isNew: false }]);
   return { top, gitDir, keep, index: join(gitDir, 'index') };
 }
 

@@ -3,13 +3,13 @@ import { copyFile, constants } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** One path that a move of a checkout touches. */
-export interface Touched {
+export interface TouchedPath {
   readonly path: string;
   /** The move adds it: there is nothing to keep. */
   readonly isNew: boolean;
 }
 
-interface Kept {
+interface BackedUpFile {
   readonly path: string;
   readonly copy: string;
 }
@@ -19,10 +19,10 @@ interface Kept {
  * that is there, it makes a new one: a second name for the old file keeps it whole, with its times. Names are all that putting it back
  * needs. On a file system without hard links the files are copied, and a disk that is too full for that is noticed before anything has changed.
  */
-export class KeptFiles {
+export class CheckoutBackup {
   readonly #worktree: string;
   #folder: string;
-  readonly #kept: Kept[] = [];
+  readonly #kept: BackedUpFile[] = [];
   readonly #added: string[] = [];
   /** Folders that the move makes, the outermost first. */
   readonly #madeFolders = new Set<string>();
@@ -33,13 +33,18 @@ export class KeptFiles {
   }
 
   /** Keeps what the move touches, and `index`. Rejects if that is not possible; nothing has changed then. */
-  static async keep(worktree: string, gitDir: string, index: string, touched: readonly Touched[]): Promise<KeptFiles> {
+  static async keep(
+    worktree: string,
+    gitDir: string,
+    index: string,
+    touched: readonly TouchedPath[],
+  ): Promise<CheckoutBackup> {
     const top = await realpath(worktree);
     await removeOld(gitDir);
     // Names can only be given within one file system; the git folder may be on another.
     const isOneDisk = (await lstat(gitDir)).dev === (await lstat(top)).dev;
     if (!isOneDisk) await removeOld(top);
-    const kept = new KeptFiles(top, await mkdtemp(join(isOneDisk ? gitDir : top, PREFIX)));
+    const kept = new CheckoutBackup(top, await mkdtemp(join(isOneDisk ? gitDir : top, PREFIX)));
     try {
       for (const { path, isNew } of touched) await (isNew ? kept.#noteNew(path) : kept.#keep(path, join(top, path)));
       await kept.#keep(undefined, index);
@@ -58,7 +63,7 @@ export class KeptFiles {
       await rmdir(join(this.#worktree, folder)).catch(() => undefined);
     for (const { path, copy } of this.#kept) {
       const place = path === '' ? index : join(this.#worktree, path);
-      await putBack(copy, place).catch(() => failed.push(path === '' ? index : path));
+      await restoreCopy(copy, place).catch(() => failed.push(path === '' ? index : path));
     }
     if (failed.length === 0) await this.discard();
     else await this.#leave();
@@ -121,7 +126,7 @@ export class KeptFiles {
 const PREFIX = 'baton-undo-';
 const LEFT_PREFIX = 'baton-left-';
 
-async function putBack(copy: string, place: string): Promise<void> {
+async function restoreCopy(copy: string, place: string): Promise<void> {
   await mkdir(dirname(place), { recursive: true });
   const found = await lstat(place).catch(() => undefined);
   if (found?.isDirectory() === true) await rmdir(place);

@@ -3,11 +3,11 @@ import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importCommits } from '../own/import-commits.ts';
 import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
-import { identityOf, readOperatorConfig } from '../operator-config.ts';
+import { operatorIdentity, readOperatorConfig } from '../operator-config.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { advanceBranch } from './advance-branch.ts';
 import { moveCheckout } from './move-checkout.ts';
-import { combine, MERGE_METHODS, type MergeMethod } from './combine.ts';
+import { createMergeCommit, MERGE_METHODS, type MergeMethod } from './combine.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -31,7 +31,7 @@ const files = (repo: string, sha: string): Record<string, string> =>
   Object.fromEntries(['a', 'b', 'c'].map((path) => [path, scratch.git(repo, 'show', `${sha}:${path}`)]));
 
 async function combined(repo: string, head: string, onto: string, method: MergeMethod): Promise<string> {
-  const done = valueOf(await combine(repo, { head, onto, method, message: 'task: T1 — do it\n' }));
+  const done = valueOf(await createMergeCommit(repo, { head, onto, method, message: 'task: T1 — do it\n' }));
   if (done.kind !== 'combined') throw new Error(done.kind);
   return done.sha;
 }
@@ -50,7 +50,7 @@ describe('a merge, made beside everything', () => {
     // Agents can write in the configuration of the repository.
     scratch.git(repo, 'config', 'author.name', 'Eve');
     scratch.git(repo, 'config', 'user.name', 'Eve');
-    const operator = identityOf('author', await readOperatorConfig()).name;
+    const operator = operatorIdentity('author', await readOperatorConfig()).name;
     expect(operator).not.toBe('Eve');
     const log = (sha: string): string => scratch.git(repo, 'log', '--format=%an %s %p', `${main}..${sha}`);
     const short = (sha: string): string => scratch.git(repo, 'rev-parse', '--short', sha);
@@ -64,21 +64,26 @@ describe('a merge, made beside everything', () => {
   it.each(MERGE_METHODS)('%s names the files of a conflict', async (method) => {
     const { repo, head } = parted(`conflict-${method}`);
     const main = scratch.commit(repo, { a: '3\n', 'c d "é"': '1\n' }, 'the same line');
-    const done = await combine(repo, { head, onto: main, method, message: 'm' });
+    const done = await createMergeCommit(repo, { head, onto: main, method, message: 'm' });
     expect(valueOf(done)).toEqual({ kind: 'conflict', files: ['a'] });
   });
 
   it.each(MERGE_METHODS)('%s has nothing to do where main has it all', async (method) => {
     const { repo, main, head } = parted(`nothing-${method}`);
     const sha = await combined(repo, head, main, 'merge');
-    expect(valueOf(await combine(repo, { head, onto: sha, method, message: 'm' }))).toEqual({ kind: 'nothing', sha });
+    expect(valueOf(await createMergeCommit(repo, { head, onto: sha, method, message: 'm' }))).toEqual({
+      kind: 'nothing',
+      sha,
+    });
   });
 
   it('does not join histories that have nothing in common', async () => {
     const { repo, main } = parted('unrelated');
     scratch.git(repo, 'switch', '--quiet', '--orphan', 'other');
     const head = scratch.commit(repo, { z: '1' });
-    expect(codeOf(await combine(repo, { head, onto: main, method: 'squash', message: 'm' }))).toBe('git/unrelated');
+    expect(codeOf(await createMergeCommit(repo, { head, onto: main, method: 'squash', message: 'm' }))).toBe(
+      'git/unrelated',
+    );
   });
 });
 
@@ -90,7 +95,7 @@ async function ownOf(repo: string, ...commits: string[]): Promise<OwnRepository>
 }
 
 async function combinedIn(own: OwnRepository, head: string, onto: string): Promise<string> {
-  const done = valueOf(await combine(own, { head, onto, method: 'squash', message: 'task: T1 — do it\n' }));
+  const done = valueOf(await createMergeCommit(own, { head, onto, method: 'squash', message: 'task: T1 — do it\n' }));
   if (done.kind !== 'combined') throw new Error(done.kind);
   return done.sha;
 }

@@ -1,11 +1,11 @@
 import { statfs } from 'node:fs/promises';
-import { saysDiskFault } from '../../protocol/shortage.ts';
+import { isDiskFaultText } from '../../protocol/shortage.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
 import { withCheckout } from '../own/with-checkout.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
-import { failed, git, gitText, type GitFailure, type GitResult, type OwnPlace } from '../run-git.ts';
-import { findInTheWay } from './find-in-the-way.ts';
-import { KeptFiles, type Touched } from './kept-files.ts';
+import { gitFailure, git, gitText, type GitFailure, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { findOverwrittenFiles } from './find-in-the-way.ts';
+import { CheckoutBackup, type TouchedPath } from './kept-files.ts';
 
 export interface CheckoutMove {
   readonly from: string;
@@ -13,7 +13,7 @@ export interface CheckoutMove {
 }
 
 /** What is to happen while the files can still be put back. */
-export interface Confirm<T> {
+export interface MoveConfirmation<T> {
   readonly act: () => Promise<GitResult<T>>;
   readonly isDone: (value: T) => boolean;
 }
@@ -27,7 +27,7 @@ export async function moveCheckout<T>(
   own: OwnRepository,
   path: string,
   move: CheckoutMove,
-  confirm: Confirm<T>,
+  confirm: MoveConfirmation<T>,
 ): Promise<GitResult<T>> {
   const { from, to } = move;
   return withCheckout(
@@ -36,7 +36,7 @@ export async function moveCheckout<T>(
       const run = async (...args: string[]): Promise<GitResult<unknown>> =>
         git([...settings, ...args], { cwd: place, timeoutMs: 600_000 });
       // First: a second name changes the time by which git tells whether a file is as it was.
-      const kept = await keepFiles(place, path, move);
+      const kept = await backUpFiles(place, path, move);
       if (!kept.ok) return kept;
       const clear = await findHindrance(run, place, settings, { path, ...move });
       if (clear !== undefined) {
@@ -60,25 +60,25 @@ type Run = (...args: string[]) => Promise<GitResult<unknown>>;
 /** Why the move must not begin; nothing has changed then. */
 async function findHindrance(
   run: Run,
-  place: OwnPlace & { readonly worktree: string },
+  place: OwnGitFolder & { readonly worktree: string },
   settings: readonly string[],
   { path, from, to }: CheckoutMove & { readonly path: string },
 ): Promise<GitFailure | undefined> {
   // A file that was touched but not changed is not in the way.
   const refreshed = await run('update-index', '-q', '--refresh');
   if (!refreshed.ok && refreshed.problem.code === 'git/disk') return cannotUpdate(path, refreshed);
-  const untracked = await findInTheWay(place, settings, { from, to });
+  const untracked = await findOverwrittenFiles(place, settings, { from, to });
   if (!untracked.ok) return untracked;
   const tried = await run('read-tree', '-m', '-u', '--dry-run', from, to);
   return tried.ok ? undefined : tried;
 }
 
 /** Keeps every file that the move touches. */
-async function keepFiles(
-  place: OwnPlace & { readonly worktree: string },
+async function backUpFiles(
+  place: OwnGitFolder & { readonly worktree: string },
   path: string,
   { from, to }: CheckoutMove,
-): Promise<GitResult<KeptFiles>> {
+): Promise<GitResult<CheckoutBackup>> {
   const asked = ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to, '--'];
   const changed = await git(asked, { cwd: place, maxBytes: 64 * 1024 * 1024 });
   if (!changed.ok) return changed;
@@ -86,21 +86,21 @@ async function keepFiles(
   if (!gitDir.ok) return gitDir;
   try {
     const touched = touchedIn(changed.value.stdout);
-    return { ok: true, value: await KeptFiles.keep(place.worktree, gitDir.value, indexOf(place), touched) };
+    return { ok: true, value: await CheckoutBackup.keep(place.worktree, gitDir.value, indexOf(place), touched) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return cannotUpdate(path, failed(saysDiskFault(message) ? 'git/disk' : 'git/failed', message, ''));
+    return cannotUpdate(path, gitFailure(isDiskFaultText(message) ? 'git/disk' : 'git/failed', message, ''));
   }
 }
 
-function touchedIn(output: string): readonly Touched[] {
+function touchedIn(output: string): readonly TouchedPath[] {
   const words = output.split('\0');
-  const touched: Touched[] = [];
+  const touched: TouchedPath[] = [];
   for (let i = 0; i + 1 < words.length; i += 2) touched.push({ path: words[i + 1] ?? '', isNew: words[i] === 'A' });
   return touched;
 }
 
-function indexOf({ env }: OwnPlace): string {
+function indexOf({ env }: OwnGitFolder): string {
   return env?.['GIT_INDEX_FILE'] ?? '';
 }
 
@@ -112,7 +112,7 @@ async function cannotUpdate(path: string, { problem }: GitFailure): Promise<GitF
     ? `Make room: df -h ${quoteForShell(path)}. Then merge again.`
     : `Check who owns the files, and the quota: ls -l ${quoteForShell(path)}. Then merge again.`;
   const message = `the files of '${path}' cannot be updated: ${cause}. Nothing was merged, and the files are as before`;
-  return failed('git/checkout-failed', message, hint);
+  return gitFailure('git/checkout-failed', message, hint);
 }
 
 /** Less than a file of some size needs. */
@@ -128,5 +128,9 @@ function notRestored(path: string, folder: string, files: readonly string[], don
   const why = done.ok ? 'the branch has moved meanwhile' : done.problem.message;
   const shown = files.slice(0, 5).join(', ') + (files.length > 5 ? ` and ${files.length - 5} more` : '');
   const message = `${why}; these files of '${path}' could not be put back: ${shown}`;
-  return failed('git/checkout-torn', message, `Their old content is in ${folder}: copy it back, do not commit them.`);
+  return gitFailure(
+    'git/checkout-torn',
+    message,
+    `Their old content is in ${folder}: copy it back, do not commit them.`,
+  );
 }

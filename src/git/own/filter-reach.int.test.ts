@@ -5,8 +5,8 @@ import { makeCheckout } from '../checkout/make-checkout.ts';
 import { createWorktree } from '../create-worktree.ts';
 import { advanceBranch } from '../merge/advance-branch.ts';
 import { Scratch, valueOf } from '../scratch.cases.ts';
-import { filterReach } from './filter-reach.ts';
-import { OwnCopy } from './import-commits.ts';
+import { readFilterAccess } from './filter-reach.ts';
+import { OwnRepositoryImporter } from './import-commits.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -22,7 +22,7 @@ it('a filter finds the address of origin and the login in worktrees, in the main
   scratch.git(repo, 'switch', '--quiet', '--create', 'work');
   const to = scratch.commit(repo, { 'a.bin': 'pointer\n' });
   scratch.git(repo, 'switch', '--quiet', 'main');
-  const own = valueOf(await new OwnCopy({ stateDir, projectId: 'p', path: repo }).with(from, to));
+  const own = valueOf(await new OwnRepositoryImporter({ stateDir, projectId: 'p', path: repo }).with(from, to));
   const global = join(scratch.folder, 'global');
   writeFileSync(global, `[filter "ask"]\n\tsmudge = "${ASK}"\n\tclean = echo pointer\n[test]\n\tlogin = mine\n`);
   process.env['GIT_CONFIG_GLOBAL'] = global;
@@ -44,6 +44,8 @@ it.each(['ext::sh -c evil', '-oProxyCommand=evil', 'ssh://-oProxyCommand=evil/x'
   async (url) => {
     const repo = scratch.repository(`odd-${url.length}`);
     scratch.git(repo, 'config', 'remote.origin.url', url);
-    expect((await filterReach(repo, ['-c', 'filter.ask.smudge=cat'])).settings.join(' ')).not.toMatch(/=(?:ext|-|ssh)/);
+    expect((await readFilterAccess(repo, ['-c', 'filter.ask.smudge=cat'])).settings.join(' ')).not.toMatch(
+      /=(?:ext|-|ssh)/,
+    );
   },
 );

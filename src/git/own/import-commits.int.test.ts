@@ -2,8 +2,8 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync,
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
-import { importCommits, joinPacks, OwnCopy } from './import-commits.ts';
-import { ownGit } from './own-git.ts';
+import { importCommits, joinPacks, OwnRepositoryImporter } from './import-commits.ts';
+import { runOwnGit } from './own-git.ts';
 import { openOwnRepository, type OwnRepository } from './own-repository.ts';
 
 const scratch = new Scratch();
@@ -16,7 +16,7 @@ async function open(repo: string): Promise<OwnRepository> {
 }
 
 async function show(own: OwnRepository, name: string): Promise<string> {
-  return valueOf(await ownGit(own, ['cat-file', '-p', name])).stdout;
+  return valueOf(await runOwnGit(own, ['cat-file', '-p', name])).stdout;
 }
 
 const loosePath = (repo: string, sha: string): string => join(repo, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
@@ -37,7 +37,7 @@ describe('importing commits', () => {
     valueOf(await importCommits(own, [second]));
     const packs = readdirSync(join(own.objects, 'pack')).filter((name) => name.endsWith('.idx'));
     const counts = await Promise.all(
-      packs.map(async (name) => (await ownGit(own, ['verify-pack', '-v', join(own.objects, 'pack', name)])).ok),
+      packs.map(async (name) => (await runOwnGit(own, ['verify-pack', '-v', join(own.objects, 'pack', name)])).ok),
     );
     expect(counts).toEqual([true, true]);
     // A commit, a tree and a blob are new.
@@ -51,9 +51,13 @@ describe('importing commits', () => {
     scratch.git(repo, 'prune', '--expire=now');
     expect(scratch.try(repo, ['cat-file', '-e', second]).code).not.toBe(0);
     expect(await show(own, `${second}:a`)).toBe('2\n');
-    const reopened = new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: `p${count}`, path: repo });
+    const reopened = new OwnRepositoryImporter({
+      stateDir: join(scratch.folder, 'state'),
+      projectId: `p${count}`,
+      path: repo,
+    });
     expect(await show(valueOf(await reopened.with(second)), `${second}:a`)).toBe('2\n');
-    expect((await ownGit(own, ['fsck', '--strict', '--full'])).ok).toBe(true);
+    expect((await runOwnGit(own, ['fsck', '--strict', '--full'])).ok).toBe(true);
   });
 
   it.each(['blob', 'tree', 'commit'])('refuses an overwritten loose %s and names it', async (kind) => {
@@ -68,7 +72,7 @@ describe('importing commits', () => {
     const done = await importCommits(own, [good]);
     expect(codeOf(done)).toBe('git/damaged-object');
     expect(JSON.stringify(done)).toContain(victim);
-    expect((await ownGit(own, ['cat-file', '-e', victim ?? ''])).ok, 'no other bytes under its name').toBe(false);
+    expect((await runOwnGit(own, ['cat-file', '-e', victim ?? ''])).ok, 'no other bytes under its name').toBe(false);
   });
 
   it('refuses an overwritten pack', async () => {
@@ -96,7 +100,7 @@ describe('importing commits', () => {
     const own = await open(repo);
     valueOf(await importCommits(own, [good]));
     expect(await show(own, `${good}:a`)).toBe('good\n');
-    expect(valueOf(await ownGit(own, ['rev-list', '--count', good])).stdout).toBe('2\n');
+    expect(valueOf(await runOwnGit(own, ['rev-list', '--count', good])).stdout).toBe('2\n');
   });
 
   it('runs nothing that the repository or one of its worktrees names', async () => {
@@ -128,7 +132,7 @@ describe('importing commits', () => {
     const own = await open(worktree);
     valueOf(await importCommits(own, [head]));
     rmSync(join(first, '.git', 'objects'), { recursive: true });
-    expect((await ownGit(own, ['fsck', '--full', '--strict'])).ok).toBe(true);
+    expect((await runOwnGit(own, ['fsck', '--full', '--strict'])).ok).toBe(true);
   });
 
   it('keeps the recorded commit of a submodule as what it is', async () => {
@@ -168,7 +172,11 @@ describe('importing commits', () => {
     // Before any work is begun there, too; whether a whole one can be copied is not asked then.
     const findRefusal = async (name: string): Promise<string | undefined> => {
       const path = join(scratch.folder, name);
-      const copy = new OwnCopy({ stateDir: join(scratch.folder, 'state'), projectId: `start-${name}`, path });
+      const copy = new OwnRepositoryImporter({
+        stateDir: join(scratch.folder, 'state'),
+        projectId: `start-${name}`,
+        path,
+      });
       return (await copy.findRefusal(scratch.git(path, 'rev-parse', 'HEAD'), 20_000))?.code;
     };
     expect(await findRefusal('shallow')).toBe('git/shallow-repository');
@@ -188,7 +196,7 @@ describe('importing commits', () => {
     const repo = scratch.repository('progress');
     const lines: string[] = [];
     const place = { stateDir: join(scratch.folder, 'state'), projectId: 'progress', path: repo };
-    const copy = new OwnCopy(place, (line) => lines.push(`${line === copy.progress}: ${line}`));
+    const copy = new OwnRepositoryImporter(place, (line) => lines.push(`${line === copy.progress}: ${line}`));
     valueOf(await copy.with(scratch.commit(repo, { a: '1' })));
     expect(lines.some((line) => /^true: \w+ objects: +\d+% \(\d+\/\d+\)/.test(line))).toBe(true);
     expect(copy.progress).toBeNull();

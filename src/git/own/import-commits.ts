@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failed, type GitFailure, type GitResult } from '../run-git.ts';
-import { kindOfClone } from './kind-of-clone.ts';
-import { ownGit } from './own-git.ts';
-import { hasWhole, openOwnRepository, pinCommits, type OwnRepository } from './own-repository.ts';
-import { DAMAGED, transferPack } from './transfer-pack.ts';
+import { gitFailure, type GitFailure, type GitResult } from '../run-git.ts';
+import { readCloneKind } from './kind-of-clone.ts';
+import { runOwnGit } from './own-git.ts';
+import { hasCompleteCommit, openOwnRepository, pinCommits, type OwnRepository } from './own-repository.ts';
+import { DAMAGED_HINT, transferPack } from './transfer-pack.ts';
 
 /**
  * Brings commits of the user's repository into Baton's own, with all that they need. Only what is not here yet is copied, and every byte
@@ -17,8 +17,9 @@ export async function importCommits(
   onProgress?: (line: string) => void,
 ): Promise<GitResult<null>> {
   const odd = wants.find((sha) => !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha));
-  if (odd !== undefined) return failed('git/bad-name', `not the full name of a commit: '${odd}'`, 'Give all digits.');
-  const missing = [...new Set(wants)].filter((sha) => !hasWhole(own, sha));
+  if (odd !== undefined)
+    return gitFailure('git/bad-name', `not the full name of a commit: '${odd}'`, 'Give all digits.');
+  const missing = [...new Set(wants)].filter((sha) => !hasCompleteCommit(own, sha));
   if (missing.length === 0) return { ok: true, value: null };
   const copied = await transferPack(own, {
     // What both have is read from ours: in the user's repository it may have been pruned or changed since.
@@ -36,7 +37,7 @@ export async function importCommits(
 }
 
 /** Opens a project's own repository when it is first needed, and brings commits into it, one import at a time. */
-export class OwnCopy {
+export class OwnRepositoryImporter {
   readonly #open: () => Promise<GitResult<OwnRepository>>;
   readonly #onProgress: ((line: string) => void) | undefined;
   #opened: Promise<GitResult<OwnRepository>> | undefined;
@@ -59,7 +60,7 @@ export class OwnCopy {
   /** Baton's own repository, with these commits in it. */
   async with(...wants: readonly string[]): Promise<GitResult<OwnRepository>> {
     const own = await this.#openOnce();
-    if (!own.ok || wants.every((sha) => hasWhole(own.value, sha))) return own;
+    if (!own.ok || wants.every((sha) => hasCompleteCommit(own.value, sha))) return own;
     const imported = this.#last.then(async () => this.#import(own.value, wants));
     this.#last = imported.catch(() => undefined);
     const done = await imported;
@@ -73,7 +74,7 @@ export class OwnCopy {
   async findRefusal(sha: string, waitMs: number): Promise<GitFailure['problem'] | undefined> {
     const own = await this.#openOnce();
     if (!own.ok) return own.problem;
-    if (kindOfClone(own.value.source) === 'whole') return undefined;
+    if (readCloneKind(own.value.source) === 'whole') return undefined;
     const late = new AbortController();
     const waited = sleep(waitMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined);
     const copied = await Promise.race([this.with(sha), waited]);
@@ -107,26 +108,26 @@ export class OwnCopy {
 function notPinned({ problem }: GitFailure, wants: readonly string[]): GitFailure {
   const sha = wants.find((each) => problem.message.includes(each)) ?? wants.join(', ');
   if (problem.message.includes('non-commit'))
-    return failed('git/no-commit', `${sha} is not a commit`, 'Name a commit: git rev-parse HEAD');
+    return gitFailure('git/no-commit', `${sha} is not a commit`, 'Name a commit: git rev-parse HEAD');
   const message = `commit ${sha} is missing or damaged in the repository: its content has another name`;
-  return failed('git/damaged-object', message, DAMAGED);
+  return gitFailure('git/damaged-object', message, DAMAGED_HINT);
 }
 
 /** A clone that never had all objects cannot give them: that is not damage, and has a remedy of its own. */
 function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure {
   if (failure.problem.code !== 'git/damaged-object') return failure;
   const { path } = source;
-  const kind = kindOfClone(source);
+  const kind = readCloneKind(source);
   const object = /\b[0-9a-f]{40,64}\b/.exec(failure.problem.message)?.[0] ?? 'a part of it';
   if (kind === 'shallow') {
     const message = `'${path}' is a shallow clone, and Baton needs its whole history: ${object} is missing`;
-    return failed('git/shallow-repository', message, 'Fetch its whole history: git fetch --unshallow');
+    return gitFailure('git/shallow-repository', message, 'Fetch its whole history: git fetch --unshallow');
   }
   if (kind === 'partial') {
     const message = `'${path}' is a partial clone, and Baton needs all of its objects: ${object} is missing`;
     const hint =
       'Fetch what it left out: git fetch --refetch --no-filter; then git config --unset remote.origin.promisor';
-    return failed('git/partial-repository', message, hint);
+    return gitFailure('git/partial-repository', message, hint);
   }
   return failure;
 }
@@ -135,8 +136,8 @@ function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure 
 export async function joinPacks(own: OwnRepository, most = MOST_PACKS): Promise<void> {
   const packs = readdirSync(join(own.objects, 'pack')).filter((name) => name.endsWith('.pack'));
   if (packs.length < most) return;
-  await ownGit(own, ['repack', '-d', '-q', '--geometric=2'], { timeoutMs: 3_600_000 });
-  await ownGit(own, ['pack-refs', '--all'], { timeoutMs: 600_000 });
+  await runOwnGit(own, ['repack', '-d', '-q', '--geometric=2'], { timeoutMs: 3_600_000 });
+  await runOwnGit(own, ['pack-refs', '--all'], { timeoutMs: 600_000 });
 }
 
 const MOST_PACKS = 60;

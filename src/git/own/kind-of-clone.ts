@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SourceRepository } from './own-repository.ts';
 
 /** How a repository was cloned: a shallow or partial clone may lack objects that Baton must copy. */
-export function kindOfClone({ commonDir, objects }: SourceRepository): 'whole' | 'shallow' | 'partial' {
+export function readCloneKind({ commonDir, objects }: SourceRepository): 'whole' | 'shallow' | 'partial' {
   if (existsSync(join(commonDir, 'shallow'))) return 'shallow';
   const packs = existsSync(join(objects, 'pack')) ? readdirSync(join(objects, 'pack')) : [];
   return packs.some((name) => name.endsWith('.promisor')) ? 'partial' : 'whole';

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { Scratch, valueOf } from '../scratch.cases.ts';
-import { removeLookFolders, withLookFolder } from './look-folder.ts';
+import { removeInspectionFolders, withInspectionFolder } from './look-folder.ts';
 import { withCheckout } from './with-checkout.ts';
 
 const scratch = new Scratch();
@@ -25,10 +25,10 @@ it('makes the git folder in the state folder, where no agent can write, and remo
     }),
   );
   const looked = { stateDir, gitDir: join(repo, '.git'), worktree: repo, format: 'sha1', objects } as const;
-  await withLookFolder({ ...looked, index: 'copy' }, async ({ gitDir }) => use(gitDir));
+  await withInspectionFolder({ ...looked, index: 'copy' }, async ({ gitDir }) => use(gitDir));
   expect(seen.map((path) => existsSync(path))).toEqual([false, false]);
-  await withLookFolder({ ...looked, index: 'copy' }, async ({ gitDir }) => {
-    await removeLookFolders(stateDir);
+  await withInspectionFolder({ ...looked, index: 'copy' }, async ({ gitDir }) => {
+    await removeInspectionFolders(stateDir);
     expect(existsSync(gitDir)).toBe(false);
   });
 });

@@ -1,10 +1,10 @@
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OwnPlace } from '../run-git.ts';
-import { ownConfig, type ObjectFormat } from './own-git.ts';
+import type { OwnGitFolder } from '../run-git.ts';
+import { renderOwnConfig, type ObjectFormat } from './own-git.ts';
 import { quotedPath } from './transfer-pack.ts';
 
-export interface Looked {
+export interface InspectedWorktree {
   /** Baton's state folder: the git folder is made there, because agents can write in the system's temporary folder. */
   readonly stateDir: string;
   /** The git folder of the worktree. */
@@ -21,16 +21,16 @@ export interface Looked {
  * A git folder for work on a user's worktree without its configuration: the index and the files are the worktree's, all else is Baton's.
  * Neither filters, hooks, file system monitors nor attributes outside of the files have any effect. It is removed afterwards.
  */
-export async function withLookFolder<T>(
-  { stateDir, gitDir, worktree, format, objects, index }: Looked,
-  use: (place: OwnPlace & { readonly worktree: string }) => Promise<T>,
+export async function withInspectionFolder<T>(
+  { stateDir, gitDir, worktree, format, objects, index }: InspectedWorktree,
+  use: (place: OwnGitFolder & { readonly worktree: string }) => Promise<T>,
 ): Promise<T> {
-  await mkdir(lookFolders(stateDir), { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(lookFolders(stateDir), 'l-'));
+  await mkdir(inspectionFolders(stateDir), { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(inspectionFolders(stateDir), 'l-'));
   try {
     for (const name of ['objects', 'refs', 'info']) await mkdir(join(folder, name));
     await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
-    await writeFile(join(folder, 'config'), ownConfig(format, { bare: false }) + platformConfig);
+    await writeFile(join(folder, 'config'), renderOwnConfig(format, { bare: false }) + platformConfig);
     // An index may be split in two; the part that is shared is looked for in the git folder.
     for (const name of await readdir(gitDir)) {
       if (name.startsWith('sharedindex.')) await copyFile(join(gitDir, name), join(folder, name));
@@ -49,11 +49,11 @@ export async function withLookFolder<T>(
 }
 
 /** Removes the folders that a daemon left behind when it was killed. No other daemon may be running. */
-export async function removeLookFolders(stateDir: string): Promise<void> {
-  await rm(lookFolders(stateDir), { recursive: true, force: true });
+export async function removeInspectionFolders(stateDir: string): Promise<void> {
+  await rm(inspectionFolders(stateDir), { recursive: true, force: true });
 }
 
-function lookFolders(stateDir: string): string {
+function inspectionFolders(stateDir: string): string {
   return join(stateDir, 'look');
 }
 

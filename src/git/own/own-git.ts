@@ -1,8 +1,8 @@
-import { git, type GitOptions, type GitOutput, type GitResult, type OwnPlace } from '../run-git.ts';
+import { git, type GitOptions, type GitOutput, type GitResult, type OwnGitFolder } from '../run-git.ts';
 
 /** Runs git in a repository of Baton's own; `git` with `cwd: own` is the same. */
-export async function ownGit(
-  own: OwnPlace,
+export async function runOwnGit(
+  own: OwnGitFolder,
   args: readonly string[],
   options: Omit<GitOptions, 'cwd'> = {},
 ): Promise<GitResult<GitOutput>> {
@@ -10,7 +10,7 @@ export async function ownGit(
 }
 
 /** The config file of a repository of Baton's own: everything that could run a program or change bytes is off. */
-export function ownConfig(format: ObjectFormat, { bare = true }: { readonly bare?: boolean } = {}): string {
+export function renderOwnConfig(format: ObjectFormat, { bare = true }: { readonly bare?: boolean } = {}): string {
   const sections: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     [
       'core',

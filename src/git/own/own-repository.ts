@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { failed, gitText, type GitResult, type OwnPlace } from '../run-git.ts';
-import { ownConfig, ownGit, type ObjectFormat } from './own-git.ts';
+import { gitFailure, gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { renderOwnConfig, runOwnGit, type ObjectFormat } from './own-git.ts';
 
 /** Baton's own copy of a project's commits, and the repository that they come from. */
-export interface OwnRepository extends OwnPlace {
+export interface OwnRepository extends OwnGitFolder {
   readonly stateDir: string;
   readonly format: ObjectFormat;
   /** The `objects` folder of this repository, and of the user's. */
@@ -39,7 +39,7 @@ export async function openOwnRepository(
   if (!found.ok) return found;
   const [format, commonDir] = found.value.split('\n');
   if (commonDir === undefined || (format !== 'sha1' && format !== 'sha256')) {
-    return failed(
+    return gitFailure(
       'git/object-format',
       `'${path}' has objects of an unknown format: ${format ?? ''}`,
       'Use sha1 or sha256.',
@@ -54,7 +54,7 @@ export async function openOwnRepository(
 }
 
 /** Whether a commit is here with everything that it needs. */
-export function hasWhole({ gitDir, recent }: OwnRepository, sha: string): boolean {
+export function hasCompleteCommit({ gitDir, recent }: OwnRepository, sha: string): boolean {
   if (recent.includes(sha) || existsSync(join(gitDir, PINS, sha))) return true;
   const packed = join(gitDir, 'packed-refs');
   return existsSync(packed) && readFileSync(packed, 'latin1').includes(`\n${sha} ${PINS}/${sha}\n`);
@@ -65,7 +65,7 @@ export function hasWhole({ gitDir, recent }: OwnRepository, sha: string): boolea
  */
 export async function pinCommits(own: OwnRepository, shas: readonly string[]): Promise<GitResult<null>> {
   const input = shas.map((sha) => `update ${PINS}/${sha} ${sha}\n`).join('');
-  const pinned = await ownGit(own, ['update-ref', '--stdin'], { input });
+  const pinned = await runOwnGit(own, ['update-ref', '--stdin'], { input });
   if (!pinned.ok) return pinned;
   own.recent.unshift(...shas);
   own.recent.length = Math.min(own.recent.length, MOST_RECENT);
@@ -82,7 +82,7 @@ function makeRepository(gitDir: string, format: ObjectFormat): void {
     mkdirSync(join(gitDir, folder), { recursive: true, mode: 0o700 });
   // A branch that never has a commit: there is no HEAD that attributes could be read from.
   writeFileSync(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n');
-  writeFileSync(join(gitDir, 'config'), ownConfig(format));
+  writeFileSync(join(gitDir, 'config'), renderOwnConfig(format));
   for (const name of ['info', 'hooks', 'objects/info/alternates', 'objects/info/commit-graph'])
     rmSync(join(gitDir, name), { recursive: true, force: true });
   // What an import that was interrupted has left behind.
@@ -92,7 +92,7 @@ function makeRepository(gitDir: string, format: ObjectFormat): void {
 
 async function withRecent(own: OwnRepository): Promise<GitResult<OwnRepository>> {
   const asked = ['for-each-ref', '--sort=-committerdate', `--count=${MOST_RECENT}`, '--format=%(objectname)', PINS];
-  const listed = await ownGit(own, asked);
+  const listed = await runOwnGit(own, asked);
   if (!listed.ok) return listed;
   own.recent.push(...listed.value.stdout.split('\n').filter((line) => line !== ''));
   return { ok: true, value: own };

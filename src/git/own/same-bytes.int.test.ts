@@ -2,14 +2,14 @@ import { existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { diffOf } from '../diff-of.ts';
+import { readDiff } from '../diff-of.ts';
 import { advanceBranch } from '../merge/advance-branch.ts';
-import { combine } from '../merge/combine.ts';
+import { createMergeCommit } from '../merge/combine.ts';
 import { makeCheckout } from '../checkout/make-checkout.ts';
 import { measureChange } from '../measures/measure-change.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
-import { OwnCopy } from './import-commits.ts';
-import { ownGit } from './own-git.ts';
+import { OwnRepositoryImporter } from './import-commits.ts';
+import { runOwnGit } from './own-git.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -135,7 +135,7 @@ async function check(drawn: Drawn): Promise<void> {
   }
 
   const stateDir = join(scratch.folder, 'state');
-  const copy = new OwnCopy({ stateDir, projectId: `r${count}`, path: repo });
+  const copy = new OwnRepositoryImporter({ stateDir, projectId: `r${count}`, path: repo });
   const own = valueOf(await copy.with(head, main, base));
   const read = (sha: string): Promise<Map<string, string>> => blobsOf(own, sha);
   expect(await read(head)).toEqual(truth);
@@ -155,7 +155,7 @@ async function check(drawn: Drawn): Promise<void> {
   const changed = [...new Set([...before.keys(), ...truth.keys()])].filter(
     (path) => before.get(path) !== truth.get(path),
   );
-  const { diff, stat } = await diffOf(own, base, head);
+  const { diff, stat } = await readDiff(own, base, head);
   for (const path of changed) {
     expect(stat).toContain(path);
     expect(blobsShown(diff ?? '', path), `${path} of the diff`).toEqual([before.get(path), truth.get(path)].map(short));
@@ -175,7 +175,7 @@ async function check(drawn: Drawn): Promise<void> {
   const measured = valueOf(await measureChange(repo, { base, branch: 'work', stateDir, own: copy }));
   expect(measured.files.map(({ path }) => path)).toEqual(expect.arrayContaining(changed));
 
-  const combined = valueOf(await combine(own, { head, onto: main, method: 'merge', message: 'm' }));
+  const combined = valueOf(await createMergeCommit(own, { head, onto: main, method: 'merge', message: 'm' }));
   // With a conflict, or nothing to merge, main stays as it is.
   const to = combined.kind === 'combined' ? combined.sha : main;
   const [merged, onMain] = [await read(to), await read(main)];
@@ -215,8 +215,8 @@ function treeOf(repo: string, sha: string): [string, string][] {
   return parse(scratch.git(repo, 'ls-tree', '-r', '-z', sha));
 }
 
-async function blobsOf(own: Parameters<typeof ownGit>[0], sha: string): Promise<Map<string, string>> {
-  return new Map(parse(valueOf(await ownGit(own, ['ls-tree', '-r', '-z', sha])).stdout));
+async function blobsOf(own: Parameters<typeof runOwnGit>[0], sha: string): Promise<Map<string, string>> {
+  return new Map(parse(valueOf(await runOwnGit(own, ['ls-tree', '-r', '-z', sha])).stdout));
 }
 
 function parse(listed: string): [string, string][] {

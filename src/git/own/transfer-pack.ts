@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { saysDiskFault, saysShortage } from '../../protocol/shortage.ts';
-import { failed, ownEnvironment, type GitResult, type OwnPlace } from '../run-git.ts';
+import { isDiskFaultText, isShortageText } from '../../protocol/shortage.ts';
+import { gitFailure, ownEnvironment, type GitResult, type OwnGitFolder } from '../run-git.ts';
 
 /** One side of a transfer: where objects are read from or written to. */
 export interface ObjectStore {
@@ -26,7 +26,7 @@ export interface Transfer {
  * measured repository is configured to do happens. `index-pack --strict` hashes every byte that arrives and requires each object that
  * another one names: a damaged or replaced object ends the transfer with an error that names it.
  */
-export async function transferPack(own: OwnPlace, transfer: Transfer): Promise<GitResult<null>> {
+export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promise<GitResult<null>> {
   const { from, to, wants, haves, onProgress } = transfer;
   const progress = onProgress === undefined ? ['-q'] : ['--progress'];
   // No new deltas: a handful of objects is sent faster without, and a later repack makes them.
@@ -47,7 +47,7 @@ export async function transferPack(own: OwnPlace, transfer: Transfer): Promise<G
   stall.end();
   if (sent.code === 0 && received.code === 0) return { ok: true, value: null };
   if (stall.isOver)
-    return failed('git/timeout', `copying ${wants[0] ?? ''} made no progress for ${STALL_MS} ms`, DAMAGED);
+    return gitFailure('git/timeout', `copying ${wants[0] ?? ''} made no progress for ${STALL_MS} ms`, DAMAGED_HINT);
   // The receiver fails as well where the sender does, for want of a pack: the sender's reason is the real one.
   return failureOf(sent.code === 0 ? received.stderr : sent.stderr, wants);
 }
@@ -80,9 +80,10 @@ const STRICT = `--strict=${[
 /** A pipe in place of an object would be waited for without end. */
 const STALL_MS = 120_000;
 
-export const DAMAGED = 'Look for damaged objects: git fsck. Then fetch them again from a remote, or restore a backup.';
+export const DAMAGED_HINT =
+  'Look for damaged objects: git fsck. Then fetch them again from a remote, or restore a backup.';
 
-function start(own: OwnPlace, args: readonly string[], { objects, also = [] }: ObjectStore): ChildProcess {
+function start(own: OwnGitFolder, args: readonly string[], { objects, also = [] }: ObjectStore): ChildProcess {
   const env = {
     ...ownEnvironment(own.gitDir),
     GIT_OBJECT_DIRECTORY: objects,
@@ -104,7 +105,7 @@ async function endOf(
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stall.moved();
-    stderr = (stderr + text).slice(-MOST_WORDS);
+    stderr = (stderr + text).slice(-MAX_MESSAGE_CHARACTERS);
     const line = text.split(/[\r\n]/).findLast((each) => each.includes('%'));
     if (line !== undefined) onProgress?.(line.trim());
   });
@@ -114,7 +115,7 @@ async function endOf(
   });
 }
 
-const MOST_WORDS = 20_000;
+const MAX_MESSAGE_CHARACTERS = 20_000;
 
 /** Ends the processes if none of them has moved for long. */
 class Stall {
@@ -144,16 +145,20 @@ class Stall {
 }
 
 function failureOf(stderr: string, wants: readonly string[]): GitResult<never> {
-  if (saysDiskFault(stderr) || saysShortage(stderr)) return noRoom(stderr, wants);
+  if (isDiskFaultText(stderr) || isShortageText(stderr)) return noRoom(stderr, wants);
   const lines = stderr.split(/[\r\n]/).filter((line) => /^(?:fatal|error): /.test(line));
   const why = lines.join('; ').replaceAll(/(?:fatal|error): /g, '');
   const named = lines.flatMap((line) => /\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/.exec(line)?.[0] ?? []);
   const object = named[0];
   if (object === undefined) {
-    return failed('git/failed', `copying ${wants.join(', ')} failed: ${why || stderr.trim().slice(-1000)}`, DAMAGED);
+    return gitFailure(
+      'git/failed',
+      `copying ${wants.join(', ')} failed: ${why || stderr.trim().slice(-1000)}`,
+      DAMAGED_HINT,
+    );
   }
   const about = wants.includes(object) ? `commit ${object}` : `object ${object} (part of ${wants.join(', ')})`;
-  return failed('git/damaged-object', `${about} is missing or damaged in the repository: ${why}`, DAMAGED);
+  return gitFailure('git/damaged-object', `${about} is missing or damaged in the repository: ${why}`, DAMAGED_HINT);
 }
 
 /** Nothing is wrong with the objects. */
@@ -161,9 +166,9 @@ function noRoom(stderr: string, wants: readonly string[]): GitResult<never> {
   const why = stderr
     .trim()
     .split(/[\r\n]/)
-    .findLast((line) => saysDiskFault(line) || saysShortage(line));
+    .findLast((line) => isDiskFaultText(line) || isShortageText(line));
   const message = `copying ${wants.join(', ')} failed: ${why ?? ''}`;
-  return saysDiskFault(stderr)
-    ? failed('git/disk', message, 'Make room on that disk, or make it writable; then try again.')
-    : failed('git/no-descriptors', message, 'Raise the limits before the daemon starts: ulimit -n, ulimit -u.');
+  return isDiskFaultText(stderr)
+    ? gitFailure('git/disk', message, 'Make room on that disk, or make it writable; then try again.')
+    : gitFailure('git/no-descriptors', message, 'Raise the limits before the daemon starts: ulimit -n, ulimit -u.');
 }

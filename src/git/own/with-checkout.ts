@@ -1,20 +1,25 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conversionSettings, readOperatorConfig } from '../operator-config.ts';
-import { gitText, type GitResult, type OwnPlace } from '../run-git.ts';
+import { gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
 import { readConfig } from '../worktree-config.ts';
-import { filterReach } from './filter-reach.ts';
+import { readFilterAccess } from './filter-reach.ts';
 import { readFileSettings } from './file-settings.ts';
-import { withLookFolder, type Looked } from './look-folder.ts';
+import { withInspectionFolder, type InspectedWorktree } from './look-folder.ts';
 
-type Checkout = OwnPlace & { readonly worktree: string };
+type Checkout = OwnGitFolder & { readonly worktree: string };
 
 /**
  * Works on a checkout of a user with its own index. Of the configuration of its repository only line ends, what the file system can do and
  * which folders are checked out count. Filters such as LFS are those of the operator's own configuration.
  */
 export async function withCheckout<T>(
-  { stateDir, path, format, objects }: Pick<Looked, 'stateDir' | 'format' | 'objects'> & { readonly path: string },
+  {
+    stateDir,
+    path,
+    format,
+    objects,
+  }: Pick<InspectedWorktree, 'stateDir' | 'format' | 'objects'> & { readonly path: string },
   use: (place: Checkout, settings: readonly string[]) => Promise<GitResult<T>>,
 ): Promise<GitResult<T>> {
   const asked = ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir'];
@@ -24,11 +29,11 @@ export async function withCheckout<T>(
   const sparse = await readConfig(path, ['--type=bool'], 'core.sparseCheckout');
   const isSparse = sparse.ok && sparse.value === 'true';
   const conversion = [...conversionSettings(await readOperatorConfig(), 'all'), ...(await readFileSettings(path))];
-  const reach = await filterReach(path, conversion);
+  const reach = await readFilterAccess(path, conversion);
   // Objects of LFS that the repository has need not be fetched.
   const storage = ['-c', `lfs.storage=${join(commonDir, 'lfs')}`];
   const looked = { stateDir, gitDir, worktree: path, format, objects, index: 'itself' } as const;
-  return withLookFolder(looked, async (place) => {
+  return withInspectionFolder(looked, async (place) => {
     const rules = join('info', 'sparse-checkout');
     if (isSparse) await copyFile(join(gitDir, rules), join(place.gitDir, rules)).catch(() => undefined);
     const reaching = { ...place, env: { ...place.env, ...reach.env } };

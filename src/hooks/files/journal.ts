@@ -1,25 +1,32 @@
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasEnded, identifyProcess } from '../../api/process-identity.ts';
+import { hasEnded, readProcessIdentity } from '../../api/process-identity.ts';
 import { makeFolder } from '../../api/state-folder.ts';
 import { hashOf, readFileText } from './file-text.ts';
-import { draftOf, findMissingFolders, makeFoldersFor, removeFile, removeFolders, replaceFile } from './replace-file.ts';
+import {
+  draftPath,
+  findMissingFolders,
+  makeFoldersFor,
+  removeFile,
+  removeFolders,
+  replaceFile,
+} from './replace-file.ts';
 
 /** One file, before and after; null where there is none. */
-export interface Change {
+export interface FileChange {
   /** Where it really is. */
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-export type Changed = { readonly ok: true } | { readonly ok: false; readonly what: string };
+export type ChangeResult = { readonly ok: true } | { readonly ok: false; readonly what: string };
 
 /** What is under way, on disk: with it the next run undoes what this one could not finish. */
 interface Journal {
   readonly v: 1;
   readonly process: string | null;
-  readonly changes: readonly (Omit<Change, 'after'> & { readonly afterHash: string | null })[];
+  readonly changes: readonly (Omit<FileChange, 'after'> & { readonly afterHash: string | null })[];
   readonly folders: readonly string[];
 }
 
@@ -27,7 +34,7 @@ interface Journal {
  * Changes all of these files, or none. Each is replaced in one step; a run that is killed between two of them leaves its journal, and
  * `undoUnfinished` of whoever comes next puts back what was there.
  */
-export function changeFiles(stateDir: string, changes: readonly Change[], salvage: Salvage): Changed {
+export function changeFiles(stateDir: string, changes: readonly FileChange[], salvage: RemoveOurPart): ChangeResult {
   const real = changes.filter(({ before, after }) => before !== after);
   if (real.length === 0) return { ok: true };
   const folders = real.flatMap(({ path, after }) => (after === null ? [] : findMissingFolders(path)));
@@ -54,14 +61,14 @@ export function changeFiles(stateDir: string, changes: readonly Change[], salvag
 }
 
 /** Takes our part out of a text that is neither what was before nor what was written. */
-export type Salvage = (path: string, text: string) => string;
+export type RemoveOurPart = (path: string, text: string) => string;
 
 /** Puts back what a run that was killed has left half done. */
-export function undoUnfinished(stateDir: string, salvage: Salvage): Changed & { readonly undone?: boolean } {
+export function undoUnfinished(stateDir: string, salvage: RemoveOurPart): ChangeResult & { readonly undone?: boolean } {
   const journal = readJournal(stateDir);
   if (journal === undefined) return { ok: true, undone: false };
   const isAlive = journal.process !== null && !hasEnded(journal.process);
-  if (isAlive && journal.process !== identifyProcess(process.pid)) return { ok: false, what: BUSY };
+  if (isAlive && journal.process !== readProcessIdentity(process.pid)) return { ok: false, what: BUSY };
   undo(stateDir, salvage);
   return { ok: true, undone: true };
 }
@@ -87,10 +94,10 @@ function holdSignals(): Disposable {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-function begin(stateDir: string, changes: readonly Change[], folders: readonly string[]): boolean {
+function begin(stateDir: string, changes: readonly FileChange[], folders: readonly string[]): boolean {
   const journal: Journal = {
     v: 1,
-    process: identifyProcess(process.pid) ?? null,
+    process: readProcessIdentity(process.pid) ?? null,
     changes: changes.map(({ after, ...change }) => ({ ...change, afterHash: after === null ? null : hashOf(after) })),
     folders,
   };
@@ -107,15 +114,15 @@ function begin(stateDir: string, changes: readonly Change[], folders: readonly s
   }
 }
 
-function undo(stateDir: string, salvage: Salvage): void {
+function undo(stateDir: string, salvage: RemoveOurPart): void {
   const journal = readJournal(stateDir);
   for (const change of journal?.changes.toReversed() ?? []) undoOne(change, salvage);
   removeFolders(journal?.folders ?? []);
   rmSync(journalIn(stateDir), { force: true });
 }
 
-function undoOne({ path, before, afterHash }: Journal['changes'][number], salvage: Salvage): void {
-  rmSync(draftOf(path), { force: true });
+function undoOne({ path, before, afterHash }: Journal['changes'][number], salvage: RemoveOurPart): void {
+  rmSync(draftPath(path), { force: true });
   const read = readFileText(path);
   const now = read.ok ? read.file.text : undefined;
   if (now === undefined || now === before) return;

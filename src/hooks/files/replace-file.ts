@@ -3,13 +3,13 @@ import { renameSync, rmdirSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Where the next text of a file is written before it takes the file's place. Named, so that a later run can clear it away. */
-export function draftOf(path: string): string {
+export function draftPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.baton-draft`);
 }
 
 /** A reader, and a crash, sees the old or the new text and never a part of it. Mode and owner stay what they were. */
 export function replaceFile(path: string, text: string): void {
-  const draft = draftOf(path);
+  const draft = draftPath(path);
   const before = statSync(path, { throwIfNoEntry: false });
   const file = openSync(draft, 'w', before === undefined ? 0o600 : before.mode & 0o777);
   try {

@@ -1,9 +1,14 @@
 import { lineEndOf, type Insertion } from '../insertions.ts';
-import { memberOf, scanJson, type JsonArray, type JsonNode, type JsonObject } from './scan-json.ts';
+import { memberOf, scanJson, type JsonArrayNode, type JsonNode, type JsonObjectNode } from './scan-json.ts';
 
-export type Json = string | number | boolean | readonly Json[] | { readonly [name: string]: Json };
+export type JsonEditValue =
+  | string
+  | number
+  | boolean
+  | readonly JsonEditValue[]
+  | { readonly [name: string]: JsonEditValue };
 export interface JsonTree {
-  readonly [name: string]: Json;
+  readonly [name: string]: JsonEditValue;
 }
 
 export type Added =
@@ -40,7 +45,7 @@ interface Adding {
 
 function addTo(node: JsonNode, wanted: JsonTree, path: readonly string[], adding: Adding): string | undefined {
   if (node.kind !== 'object') return `${path.join('.') || 'the whole'} is not an object`;
-  const missing: [string, Json][] = [];
+  const missing: [string, JsonEditValue][] = [];
   for (const [key, value] of Object.entries(wanted)) {
     const found = memberOf(node, key)?.value;
     const here = [...path, key];
@@ -67,8 +72,8 @@ function addTo(node: JsonNode, wanted: JsonTree, path: readonly string[], adding
 
 /** Behind the last one, with the commas that it takes; on lines of their own where the others are on lines. */
 function addChildren(
-  node: JsonObject | JsonArray,
-  children: readonly (readonly [string, Json])[],
+  node: JsonObjectNode | JsonArrayNode,
+  children: readonly (readonly [string, JsonEditValue])[],
   { text, style, insertions }: Adding,
 ): void {
   if (children.length === 0) return;
@@ -97,7 +102,12 @@ function addChildren(
 }
 
 /** Where the closing bracket has a line of its own, ours come before that line; else right behind the opening one. */
-function intoEmpty(text: string, node: JsonObject | JsonArray, rendered: string, { lineEnd }: Style): Insertion {
+function intoEmpty(
+  text: string,
+  node: JsonObjectNode | JsonArrayNode,
+  rendered: string,
+  { lineEnd }: Style,
+): Insertion {
   const lineStart = text.lastIndexOf('\n', node.end - 1);
   const hasOwnLine = text.slice(lineStart, node.end - 1).trim() === '';
   if (!rendered.startsWith(lineEnd) || !hasOwnLine) return { at: node.start + 1, text: rendered };
@@ -125,7 +135,7 @@ function styleOf(text: string): Style {
 }
 
 /** As its children have it; where it has none, one step more than the line it begins on. */
-function indentOf(text: string, node: JsonObject | JsonArray, { unit }: Style): string {
+function indentOf(text: string, node: JsonObjectNode | JsonArrayNode, { unit }: Style): string {
   const own = node.children.map(({ start }) => lineBefore(text, start)).find((before) => before.trim() === '');
   if (own !== undefined) return own;
   return `${/^[ \t]*/.exec(lineBefore(text, node.start))?.[0] ?? ''}${unit}`;
@@ -135,17 +145,17 @@ function lineBefore(text: string, at: number): string {
   return text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
 }
 
-function render(value: Json, indent: string, { unit, lineEnd }: Style): string {
+function render(value: JsonEditValue, indent: string, { unit, lineEnd }: Style): string {
   return JSON.stringify(value, null, unit).replaceAll('\n', `${lineEnd}${indent}`);
 }
 
-function renderOnOneLine(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map((item: Json) => renderOnOneLine(item)).join(', ')}]`;
+function renderOnOneLine(value: JsonEditValue): string {
+  if (Array.isArray(value)) return `[${value.map((item: JsonEditValue) => renderOnOneLine(item)).join(', ')}]`;
   if (!isTree(value)) return JSON.stringify(value);
   const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${renderOnOneLine(member)}`);
   return `{ ${members.join(', ')} }`;
 }
 
-function isTree(value: Json): value is JsonTree {
+function isTree(value: JsonEditValue): value is JsonTree {
   return typeof value === 'object' && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
-import type { ClientFile, Found } from '../client.ts';
+import type { ClientFile, FoundParts } from '../client.ts';
 import { isHookCommand, isOwnMcpServer } from '../command-line.ts';
 import { addToJson, type JsonTree } from './add-to-json.ts';
 import { memberOf, scanJson, valueOf, type JsonNode } from './scan-json.ts';
-import { takeFromJson } from './take-from-json.ts';
+import { removeFromJson } from './take-from-json.ts';
 
 export interface JsonParts {
   readonly path: string;
@@ -32,7 +32,7 @@ export function jsonFile({ path, hooks, mcp }: JsonParts): ClientFile {
       const notes = isTaken ? [`${mcp.at.join('.')} is there already and stays as it is`] : [];
       return added.ok ? { ...added, notes } : added;
     },
-    remove: (text, isMade) => takeFromJson(text, isOurs, isMade),
+    remove: (text, isMade) => removeFromJson(text, isOurs, isMade),
     find: (text) => findParts(text, { path, hooks, ...(mcp === undefined ? {} : { mcp }) }),
   };
 }
@@ -61,7 +61,7 @@ function nested(path: readonly string[], value: JsonTree): JsonTree {
   return path.reduceRight<JsonTree>((inner, key) => ({ [key]: inner }), value);
 }
 
-function findParts(text: string, { hooks, mcp }: JsonParts): Found {
+function findParts(text: string, { hooks, mcp }: JsonParts): FoundParts {
   const scanned = scanJson(text);
   if (!scanned.ok) return { parts: [], problems: [`line ${scanned.line}, column ${scanned.column}: ${scanned.what}`] };
   if (scanned.root === undefined) return { parts: [], problems: [] };

@@ -1,22 +1,22 @@
 /** JSON as people write it into settings, with comments and commas at the end, and where each part of it stands in the text. */
-export type JsonNode = JsonObject | JsonArray | JsonScalar;
+export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
 
 interface Placed {
   readonly start: number;
   readonly end: number;
 }
 
-export interface JsonObject extends Placed {
+export interface JsonObjectNode extends Placed {
   readonly kind: 'object';
   readonly children: readonly JsonChild[];
 }
 
-export interface JsonArray extends Placed {
+export interface JsonArrayNode extends Placed {
   readonly kind: 'array';
   readonly children: readonly JsonChild[];
 }
 
-export interface JsonScalar extends Placed {
+export interface JsonScalarNode extends Placed {
   readonly kind: 'scalar';
   readonly value: unknown;
 }
@@ -91,7 +91,7 @@ class Scanner {
     return this.#readScalar();
   }
 
-  #readContainer(kind: 'object' | 'array', close: string, depth: number): JsonObject | JsonArray {
+  #readContainer(kind: 'object' | 'array', close: string, depth: number): JsonObjectNode | JsonArrayNode {
     const start = this.#at++;
     const children: JsonChild[] = [];
     for (;;) {
@@ -119,7 +119,7 @@ class Scanner {
     return { start, end: value.end, key, value, comma };
   }
 
-  #readScalar(): JsonScalar {
+  #readScalar(): JsonScalarNode {
     SCALAR.lastIndex = this.#at;
     const [raw = ''] = SCALAR.exec(this.#text) ?? [];
     try {

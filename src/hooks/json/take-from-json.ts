@@ -1,5 +1,12 @@
-import { cutOut } from '../insertions.ts';
-import { scanJson, valueOf, type JsonArray, type JsonChild, type JsonNode, type JsonObject } from './scan-json.ts';
+import { removeRanges } from '../insertions.ts';
+import {
+  scanJson,
+  valueOf,
+  type JsonArrayNode,
+  type JsonChild,
+  type JsonNode,
+  type JsonObjectNode,
+} from './scan-json.ts';
 
 /** Whether a part of a file is Baton's: told by where it is and what it says. */
 export type IsOurs = (path: readonly string[], value: unknown) => boolean;
@@ -8,10 +15,10 @@ export type IsOurs = (path: readonly string[], value: unknown) => boolean;
  * The text without our parts, whatever else has changed since they were put in. What we made goes too where nothing is left in it. A
  * text that is not JSON is handed back as it is: nobody can say what is ours in it.
  */
-export function takeFromJson(text: string, isOurs: IsOurs, isMade: (path: readonly string[]) => boolean): string {
+export function removeFromJson(text: string, isOurs: IsOurs, isMade: (path: readonly string[]) => boolean): string {
   const scanned = scanJson(text);
   if (!scanned.ok || scanned.root === undefined) return text;
-  return cutOut(text, cutsIn(text, scanned.root, [], isOurs, isMade).cuts);
+  return removeRanges(text, cutsIn(text, scanned.root, [], isOurs, isMade).cuts);
 }
 
 type Range = readonly [start: number, end: number];
@@ -49,7 +56,7 @@ function cutsIn(
 }
 
 /** Each with the line break and the spaces before it and the comma behind it; for the last ones, the comma before them. */
-function childCuts(text: string, node: JsonObject | JsonArray, gone: ReadonlySet<JsonChild>): Range[] {
+function childCuts(text: string, node: JsonObjectNode | JsonArrayNode, gone: ReadonlySet<JsonChild>): Range[] {
   const cuts: Range[] = [];
   const lastKept = node.children.findLast((child) => !gone.has(child));
   const hasCommaAtEnd = node.children.at(-1)?.comma !== undefined;

@@ -20,7 +20,7 @@ interface LastSession {
 }
 
 /** What a session is told when it begins, in a page at most. Words of other agents stand in a fence: they are no orders. */
-export function renderBrief(brief: ProjectBrief, held: readonly OwnClaim[], ofTask: string | undefined): string {
+export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[], ofTask: string | undefined): string {
   const parts = [
     'Baton shares out the tasks of this repository and keeps the record of who did what.',
     held.length === 0 ? describeClaimable(brief) : describeHeld(held),

@@ -1,13 +1,13 @@
 import type { Client } from '../../api/client.ts';
 import {
   findOwnSession,
-  forgetOwnClaim,
-  forgetOwnSession,
+  removeOwnClaim,
+  removeOwnSession,
   listOwnClaims,
   type OwnSession,
 } from '../../api/own-session.ts';
 import type { HookOutput } from './hook-input.ts';
-import { reach, type HookCall } from './world.ts';
+import { connectAsWorker, type HookCall } from './world.ts';
 
 /**
  * A session ends. What the hook had claimed for it is given back; what its record said stays. What somebody claimed themselves stays
@@ -17,13 +17,13 @@ export async function endSession(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
   // The same process goes on with another conversation, and with what it holds.
   if (session === undefined || GOES_ON.has(call.input.reason)) return {};
-  const client = reach(call, { autostart: false, reachMs: 1000 });
+  const client = connectAsWorker(call, { autostart: false, reachMs: 1000 });
   try {
     await releaseHookClaims(client, session, 'the session ended');
   } finally {
     client.close();
   }
-  if (listOwnClaims(session).length === 0) forgetOwnSession(session);
+  if (listOwnClaims(session).length === 0) removeOwnSession(session);
   return {};
 }
 
@@ -33,6 +33,6 @@ const GOES_ON: ReadonlySet<string> = new Set(['clear', 'resume']);
 export async function releaseHookClaims(client: Client, session: OwnSession, reason: string): Promise<void> {
   for (const claim of listOwnClaims(session).filter(({ by_hook }) => by_hook)) {
     await client.call('task_release', { task_id: claim.task_id, reason }, { token: claim.token });
-    forgetOwnClaim(session, claim);
+    removeOwnClaim(session, claim);
   }
 }

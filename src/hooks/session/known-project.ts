@@ -7,14 +7,14 @@ import { stateFiles } from '../../api/state-folder.ts';
  * work in, and those that have nothing to do with Baton must not become projects of it.
  */
 export function isKnownProject(stateDir: string, cwd: string): boolean {
-  const top = findTop(cwd);
+  const top = findRepositoryTop(cwd);
   if (top === undefined) return false;
   if (existsSync(join(top, 'baton.toml')) || existsSync(join(top, '.baton'))) return true;
   const main = mainTopOf(top);
   return knownPaths(stateDir).some((path) => isSamePlace(path, top) || isSamePlace(path, main));
 }
 
-export function findTop(cwd: string): string | undefined {
+export function findRepositoryTop(cwd: string): string | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder;
     if (dirname(folder) === folder) return undefined;

@@ -8,9 +8,9 @@ import type { HookCall } from './world.ts';
  * Gemini CLI begins a turn: with what the person said, with the answer of a tool, or with our own block. Only the first is a reason to hold
  * the session once more; its own flag is gone after every tool call.
  */
-export function hearPrompt({ input, stateDir, env }: HookCall): HookOutput {
+export function clearBlockOnPrompt({ input, stateDir, env }: HookCall): HookOutput {
   const session = findOwnSession(stateDir, env, input.conversation || undefined);
-  const block = session === undefined ? undefined : findBlock(session);
+  const block = session === undefined ? undefined : readLastBlock(session);
   if (session === undefined || block === undefined) return {};
   const isPerson = input.prompt.trim() !== '' && !input.prompt.includes(block) && !TOOL_ANSWER.test(input.prompt);
   if (isPerson) rmSync(fileOf(session), { force: true });
@@ -20,7 +20,7 @@ export function hearPrompt({ input, stateDir, env }: HookCall): HookOutput {
 const TOOL_ANSWER = /^\[Function (?:Response|Call)/;
 
 /** What the session was last told, where it was held since the person spoke. */
-export function findBlock(session: OwnSession): string | undefined {
+export function readLastBlock(session: OwnSession): string | undefined {
   try {
     return readFileSync(fileOf(session), 'utf8');
   } catch {
@@ -28,7 +28,7 @@ export function findBlock(session: OwnSession): string | undefined {
   }
 }
 
-export function keepBlock(session: OwnSession, block: string): void {
+export function writeLastBlock(session: OwnSession, block: string): void {
   writeFileSync(fileOf(session), block, { mode: 0o600 });
 }
 

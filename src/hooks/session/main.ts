@@ -7,7 +7,7 @@ import { hookCall, type HookCall } from './world.ts';
  * `baton hooks run CLIENT MOMENT`: what the clients of people run at their hooks. Whatever goes wrong, the session goes on: always exit
  * code 0, and never for long.
  */
-export async function runHook(args: readonly string[], env: HookCall['env'], cwd: string): Promise<never> {
+export async function runSessionHook(args: readonly string[], env: HookCall['env'], cwd: string): Promise<never> {
   const [name, moment = '', ...options] = args;
   const client = CLIENTS.find((each) => each === name);
   // Baton's own agents have their hooks from Baton.
@@ -32,7 +32,7 @@ const TOO_SLOW: HookOutput = { note: 'the daemon takes too long, and nobody wait
 async function answer(moment: string, call: HookCall): Promise<HookOutput> {
   if (moment === 'start') return (await import('./start.ts')).startSession(call);
   if (moment === 'stop') return (await import('./stop.ts')).stopTurn(call);
-  if (moment === 'prompt') return (await import('./last-block.ts')).hearPrompt(call);
+  if (moment === 'prompt') return (await import('./last-block.ts')).clearBlockOnPrompt(call);
   return moment === 'end' ? (await import('./end.ts')).endSession(call) : {};
 }
 

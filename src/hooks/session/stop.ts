@@ -1,20 +1,20 @@
 import type { Client } from '../../api/client.ts';
 import {
   findOwnSession,
-  forgetOwnClaim,
+  removeOwnClaim,
   listOwnClaims,
   type OwnClaim,
   type OwnSession,
 } from '../../api/own-session.ts';
-import { OVER } from '../../api/renew-own-claims.ts';
+import { CLAIM_OVER_CODES } from '../../api/renew-own-claims.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import { decideStop } from '../../protocol/decide-stop.ts';
 import type { Standing } from '../../supervisor/contract.ts';
 import { isStanding } from '../../supervisor/control.ts';
-import { hasKeptSignal } from '../../supervisor/kept-signal.ts';
+import { hasSignalInOutbox } from '../../supervisor/kept-signal.ts';
 import type { HookOutput } from './hook-input.ts';
-import { findBlock, keepBlock } from './last-block.ts';
-import { reach, type HookCall } from './world.ts';
+import { readLastBlock, writeLastBlock } from './last-block.ts';
+import { connectAsWorker, type HookCall } from './world.ts';
 
 /**
  * A turn of somebody's own session ends. It is held, once for each thing that the person says, while it has a task about which nothing was
@@ -24,18 +24,18 @@ export async function stopTurn(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
   const claims = session === undefined ? [] : listOwnClaims(session);
   if (session === undefined || claims.length === 0) return {};
-  const client = reach(call, { autostart: false, reachMs: 3000 });
+  const client = connectAsWorker(call, { autostart: false, reachMs: 3000 });
   try {
     for (const claim of claims) {
       const standing = await askStanding(client, session, claim);
       if (standing === 'away') return { note: awayNote(claim) };
       if (standing === 'over') continue;
-      const hasSignalled = standing.has_signalled || hasKeptSignal(stateFiles(call.stateDir).outbox, claim.token);
+      const hasSignalled = standing.has_signalled || hasSignalInOutbox(stateFiles(call.stateDir).outbox, claim.token);
       const { output } = decideStop({
         agentId: claim.session_id,
         onStop: 'signal',
         attempts: undefined,
-        isHookActive: call.input.isHookActive || (call.client === 'gemini' && findBlock(session) !== undefined),
+        isHookActive: call.input.isHookActive || (call.client === 'gemini' && readLastBlock(session) !== undefined),
         blocks: 0,
         totalBlocks: 0,
         // Held once for each message of the person: the flag is the bound.
@@ -47,7 +47,7 @@ export async function stopTurn(call: HookCall): Promise<HookOutput> {
       });
       if (output.decision === 'allow') continue;
       const block = `${output.reason}\n${describeWays(claim)}`;
-      keepBlock(session, block);
+      writeLastBlock(session, block);
       return { block };
     }
     return {};
@@ -64,8 +64,8 @@ async function askStanding(client: Client, session: OwnSession, claim: OwnClaim)
     await client.call('task_heartbeat', {}, { token, timeoutMs: 5000 });
     return answer.result;
   }
-  const isOver = answer.ok || OVER.has(answer.error.code);
-  if (isOver) forgetOwnClaim(session, claim);
+  const isOver = answer.ok || CLAIM_OVER_CODES.has(answer.error.code);
+  if (isOver) removeOwnClaim(session, claim);
   return isOver ? 'over' : 'away';
 }
 

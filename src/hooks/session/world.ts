@@ -1,4 +1,4 @@
-import { ancestorsOf, type Ancestor } from '../../api/ancestors.ts';
+import { readAncestors, type Ancestor } from '../../api/ancestors.ts';
 import type { Client } from '../../api/client.ts';
 import { createClient } from '../../api/connect.ts';
 import { findStateDir } from '../../api/state-folder.ts';
@@ -22,7 +22,7 @@ export function hookCall(call: Omit<HookCall, 'stateDir'>): HookCall {
 }
 
 /** A worker's way to the daemon. A person waits for every hook: nobody is waited for long. */
-export function reach(
+export function connectAsWorker(
   { env, input, principal }: HookCall,
   { autostart, reachMs }: { autostart: boolean; reachMs: number },
 ): Client {
@@ -32,7 +32,7 @@ export function reach(
 
 /** The client's process: the nearest above this one that is not just a shell between the two. */
 export function findClientProcess(): Ancestor | undefined {
-  return ancestorsOf().find(({ program }) => !SHELLS.test(program));
+  return readAncestors().find(({ program }) => !SHELLS.test(program));
 }
 
 const SHELLS = /^-?(?:ba|da|z|k|a|fi)?sh$|^(?:busybox|env|timeout|nu)$/;

@@ -1,9 +1,9 @@
 import { parse } from 'smol-toml';
-import { cutOut, lineEndOf, type Insertion } from '../insertions.ts';
+import { removeRanges, lineEndOf, type Insertion } from '../insertions.ts';
 import { describeClash } from './describe-clash.ts';
 
 /** One table that Baton adds, with the lines below its header. */
-export interface Table {
+export interface TomlTable {
   /** `[mcp_servers.baton]`, `[[hooks.Stop]]`. */
   readonly header: string;
   readonly lines: readonly string[];
@@ -17,7 +17,7 @@ export type AppendedToml =
  * Tables at the end of the file: there they change the meaning of nothing else. The mark, a comment, stands above each of them, since Codex
  * itself writes into its file: what it adds may come to lie between ours, and a comment moves with the table below it.
  */
-export function appendToml(text: string, mark: string, tables: readonly Table[]): AppendedToml {
+export function appendToml(text: string, mark: string, tables: readonly TomlTable[]): AppendedToml {
   const lineEnd = lineEndOf(text);
   const added = tables.map(({ header, lines }) => ['', mark, header, ...lines, ''].join(lineEnd)).join('');
   const at = text.length;
@@ -34,12 +34,12 @@ export function appendToml(text: string, mark: string, tables: readonly Table[])
 }
 
 /** The text without the tables below that mark, whatever has changed around them. */
-export function takeFromToml(text: string, mark: string): string {
+export function removeFromToml(text: string, mark: string): string {
   const cuts = [...text.matchAll(markedTables(mark))].map(({ index, 0: piece }): [number, number] => [
     index,
     index + piece.length,
   ]);
-  return cutOut(text, cuts);
+  return removeRanges(text, cuts);
 }
 
 export type ReadToml =
@@ -66,6 +66,6 @@ function clash(headers: readonly string[], what: string): string {
 }
 
 /** A text as TOML: a basic string escapes as JSON does. */
-export function tomlText(text: string): string {
+export function renderTomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007F', String.raw`\u007F`);
 }

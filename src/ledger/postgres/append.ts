@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GENESIS } from '../chain.ts';
 import type { Appended, Commit, Head } from '../store.ts';
 import { encodeByteaArray } from './bytea-array.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem } from './problems.ts';
 import { toBuffer, type Parameter } from './statement.ts';
 
@@ -11,7 +11,11 @@ import { toBuffer, type Parameter } from './statement.ts';
  * commit again: the function in the database recognises it by its id, so the answer is true whether or not the first
  * one had landed, and whether or not the server still works on it.
  */
-export async function append(connection: Connection, project: number, commit: Commit): Promise<Appended> {
+export async function appendToPostgres(
+  connection: PostgresConnection,
+  project: number,
+  commit: Commit,
+): Promise<Appended> {
   requireNumbered(commit);
   const commitId = randomUUID();
   try {
@@ -33,7 +37,12 @@ export async function append(connection: Connection, project: number, commit: Co
  * less. It says whether the commit is in. Where it is not (somebody was first, this very commit has landed before, the
  * session would not wait for the disk) the function is asked, which tells these apart.
  */
-async function appendOne(connection: Connection, project: number, commit: Commit, commitId: string): Promise<boolean> {
+async function appendOne(
+  connection: PostgresConnection,
+  project: number,
+  commit: Commit,
+  commitId: string,
+): Promise<boolean> {
   const { after, entries, tiles, checkpoint } = commit;
   const [{ hash, bytes }] = entries;
   if (entries.length > 1 || tiles.length > 0 || after.size === 0) return false;

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { closed, isConnectionLoss, isUnavailable, toProblem, unavailable } from './problems.ts';
-import { openSession, type Session, type SessionOptions } from './session.ts';
-import type { Answer, Parameter, Row, Statement } from './statement.ts';
+import {
+  storeClosed,
+  isConnectionLoss,
+  isServerUnavailable,
+  translateServerError,
+  serverUnavailable,
+} from './problems.ts';
+import { openPostgresSession, type PostgresSession, type SessionOptions } from './session.ts';
+import type { QueryResult, Parameter, Row, Statement } from './statement.ts';
 
 export interface ConnectionOptions extends SessionOptions {
   /** How long a statement waits for a server that is away, before it is answered with a problem. */
@@ -10,7 +16,7 @@ export interface ConnectionOptions extends SessionOptions {
 }
 
 /** One session with the server, made when needed and made anew when it breaks. */
-export interface Connection {
+export interface PostgresConnection {
   /**
    * Sends the statement, and sends it again in a new session where the first was lost before the answer came. So every
    * statement must be harmless when it happens twice.
@@ -22,11 +28,11 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export function makeConnection(options: ConnectionOptions): Connection {
+export function makeConnection(options: ConnectionOptions): PostgresConnection {
   const closing = new AbortController();
-  let current: Promise<Session> | undefined;
+  let current: Promise<PostgresSession> | undefined;
 
-  const drop = (session: Promise<Session>): void => {
+  const drop = (session: Promise<PostgresSession>): void => {
     if (current !== session) return;
     current = undefined;
     // A server that shuts down, or has become a standby, may leave the connection open.
@@ -34,9 +40,9 @@ export function makeConnection(options: ConnectionOptions): Connection {
     if (!closing.signal.aborted) options.onLoss?.();
   };
 
-  const connected = (deadline: number): Promise<Session> => {
+  const connected = (deadline: number): Promise<PostgresSession> => {
     if (current !== undefined) return current;
-    const session: Promise<Session> = connect(options, deadline, closing.signal, () => drop(session));
+    const session: Promise<PostgresSession> = connect(options, deadline, closing.signal, () => drop(session));
     current = session;
     session.catch(() => {
       if (current === session) current = undefined;
@@ -44,19 +50,19 @@ export function makeConnection(options: ConnectionOptions): Connection {
     return session;
   };
 
-  const send = async (statement: Statement, values: readonly Parameter[]): Promise<Answer> => {
+  const send = async (statement: Statement, values: readonly Parameter[]): Promise<QueryResult> => {
     const deadline = performance.now() + options.patienceMs;
     for (;;) {
-      if (closing.signal.aborted) throw closed();
+      if (closing.signal.aborted) throw storeClosed();
       const session = connected(deadline);
       try {
         return await (await session).send(statement, values);
       } catch (error) {
         // Somebody who had waited longer gave up on the server; whoever came later has patience left.
-        const isLost = isUnavailable(error) || isConnectionLoss(error);
-        if (!isLost) throw toProblem(error);
+        const isLost = isServerUnavailable(error) || isConnectionLoss(error);
+        if (!isLost) throw translateServerError(error);
         drop(session);
-        if (performance.now() >= deadline) throw isUnavailable(error) ? error : unavailable(error);
+        if (performance.now() >= deadline) throw isServerUnavailable(error) ? error : serverUnavailable(error);
         // A server that takes connections and refuses every statement must not be asked without a pause.
         await delay(FIRST_PAUSE_MS);
       }
@@ -85,17 +91,17 @@ async function connect(
   deadline: number,
   signal: AbortSignal,
   onEnd: () => void,
-): Promise<Session> {
+): Promise<PostgresSession> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       const leftMs = Math.max(deadline - performance.now(), SHORTEST_CONNECT_MS);
-      return await openSession(options, Math.min(leftMs, LONGEST_CONNECT_MS), onEnd);
+      return await openPostgresSession(options, Math.min(leftMs, LONGEST_CONNECT_MS), onEnd);
     } catch (error) {
-      if (!isConnectionLoss(error)) throw toProblem(error);
-      if (performance.now() + pauseMs > deadline) throw unavailable(error);
+      if (!isConnectionLoss(error)) throw translateServerError(error);
+      if (performance.now() + pauseMs > deadline) throw serverUnavailable(error);
     }
     await delay(pauseMs, undefined, { signal }).catch(() => {
-      throw closed();
+      throw storeClosed();
     });
   }
 }

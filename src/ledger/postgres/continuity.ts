@@ -3,7 +3,7 @@ import { sameBytes } from '../hex.ts';
 import type { Head } from '../store.ts';
 import { rolledBack, type PostgresProblem } from './problems.ts';
 
-export interface Continuity {
+export interface ContinuityCheck {
   note(head: Head): Head;
   /** Throws, from now on always, where the chain behind a new connection is not the one that was seen before. */
   require(client: Client, project: number): Promise<void>;
@@ -13,7 +13,7 @@ export interface Continuity {
  * A server that comes back may be another one: a standby that had not received everything, or a restored backup. So
  * each new connection is asked for the newest entry this process has ever seen, before anything is read or written.
  */
-export function makeContinuity(): Continuity {
+export function makeContinuityCheck(): ContinuityCheck {
   let seen: Head | undefined;
   let lost: PostgresProblem | undefined;
 

@@ -1,16 +1,16 @@
 import type { Client } from 'pg';
 import type { Problem } from '../../protocol/problem.ts';
 import type { Store } from '../store.ts';
-import { makeConnection, type Connection } from './connection.ts';
-import { makeContinuity, type Continuity } from './continuity.ts';
-import { migrate } from './migrate.ts';
+import { makeConnection, type PostgresConnection } from './connection.ts';
+import { makeContinuityCheck, type ContinuityCheck } from './continuity.ts';
+import { migratePostgres } from './migrate.ts';
 import { PostgresProblem } from './problems.ts';
 import { makeProjectStore } from './project-store.ts';
-import { readHead } from './read.ts';
+import { selectHead } from './read.ts';
 import { applySettings } from './settings.ts';
 import { requireNumber } from './statement.ts';
-import { makeWake } from './wake.ts';
-import { makeWatch, type Watch } from './watch.ts';
+import { makeCommitNotifier } from './wake.ts';
+import { makePostgresHeadWatch, type PostgresHeadWatch } from './watch.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; the host may be the folder of a Unix socket, percent-encoded. */
@@ -25,21 +25,21 @@ export interface PostgresOptions {
   readonly catchUpMs?: number;
 }
 
-export type OpenedStore =
+export type OpenedPostgresStore =
   | { readonly ok: true; readonly store: Store }
   | { readonly ok: false; readonly problem: Problem };
 
 /** One database, as one process sees it. It keeps any number of projects, each with its own chain. */
 export interface PostgresDatabase {
-  openProject(name: string): Promise<OpenedStore>;
+  openProject(name: string): Promise<OpenedPostgresStore>;
   /** After its stores are closed. */
   close(): Promise<void>;
 }
 
 interface Chain {
   readonly project: number;
-  readonly continuity: Continuity;
-  readonly watch: Watch;
+  readonly continuity: ContinuityCheck;
+  readonly watch: PostgresHeadWatch;
 }
 
 /**
@@ -66,18 +66,18 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
     onNotification: (channel) => lookAt(chains.get(channel) ?? []),
     onLoss: () => lookAt(all()),
   });
-  const wake = makeWake(reader, wakeEveryMs);
+  const wake = makeCommitNotifier(reader, wakeEveryMs);
 
   return {
     async openProject(name) {
-      const continuity = makeContinuity();
+      const continuity = makeContinuityCheck();
       let project = 0;
       const writer = makeConnection({
         ...common,
         applicationName: `baton ledger writer of ${name}`,
         async setUp(client) {
           await applySettings(client, { durable: true });
-          await migrate(client);
+          await migratePostgres(client);
           await continuity.require(client, project);
         },
       });
@@ -85,8 +85,8 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
       if (typeof found !== 'number') return { ok: false, problem: found };
       project = found;
       const channel = channelOf(project);
-      const findHead = async () => continuity.note(await readHead(reader, project));
-      const watch = makeWatch(reader, channel, findHead, catchUpMs);
+      const findHead = async () => continuity.note(await selectHead(reader, project));
+      const watch = makePostgresHeadWatch(reader, channel, findHead, catchUpMs);
       const chain = { project, continuity, watch };
       const same = chains.get(channel) ?? new Set();
       chains.set(channel, same.add(chain));
@@ -119,7 +119,7 @@ async function resume(client: Client, { project, continuity, watch }: Chain): Pr
   if (watch.isWatched) await client.query(`LISTEN ${channelOf(project)}`);
 }
 
-async function findProject(writer: Connection, name: string): Promise<number | Problem> {
+async function findProject(writer: PostgresConnection, name: string): Promise<number | Problem> {
   try {
     const [row = {}] = await writer.query(OPEN_PROJECT, [name]);
     return requireNumber(row, 'id');

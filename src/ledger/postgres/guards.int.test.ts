@@ -5,7 +5,7 @@ import { headOf, makeCommit } from '../../../test/postgres/make-commit.ts';
 import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../chain.ts';
-import { sha256 } from '../node-crypto.ts';
+import { nodeSha256 } from '../node-crypto.ts';
 import type { Store } from '../store.ts';
 import { APPEND_ONE } from './append.ts';
 import { openPostgresStore } from './postgres-store.ts';
@@ -81,7 +81,7 @@ describe('append', () => {
     await attacker.query(`UPDATE baton.entry SET hash = sha256('x') WHERE seq = 2`);
     expect(await store.append(makeCommit('demo', head, { n: 3 }))).toMatchObject({
       ok: false,
-      conflict: { size: 2, hash: sha256(Buffer.from('x')) },
+      conflict: { size: 2, hash: nodeSha256(Buffer.from('x')) },
     });
     expect((await store.head()).size).toBe(2);
   });

@@ -1,8 +1,8 @@
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { requireText, type Statement } from './statement.ts';
 
 /** What nobody who reads entries would notice: guards that are gone, and rows outside of the numbering. */
-export async function inspect(connection: Connection, project: number): Promise<readonly string[]> {
+export async function findPostgresFaults(connection: PostgresConnection, project: number): Promise<readonly string[]> {
   const rows = await connection.query(INSPECT, [project]);
   return rows.map((row) => requireText(row, 'finding'));
 }

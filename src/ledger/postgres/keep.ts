@@ -1,10 +1,10 @@
 import type { Snapshot } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { requireBytes, requireNumber, requireText, toBuffer } from './statement.ts';
 
 /** A blob that is already there stays as it is: its name is the hash of its bytes. */
-export async function putBlob(
-  connection: Connection,
+export async function insertBlob(
+  connection: PostgresConnection,
   project: number,
   hash: Uint8Array,
   bytes: Uint8Array,
@@ -12,8 +12,8 @@ export async function putBlob(
   await connection.query(PUT_BLOB, [project, toBuffer(hash), toBuffer(bytes)]);
 }
 
-export async function findBlob(
-  connection: Connection,
+export async function selectBlob(
+  connection: PostgresConnection,
   project: number,
   hash: Uint8Array,
 ): Promise<Uint8Array | undefined> {
@@ -22,8 +22,8 @@ export async function findBlob(
 }
 
 /** Whoever comes last wins: one that does not fit the ledger any more must make way for a smaller one. */
-export async function saveSnapshot(
-  connection: Connection,
+export async function upsertSnapshot(
+  connection: PostgresConnection,
   project: number,
   name: string,
   { size, hash, bytes }: Snapshot,
@@ -31,8 +31,8 @@ export async function saveSnapshot(
   await connection.query(SAVE_SNAPSHOT, [project, name, size, toBuffer(hash), toBuffer(bytes)]);
 }
 
-export async function findSnapshot(
-  connection: Connection,
+export async function selectSnapshot(
+  connection: PostgresConnection,
   project: number,
   name: string,
 ): Promise<Snapshot | undefined> {
@@ -46,11 +46,11 @@ export async function findSnapshot(
   );
 }
 
-export async function dropSnapshot(connection: Connection, project: number, name: string): Promise<void> {
+export async function deleteSnapshot(connection: PostgresConnection, project: number, name: string): Promise<void> {
   await connection.query(DROP_SNAPSHOT, [project, name]);
 }
 
-export async function readSnapshotNames(connection: Connection, project: number): Promise<readonly string[]> {
+export async function selectSnapshotNames(connection: PostgresConnection, project: number): Promise<readonly string[]> {
   const rows = await connection.query(SNAPSHOT_NAMES, [project]);
   return rows.map((row) => requireText(row, 'name'));
 }

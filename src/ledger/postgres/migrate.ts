@@ -14,7 +14,7 @@ interface Migration {
 }
 
 /** Brings the schema `baton` up to date. Daemons that start together wait for each other, and one of them does it. */
-export async function migrate(client: Client): Promise<void> {
+export async function migratePostgres(client: Client): Promise<void> {
   const migrations = await listMigrations();
   if ((await readVersion(client)) === latestOf(migrations)) return;
   await client.query('BEGIN');

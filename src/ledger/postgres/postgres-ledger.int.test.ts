@@ -4,8 +4,8 @@ import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { openTestLedger, record, testDraft, testSigner } from '../ledger.cases.ts';
 import type { Ledger } from '../ledger.ts';
-import { nodeVerifier, sha256 } from '../node-crypto.ts';
-import { keyAdded } from '../trust.ts';
+import { nodeVerifier, nodeSha256 } from '../node-crypto.ts';
+import { createKeyAddedDraft } from '../trust.ts';
 import { verifyLedger } from '../verify.ts';
 
 const options = { project: 'demo', verifier: nodeVerifier, allSignatures: true } as const;
@@ -22,7 +22,7 @@ afterAll(async () => {
 it('is written by two daemons with keys of their own, each catching up with the other', async () => {
   const url = await server.createDatabase();
   const first = await openTestLedger({ store: await requireStore({ url, project: 'demo' }) });
-  await record(first, [keyAdded(sha256, 'demo', testSigner(2), 'system:ledger')]);
+  await record(first, [createKeyAddedDraft(nodeSha256, 'demo', testSigner(2), 'system:ledger')]);
   const second = await openTestLedger({
     store: await requireStore({ url, project: 'demo' }),
     signer: testSigner(2),
@@ -41,7 +41,7 @@ describe('verify, which names the first entry that is wrong', () => {
   beforeAll(async () => {
     url = await server.createDatabase();
     ledger = await openTestLedger({ store: await requireStore({ url, project: 'demo' }) });
-    await ledger.store.putBlob(sha256(Buffer.from('blob')), Buffer.from('blob'));
+    await ledger.store.putBlob(nodeSha256(Buffer.from('blob')), Buffer.from('blob'));
     for (let n = 1; n < 260; n += 37) {
       await record(
         ledger,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../chain.ts';
-import { LIMITS } from '../limits.ts';
+import { LEDGER_LIMITS } from '../limits.ts';
 import { itRecordsTheSame } from '../same-commands.cases.ts';
 import { all, commitAfter, describeDurableStore, describeStore, headOf, type StorePlace } from '../store.cases.ts';
 
@@ -39,7 +39,7 @@ it('bounds the bytes of a batch too', async () => {
     sizes.push(batch.reduce((sum, { bytes }) => sum + bytes.length, 0));
   }
   expect(sizes.length).toBeGreaterThan(2);
-  expect(Math.max(...sizes)).toBeLessThan(LIMITS.bytesPerCommit + LIMITS.entryBytes);
+  expect(Math.max(...sizes)).toBeLessThan(LEDGER_LIMITS.bytesPerCommit + LEDGER_LIMITS.entryBytes);
   expect(await all(store.entries({ from: 1 }))).toHaveLength(150);
   await store.close();
 });

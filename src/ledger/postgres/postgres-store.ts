@@ -1,4 +1,4 @@
-import { makePostgresDatabase, type OpenedStore, type PostgresOptions } from './database.ts';
+import { makePostgresDatabase, type OpenedPostgresStore, type PostgresOptions } from './database.ts';
 
 export interface PostgresStoreOptions extends PostgresOptions {
   /** Which chain: one database keeps any number of them. */
@@ -6,7 +6,7 @@ export interface PostgresStoreOptions extends PostgresOptions {
 }
 
 /** Opens one project with sessions of its own. Whoever has several in one process shares a `makePostgresDatabase`. */
-export async function openPostgresStore({ project, ...options }: PostgresStoreOptions): Promise<OpenedStore> {
+export async function openPostgresStore({ project, ...options }: PostgresStoreOptions): Promise<OpenedPostgresStore> {
   const database = makePostgresDatabase(options);
   const opened = await database.openProject(project);
   if (!opened.ok) {

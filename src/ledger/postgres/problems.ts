@@ -20,17 +20,17 @@ export function isConnectionLoss(error: unknown): boolean {
 /** Shutting down, crashed, starting up, or too many connections: all of them pass. A standby cannot be written to. */
 const LOSS_CODES = new Set(['57P01', '57P02', '57P03', '53300', '25006']);
 
-export function unavailable(cause: unknown): PostgresProblem {
+export function serverUnavailable(cause: unknown): PostgresProblem {
   const message = `PostgreSQL does not answer: ${reasonOf(cause)}`;
   const hint = 'Check that the server of `store` runs and can be reached; Baton goes on by itself when it is back.';
   return new PostgresProblem(ledgerProblem('ledger/unavailable', message, hint), cause);
 }
 
-export function isUnavailable(error: unknown): boolean {
+export function isServerUnavailable(error: unknown): boolean {
   return error instanceof PostgresProblem && error.problem.code === 'ledger/unavailable';
 }
 
-export function closed(): PostgresProblem {
+export function storeClosed(): PostgresProblem {
   return new PostgresProblem(ledgerProblem('ledger/closed', 'the store is closed', 'Open it again.'));
 }
 
@@ -45,7 +45,7 @@ export function newerLedger(found: number, known: number): PostgresProblem {
 }
 
 /** What is not a loss: in the ledger's words where the server said it, else as it is. */
-export function toProblem(error: unknown): unknown {
+export function translateServerError(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   const [code, hint] = REFUSALS[error.code ?? ''] ?? [
     'ledger/cannot-write',

@@ -1,36 +1,44 @@
 import { HealthLog } from '../health-log.ts';
 import type { Store } from '../store.ts';
-import { append } from './append.ts';
-import type { Connection } from './connection.ts';
-import type { Continuity } from './continuity.ts';
-import { inspect } from './inspect.ts';
-import { dropSnapshot, findBlob, findSnapshot, putBlob, readSnapshotNames, saveSnapshot } from './keep.ts';
+import { appendToPostgres } from './append.ts';
+import type { PostgresConnection } from './connection.ts';
+import type { ContinuityCheck } from './continuity.ts';
+import { findPostgresFaults } from './inspect.ts';
+import { deleteSnapshot, selectBlob, selectSnapshot, insertBlob, selectSnapshotNames, upsertSnapshot } from './keep.ts';
 import { PostgresProblem } from './problems.ts';
-import { findCheckpoint, readBlobs, readEntries, readHashes, readHead, readTiles } from './read.ts';
-import type { Watch } from './watch.ts';
+import { selectCheckpoint, selectBlobs, selectEntries, selectHashes, selectHead, selectTiles } from './read.ts';
+import type { PostgresHeadWatch } from './watch.ts';
 
-export interface Parts {
+export interface ProjectStoreParts {
   readonly project: number;
   /** Its commits wait for the disk. It belongs to this store alone. */
-  readonly writer: Connection;
+  readonly writer: PostgresConnection;
   /** Shared with the other projects. */
-  readonly reader: Connection;
-  readonly continuity: Continuity;
-  readonly watch: Watch;
+  readonly reader: PostgresConnection;
+  readonly continuity: ContinuityCheck;
+  readonly watch: PostgresHeadWatch;
   /** Tells the other processes that there is something new. */
   readonly announce: () => void;
   readonly close: () => Promise<void>;
 }
 
-export function makeProjectStore({ project, writer, reader, continuity, watch, announce, close }: Parts): Store {
+export function makeProjectStore({
+  project,
+  writer,
+  reader,
+  continuity,
+  watch,
+  announce,
+  close,
+}: ProjectStoreParts): Store {
   const log = new HealthLog();
   return {
     kind: 'postgres',
     async head() {
-      return continuity.note(await readHead(reader, project));
+      return continuity.note(await selectHead(reader, project));
     },
     async append(commit) {
-      const appended = await append(writer, project, commit);
+      const appended = await appendToPostgres(writer, project, commit);
       if ('problem' in appended) {
         log.failed(appended.problem);
         return appended;
@@ -40,19 +48,19 @@ export function makeProjectStore({ project, writer, reader, continuity, watch, a
       if (appended.ok) announce();
       return appended;
     },
-    entries: (range) => readEntries(reader, project, range),
-    hashes: (range) => readHashes(reader, project, range),
-    tiles: (level, range) => readTiles(reader, project, level, range),
-    findCheckpoint: (size) => findCheckpoint(reader, project, size),
+    entries: (range) => selectEntries(reader, project, range),
+    hashes: (range) => selectHashes(reader, project, range),
+    tiles: (level, range) => selectTiles(reader, project, level, range),
+    findCheckpoint: (size) => selectCheckpoint(reader, project, size),
     // An entry that names a blob must find it there after a crash: blobs are written by the session that waits.
-    putBlob: (hash, bytes) => putBlob(writer, project, hash, bytes),
-    findBlob: (hash) => findBlob(reader, project, hash),
-    blobs: () => readBlobs(reader, project),
-    saveSnapshot: (name, snapshot) => saveSnapshot(reader, project, name, snapshot),
-    findSnapshot: (name) => findSnapshot(reader, project, name),
-    dropSnapshot: (name) => dropSnapshot(reader, project, name),
-    snapshotNames: () => readSnapshotNames(reader, project),
-    inspect: () => inspect(reader, project),
+    putBlob: (hash, bytes) => insertBlob(writer, project, hash, bytes),
+    findBlob: (hash) => selectBlob(reader, project, hash),
+    blobs: () => selectBlobs(reader, project),
+    saveSnapshot: (name, snapshot) => upsertSnapshot(reader, project, name, snapshot),
+    findSnapshot: (name) => selectSnapshot(reader, project, name),
+    dropSnapshot: (name) => deleteSnapshot(reader, project, name),
+    snapshotNames: () => selectSnapshotNames(reader, project),
+    inspect: () => findPostgresFaults(reader, project),
     watch: (listener) => watch.add(listener),
     health: () => log.health,
     async probe(freshMs = 0) {

@@ -1,17 +1,17 @@
 import { GENESIS } from '../chain.ts';
-import { LIMITS } from '../limits.ts';
+import { LEDGER_LIMITS } from '../limits.ts';
 import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { requireBytes, requireNumber, requireText, type Row, type Statement } from './statement.ts';
 
 /** Everything is read in batches by key, never with a cursor: a reader that pauses keeps nothing open on the server. */
-export async function readHead(connection: Connection, project: number): Promise<Head> {
+export async function selectHead(connection: PostgresConnection, project: number): Promise<Head> {
   const [row] = await connection.query(HEAD, [project]);
   return row ? { size: requireNumber(row, 'seq'), hash: requireBytes(row, 'hash') } : GENESIS;
 }
 
-export async function* readEntries(
-  connection: Connection,
+export async function* selectEntries(
+  connection: PostgresConnection,
   project: number,
   range: Range,
 ): AsyncGenerator<readonly StoredEntry[]> {
@@ -25,8 +25,8 @@ export async function* readEntries(
   }
 }
 
-export async function* readHashes(
-  connection: Connection,
+export async function* selectHashes(
+  connection: PostgresConnection,
   project: number,
   range: Range,
 ): AsyncGenerator<readonly Uint8Array[]> {
@@ -35,8 +35,8 @@ export async function* readHashes(
   }
 }
 
-export async function readTiles(
-  connection: Connection,
+export async function selectTiles(
+  connection: PostgresConnection,
   project: number,
   level: number,
   { from, to }: Range,
@@ -45,8 +45,8 @@ export async function readTiles(
   return rows.map((row) => requireBytes(row, 'hash'));
 }
 
-export async function findCheckpoint(
-  connection: Connection,
+export async function selectCheckpoint(
+  connection: PostgresConnection,
   project: number,
   size?: number,
 ): Promise<StoredCheckpoint | undefined> {
@@ -54,7 +54,10 @@ export async function findCheckpoint(
   return row && { size: requireNumber(row, 'seq'), note: requireText(row, 'note') };
 }
 
-export async function* readBlobs(connection: Connection, project: number): AsyncGenerator<readonly StoredBlob[]> {
+export async function* selectBlobs(
+  connection: PostgresConnection,
+  project: number,
+): AsyncGenerator<readonly StoredBlob[]> {
   let after: Buffer = Buffer.alloc(0);
   for (;;) {
     const [row] = await connection.query(NEXT_BLOB, [project, after]);
@@ -66,7 +69,7 @@ export async function* readBlobs(connection: Connection, project: number): Async
 
 /** The next batch is asked for while the reader works on this one, so that neither waits for the other. */
 async function* readBySeq(
-  connection: Connection,
+  connection: PostgresConnection,
   statement: Statement,
   project: number,
   { from, to = HIGHEST }: { from: Bound; to?: Bound },
@@ -106,16 +109,16 @@ const ENTRIES = {
       SELECT seq, hash, note, bytes, sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before
       FROM (
         SELECT seq, hash, note, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
-        ORDER BY seq LIMIT ${LIMITS.entriesPerBatch}
+        ORDER BY seq LIMIT ${LEDGER_LIMITS.entriesPerBatch}
       ) AS page
-    ) AS counted WHERE before < ${LIMITS.bytesPerCommit} ORDER BY seq`,
+    ) AS counted WHERE before < ${LEDGER_LIMITS.bytesPerCommit} ORDER BY seq`,
 };
 
 const HASHES = {
   name: 'hashes',
   text: `
     SELECT seq, hash FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
-    ORDER BY seq LIMIT ${LIMITS.hashesPerBatch}`,
+    ORDER BY seq LIMIT ${LEDGER_LIMITS.hashesPerBatch}`,
 };
 
 const TILES = {

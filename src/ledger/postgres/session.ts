@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
-import { bind, PARSERS, type Answer, type Parameter, type Statement } from './statement.ts';
+import { createQuery, PARSERS, type QueryResult, type Parameter, type Statement } from './statement.ts';
 
 export interface SessionOptions {
   readonly url: string;
@@ -13,19 +13,19 @@ export interface SessionOptions {
 }
 
 /** A connection as long as it lasts. Once anything goes wrong on it, it is not used again. */
-export interface Session {
-  send(statement: Statement, values: readonly Parameter[]): Promise<Answer>;
+export interface PostgresSession {
+  send(statement: Statement, values: readonly Parameter[]): Promise<QueryResult>;
   /** Lets what was sent be answered, and ends. */
   close(): Promise<void>;
   /** Ends at once. */
   destroy(): void;
 }
 
-export async function openSession(
+export async function openPostgresSession(
   options: SessionOptions,
   connectTimeoutMs: number,
   onEnd: () => void,
-): Promise<Session> {
+): Promise<PostgresSession> {
   // The socket is our own, because the driver has no way to give up on a connection at once.
   const socket = new Socket();
   const client = new Client({
@@ -53,14 +53,14 @@ export async function openSession(
   return makeSession(client, socket, options.silenceMs);
 }
 
-function makeSession(client: Client, socket: Socket, silenceMs: number): Session {
+function makeSession(client: Client, socket: Socket, silenceMs: number): PostgresSession {
   let last: Promise<unknown> = Promise.resolve();
 
-  const sendNow = (statement: Statement, values: readonly Parameter[]): Promise<Answer> => {
+  const sendNow = (statement: Statement, values: readonly Parameter[]): Promise<QueryResult> => {
     const giveUp = statement.isSlow ? undefined : giveUpAfter(socket, silenceMs);
     return new Promise((resolve, reject) => {
       client.query(
-        bind(statement, values, (error, answer) => {
+        createQuery(statement, values, (error, answer) => {
           clearTimeout(giveUp);
           if (error) reject(error);
           else resolve(answer);

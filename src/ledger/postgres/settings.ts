@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-export interface Settings {
+export interface PostgresSettings {
   /** Commits wait for the disk (and for a synchronous standby, where there is one). */
   readonly durable: boolean;
 }
@@ -9,7 +9,7 @@ export interface Settings {
  * The settings that the store's statements rely on, whatever the server's defaults are. A standby counts as a server
  * that is away: state is read from the primary only.
  */
-export async function applySettings(client: Client, { durable }: Settings): Promise<void> {
+export async function applySettings(client: Client, { durable }: PostgresSettings): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>({ text: APPLY, values: [durable] });
   if (rows[0]?.standby !== false)
     throw new Error('the server is a standby, and entries are read from the primary only');

@@ -1,8 +1,8 @@
 import { Query } from 'pg';
 
 /** What a column of an answer can be: the types that the ledger's tables are made of. */
-export type Value = number | string | boolean | Buffer | null;
-export type Row = Readonly<Record<string, Value>>;
+export type ColumnValue = number | string | boolean | Buffer | null;
+export type Row = Readonly<Record<string, ColumnValue>>;
 
 /** Bytes travel as a Buffer, in binary form. */
 export type Parameter = number | string | Buffer | null;
@@ -16,7 +16,7 @@ export interface Statement {
 }
 
 /** What the server said: rows of a SELECT, or how many rows an INSERT made. */
-export interface Answer {
+export interface QueryResult {
   readonly rows: readonly Row[];
   readonly count: number;
 }
@@ -25,10 +25,10 @@ export interface Answer {
  * The statement as the driver sends it, which calls back once. Made from a text and a name: an object with both would be
  * copied field by field, which costs as much as everything else that the driver does.
  */
-export function bind(
+export function createQuery(
   { name, text }: Statement,
   values: readonly Parameter[],
-  onAnswer: (error: Error | undefined, answer: Answer) => void,
+  onAnswer: (error: Error | undefined, answer: QueryResult) => void,
 ): Query {
   const query = new Query<Row>(text, [...values], (error, result) =>
     onAnswer(error, { rows: result?.rows ?? [], count: result?.rowCount ?? 0 }),

@@ -1,6 +1,6 @@
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 
-export interface Wake {
+export interface CommitNotifier {
   /** Tells the other processes, soon, that there is something new on this channel. */
   announce(channel: string): void;
   /** Sends what is still to be sent. */
@@ -12,7 +12,7 @@ export interface Wake {
  * in `everyMs` for all projects together. A process that dies between commit and NOTIFY tells nobody: watchers look at
  * the head now and then.
  */
-export function makeWake(connection: Connection, everyMs: number): Wake {
+export function makeCommitNotifier(connection: PostgresConnection, everyMs: number): CommitNotifier {
   const channels = new Set<string>();
   let lastMs = -Infinity;
   let timer: NodeJS.Timeout | undefined;

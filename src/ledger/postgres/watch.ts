@@ -1,7 +1,7 @@
 import type { Head } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 
-export interface Watch {
+export interface PostgresHeadWatch {
   add(listener: (head: Head) => void): () => void;
   /** A head that this process knows of, without asking the server. */
   tell(head: Head): void;
@@ -16,12 +16,12 @@ export interface Watch {
  * Wakes listeners with the newest head, once for any number of commits in between. Notifications only say "look": what
  * counts is the head read afterwards, so one that is lost, or comes twice, does no harm.
  */
-export function makeWatch(
-  connection: Connection,
+export function makePostgresHeadWatch(
+  connection: PostgresConnection,
   channel: string,
   readHead: () => Promise<Head>,
   catchUpMs: number,
-): Watch {
+): PostgresHeadWatch {
   const listeners = new Set<(head: Head) => void>();
   let told = 0;
   let newest: Head | undefined;

@@ -4,19 +4,19 @@ import type { Problem } from '../../protocol/problem.ts';
 import { sameBytes } from '../hex.ts';
 import type { Appended, Commit, Head } from '../store.ts';
 import { readPragma } from './migrate.ts';
-import { isBusy, replaced, writeProblem } from './problems.ts';
-import type { Reader } from './read.ts';
+import { isBusy, databaseReplaced, writeProblem } from './problems.ts';
+import type { SqliteReader } from './read.ts';
 
 /**
  * Writes commits: one transaction, one fsync each. The head is remembered from the last commit, since there is one
  * writer; if somebody has written past the lock all the same, the next number is taken, and that is a conflict, too.
  */
-export class Appender {
+export class SqliteAppender {
   readonly #db: DatabaseSync;
   readonly #path: string;
   readonly #inode: number | undefined;
   #inPlaceMs = -Infinity;
-  readonly #reader: Reader;
+  readonly #reader: SqliteReader;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #entry: StatementSync;
@@ -25,7 +25,7 @@ export class Appender {
   /** Undefined if the store did not answer when it was asked last. */
   #head: Head | undefined;
 
-  constructor(db: DatabaseSync, path: string, reader: Reader) {
+  constructor(db: DatabaseSync, path: string, reader: SqliteReader) {
     this.#db = db;
     this.#path = path;
     this.#inode = inodeOf(path);
@@ -43,7 +43,7 @@ export class Appender {
   append(commit: Commit): Appended {
     const before = (this.#head ??= this.#reader.head());
     if (!isSame(before, commit.after)) return { ok: false, conflict: before };
-    if (!this.#isInPlace()) return { ok: false, problem: replaced(this.#path) };
+    if (!this.#isInPlace()) return { ok: false, problem: databaseReplaced(this.#path) };
     try {
       // A statement alone is a transaction of its own, and most commits are one entry.
       if (commit.entries.length === 1 && commit.tiles.length === 0) this.#insert(commit);
@@ -64,7 +64,7 @@ export class Appender {
 
   /** Writes one page that stays as it is, durably. Throws if another process has a lock. */
   probe(): Problem | undefined {
-    if (inodeOf(this.#path) !== this.#inode) return replaced(this.#path);
+    if (inodeOf(this.#path) !== this.#inode) return databaseReplaced(this.#path);
     this.#db.exec(`PRAGMA user_version = ${readPragma(this.#db, 'user_version')}`);
     return undefined;
   }
@@ -84,7 +84,7 @@ export class Appender {
    */
   #isInPlace(): boolean {
     const nowMs = performance.now();
-    if (nowMs - this.#inPlaceMs < LOOK_MS) return true;
+    if (nowMs - this.#inPlaceMs < INODE_CHECK_MS) return true;
     const isInPlace = inodeOf(this.#path) === this.#inode;
     if (isInPlace) this.#inPlaceMs = nowMs;
     return isInPlace;
@@ -122,7 +122,7 @@ export class Appender {
 /** How many entries one statement inserts: each run of a statement costs about as much as a row. */
 const TOGETHER = 8;
 
-const LOOK_MS = 5;
+const INODE_CHECK_MS = 5;
 
 function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import { APPLICATION_ID, migrate, readPragma } from './migrate.ts';
-import { numberOf, textOf } from './row.ts';
+import { APPLICATION_ID, migrateSqlite, readPragma } from './migrate.ts';
+import { requireNumberColumn, requireTextColumn } from './row.ts';
 
 /** What reading entries would not show: damaged pages, a schema without its triggers, tiles beyond the entries. */
-export function inspect(db: DatabaseSync): readonly string[] {
+export function findSqliteFaults(db: DatabaseSync): readonly string[] {
   return [...damagedPages(db), ...wrongSchema(db), ...strayTiles(db)];
 }
 
@@ -11,7 +11,7 @@ function damagedPages(db: DatabaseSync): string[] {
   return db
     .prepare('PRAGMA quick_check(5)')
     .all()
-    .map((row) => textOf(row, 'quick_check'))
+    .map((row) => requireTextColumn(row, 'quick_check'))
     .filter((line) => line !== 'ok')
     .map((line) => `SQLite finds the file damaged: ${line}`);
 }
@@ -19,7 +19,7 @@ function damagedPages(db: DatabaseSync): string[] {
 /** The schema must be exactly what the migrations make: a trigger that is gone, or one too many, is a finding. */
 function wrongSchema(db: DatabaseSync): string[] {
   const fresh = new DatabaseSync(':memory:');
-  migrate(fresh, ':memory:');
+  migrateSqlite(fresh, ':memory:');
   const wanted = schemaOf(fresh);
   const found = schemaOf(db);
   fresh.close();
@@ -34,7 +34,12 @@ function wrongSchema(db: DatabaseSync): string[] {
 
 function schemaOf(db: DatabaseSync): Map<string, string> {
   const rows = db.prepare(`SELECT type, name, coalesce(sql, '') AS sql FROM sqlite_schema`).all();
-  return new Map(rows.map((row) => [`${textOf(row, 'type')} ${textOf(row, 'name')}`, textOf(row, 'sql')]));
+  return new Map(
+    rows.map((row) => [
+      `${requireTextColumn(row, 'type')} ${requireTextColumn(row, 'name')}`,
+      requireTextColumn(row, 'sql'),
+    ]),
+  );
 }
 
 function strayTiles(db: DatabaseSync): string[] {
@@ -44,6 +49,6 @@ function strayTiles(db: DatabaseSync): string[] {
        OR ("index" + 1) * (1 << level) > (SELECT coalesce(max(seq), 0) FROM entry)`,
     )
     .get();
-  const stray = numberOf(row, 'stray');
+  const stray = requireNumberColumn(row, 'stray');
   return stray === 0 ? [] : [`${stray} tiles belong to no entries`];
 }

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Snapshot } from '../store.ts';
-import { bytesOf, numberOf, textOf } from './row.ts';
+import { requireBytesColumn, requireNumberColumn, requireTextColumn } from './row.ts';
 
 /** What is kept beside the entries: blobs, once each, and the newest snapshot of each name. */
-export class Keeper {
+export class BlobAndSnapshotTables {
   readonly #db: DatabaseSync;
   readonly #findBlob: StatementSync;
   readonly #findSnapshot: StatementSync;
@@ -22,7 +22,7 @@ export class Keeper {
 
   findBlob(hash: Uint8Array): Uint8Array | undefined {
     const row = this.#findBlob.get(hash);
-    return row && bytesOf(row, 'bytes');
+    return row && requireBytesColumn(row, 'bytes');
   }
 
   saveSnapshot(name: string, { size, hash, bytes }: Snapshot): void {
@@ -36,7 +36,13 @@ export class Keeper {
 
   findSnapshot(name: string): Snapshot | undefined {
     const row = this.#findSnapshot.get(name);
-    return row && { size: numberOf(row, 'size'), hash: bytesOf(row, 'hash'), bytes: bytesOf(row, 'bytes') };
+    return (
+      row && {
+        size: requireNumberColumn(row, 'size'),
+        hash: requireBytesColumn(row, 'hash'),
+        bytes: requireBytesColumn(row, 'bytes'),
+      }
+    );
   }
 
   dropSnapshot(name: string): void {
@@ -44,6 +50,6 @@ export class Keeper {
   }
 
   snapshotNames(): readonly string[] {
-    return this.#names.all().map((row) => textOf(row, 'name'));
+    return this.#names.all().map((row) => requireTextColumn(row, 'name'));
   }
 }

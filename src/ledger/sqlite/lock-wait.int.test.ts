@@ -3,10 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { testDraft, testOptions } from '../ledger.cases.ts';
 import { openLedger } from '../open-ledger.ts';
-import { OutsideFile } from '../outside-file.ts';
-import { lockTimes } from './lock-wait.ts';
+import { OutsideCopyFile } from '../outside-file.ts';
+import { scaleLockTimes } from './lock-wait.ts';
 import { TestFolder } from './sqlite.cases.ts';
-import { openUnlockedStore, type SqliteStore } from './sqlite-store.ts';
+import { openSqliteStoreWhenUnlocked, type SqliteStore } from './sqlite-store.ts';
 
 const WAIT_MS = 150;
 
@@ -18,7 +18,10 @@ const hasWritten: Take = (db) => db.exec("BEGIN; INSERT INTO snapshot VALUES ('x
 const wantsAll: Take = (db) => db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
 
 async function openStore(folder: TestFolder): Promise<SqliteStore> {
-  const opened = await openUnlockedStore(folder.ledger, { mode: 'write', lockTimes: lockTimes(WAIT_MS) });
+  const opened = await openSqliteStoreWhenUnlocked(folder.ledger, {
+    mode: 'write',
+    lockTimes: scaleLockTimes(WAIT_MS),
+  });
   if (!opened.ok) throw new Error(opened.problem.message);
   return opened.store;
 }
@@ -50,7 +53,7 @@ describe.each([
   it('makes every write wait off the event loop, and then fail with file, time and next step', async () => {
     using folder = new TestFolder();
     const store = await openStore(folder);
-    const opened = await openLedger(testOptions({ store, outside: new OutsideFile(folder.outside) }));
+    const opened = await openLedger(testOptions({ store, outside: new OutsideCopyFile(folder.outside) }));
     if (!opened.ok) throw new Error(opened.problem.message);
     const { ledger } = opened;
     const { size } = ledger.head;
@@ -105,14 +108,14 @@ it.each([
   using folder = new TestFolder();
   if (what === 'locked') await (await folder.open()).close();
   const held = lock(folder, take);
-  const options = { mode: 'write', lockTimes: lockTimes(WAIT_MS) } as const;
-  const first = openUnlockedStore(folder.ledger, options);
+  const options = { mode: 'write', lockTimes: scaleLockTimes(WAIT_MS) } as const;
+  const first = openSqliteStoreWhenUnlocked(folder.ledger, options);
   expect(await longestStop(first)).toBeLessThan(WAIT_MS);
   expect(await first).toMatchObject({
     ok: false,
     problem: { code: 'ledger/locked', message: expect.stringContaining(folder.ledger) },
   });
-  const second = openUnlockedStore(folder.ledger, options);
+  const second = openSqliteStoreWhenUnlocked(folder.ledger, options);
   await turn();
   held[Symbol.dispose]();
   const opened = await second;

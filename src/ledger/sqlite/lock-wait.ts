@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreProblem } from '../store-problem.ts';
-import { isBusy, locked } from './problems.ts';
+import { isBusy, databaseLocked } from './problems.ts';
 
 export interface LockTimes {
   /** How long a caller waits for a file that another process has locked. */
@@ -15,7 +15,7 @@ export interface LockTimes {
 export const LOCK_TIMES: LockTimes = { waitMs: 2500, knownMs: 200, noticeMs: 800 };
 
 /** Times in proportion to how long a caller waits. */
-export function lockTimes(waitMs: number): LockTimes {
+export function scaleLockTimes(waitMs: number): LockTimes {
   return { waitMs, knownMs: Math.ceil(waitMs / 12), noticeMs: Math.ceil(waitMs / 3) };
 }
 
@@ -51,10 +51,10 @@ export class LockWait {
       const nowMs = performance.now();
       const lockedMs = nowMs - (this.#lockedAtMs ??= nowMs);
       const leftMs = startMs + limitMs - nowMs;
-      if (lockedMs >= this.#times.noticeMs) this.#onLocked(locked(this.#path, lockedMs), lockedMs);
+      if (lockedMs >= this.#times.noticeMs) this.#onLocked(databaseLocked(this.#path, lockedMs), lockedMs);
       if (leftMs <= 0) {
         if (lockedMs >= this.#times.waitMs) this.#isKnown = true;
-        throw new StoreProblem(locked(this.#path, lockedMs), tried.busy);
+        throw new StoreProblem(databaseLocked(this.#path, lockedMs), tried.busy);
       }
       await pause(Math.min(pauseMs, leftMs));
     }

@@ -8,8 +8,8 @@ import { ledgerProblem } from '../ledger-problem.ts';
 export const APPLICATION_ID = 0x42_61_74_6e;
 
 /** Brings a file up to the newest number, or says why it cannot be one of ours. A new file has number 0. */
-export function migrate(db: DatabaseSync, path: string): Problem | undefined {
-  const before = findForeign(db, path);
+export function migrateSqlite(db: DatabaseSync, path: string): Problem | undefined {
+  const before = findForeignFile(db, path);
   if (before) return before;
   for (const migration of migrations()) {
     if (migration.number <= readPragma(db, 'user_version')) continue;
@@ -25,7 +25,7 @@ export function migrate(db: DatabaseSync, path: string): Problem | undefined {
 }
 
 /** Somebody else's file, or one of a newer Baton, is not touched. */
-export function findForeign(db: DatabaseSync, path: string): Problem | undefined {
+export function findForeignFile(db: DatabaseSync, path: string): Problem | undefined {
   const version = readPragma(db, 'user_version');
   const application = readPragma(db, 'application_id');
   const isNew = version === 0 && application === 0 && readPragma(db, 'schema_version') === 0;

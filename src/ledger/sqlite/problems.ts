@@ -47,7 +47,7 @@ export function writeProblem(path: string, error: unknown): Problem {
 }
 
 /** Another process has a lock on the file. */
-export function locked(path: string, lockedMs: number): Problem {
+export function databaseLocked(path: string, lockedMs: number): Problem {
   const file = /^[\w./:=@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
   return ledgerProblem(
     'ledger/locked',
@@ -57,7 +57,7 @@ export function locked(path: string, lockedMs: number): Problem {
 }
 
 /** The file that is open is not the one of that name any more. */
-export function replaced(path: string): Problem {
+export function databaseReplaced(path: string): Problem {
   return ledgerProblem(
     'ledger/replaced',
     `${path} was removed, or replaced by another file, while Baton has it open`,

@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GENESIS } from '../chain.ts';
-import { LIMITS } from '../limits.ts';
+import { LEDGER_LIMITS } from '../limits.ts';
 import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
 import type { LockWait } from './lock-wait.ts';
-import { bytesOf, numberOf, textOf } from './row.ts';
+import { requireBytesColumn, requireNumberColumn, requireTextColumn } from './row.ts';
 
 /** Every read that a ledger needs, prepared once. */
-export class Reader {
+export class SqliteReader {
   readonly #wait: LockWait;
   readonly #head: StatementSync;
   readonly #entries: StatementSync;
@@ -35,18 +35,18 @@ export class Reader {
 
   head(): Head {
     const row = this.#head.get();
-    return row ? { size: numberOf(row, 'seq'), hash: bytesOf(row, 'hash') } : GENESIS;
+    return row ? { size: requireNumberColumn(row, 'seq'), hash: requireBytesColumn(row, 'hash') } : GENESIS;
   }
 
   /** Each batch is a query of its own: a slow reader never holds an old state of the file, which would let the WAL grow. */
   async *entries({ from, to = Number.MAX_SAFE_INTEGER }: Range): AsyncGenerator<readonly StoredEntry[]> {
     for (let next = from; ;) {
-      const rows = await this.#wait.run(() => this.#entries.all(next, to, LIMITS.entriesPerBatch));
+      const rows = await this.#wait.run(() => this.#entries.all(next, to, LEDGER_LIMITS.entriesPerBatch));
       const batch = rows.map((row) => ({
-        seq: numberOf(row, 'seq'),
-        hash: bytesOf(row, 'hash'),
-        bytes: bytesOf(row, 'bytes'),
-        note: row['note'] === null ? undefined : textOf(row, 'note'),
+        seq: requireNumberColumn(row, 'seq'),
+        hash: requireBytesColumn(row, 'hash'),
+        bytes: requireBytesColumn(row, 'bytes'),
+        note: row['note'] === null ? undefined : requireTextColumn(row, 'note'),
       }));
       const last = batch.at(-1);
       if (!last) return;
@@ -57,21 +57,21 @@ export class Reader {
 
   async *hashes({ from, to = Number.MAX_SAFE_INTEGER }: Range): AsyncGenerator<readonly Uint8Array[]> {
     for (let next = from; ;) {
-      const rows = await this.#wait.run(() => this.#hashes.all(next, to, LIMITS.hashesPerBatch));
+      const rows = await this.#wait.run(() => this.#hashes.all(next, to, LEDGER_LIMITS.hashesPerBatch));
       const last = rows.at(-1);
       if (!last) return;
-      yield rows.map((row) => bytesOf(row, 'hash'));
-      next = numberOf(last, 'seq') + 1;
+      yield rows.map((row) => requireBytesColumn(row, 'hash'));
+      next = requireNumberColumn(last, 'seq') + 1;
     }
   }
 
   tiles(level: number, { from, to = Number.MAX_SAFE_INTEGER }: Range): readonly Uint8Array[] {
-    return this.#tiles.all(level, from, to).map((row) => bytesOf(row, 'hash'));
+    return this.#tiles.all(level, from, to).map((row) => requireBytesColumn(row, 'hash'));
   }
 
   findCheckpoint(size = Number.MAX_SAFE_INTEGER): StoredCheckpoint | undefined {
     const row = this.#checkpoint.get(size);
-    return row && { size: numberOf(row, 'seq'), note: textOf(row, 'note') };
+    return row && { size: requireNumberColumn(row, 'seq'), note: requireTextColumn(row, 'note') };
   }
 
   async *blobs(): AsyncGenerator<readonly StoredBlob[]> {
@@ -79,8 +79,8 @@ export class Reader {
       const last = after;
       const row = await this.#wait.run(() => this.#blobs.get(last));
       if (!row) return;
-      const hash = bytesOf(row, 'hash');
-      yield [{ hash, bytes: bytesOf(row, 'bytes') }];
+      const hash = requireBytesColumn(row, 'hash');
+      yield [{ hash, bytes: requireBytesColumn(row, 'bytes') }];
       after = hash;
     }
   }

@@ -9,7 +9,7 @@ import { toHex } from '../hex.ts';
 import { record, testDraft } from '../ledger.cases.ts';
 import type { Ledger } from '../ledger.ts';
 import { nodeVerifier } from '../node-crypto.ts';
-import type { Recorded } from '../recorded.ts';
+import type { AppendResult } from '../recorded.ts';
 import { all, waitUntil } from '../store.cases.ts';
 import { verifyLedger } from '../verify.ts';
 import { TestFolder } from './sqlite.cases.ts';
@@ -38,7 +38,7 @@ describe('the file of a ledger', () => {
     await record(ledger, [testDraft(1)]);
     renameSync(folder.ledger, `${folder.ledger}.moved`);
     // In a storm of commits it is not looked for at each of them.
-    let refused: Recorded | undefined;
+    let refused: AppendResult | undefined;
     while (refused === undefined) {
       const answer = await ledger.append([testDraft(2)]);
       if (!answer.ok) refused = answer;

@@ -7,14 +7,14 @@ import { HealthLog } from '../health-log.ts';
 import { ledgerProblem } from '../ledger-problem.ts';
 import { StoreProblem } from '../store-problem.ts';
 import type { Appended, Commit, Head, Range, Snapshot, Store } from '../store.ts';
-import { Appender } from './append.ts';
-import { inspect } from './inspect.ts';
-import { Keeper } from './keep.ts';
+import { SqliteAppender } from './append.ts';
+import { findSqliteFaults } from './inspect.ts';
+import { BlobAndSnapshotTables } from './keep.ts';
 import { LockWait, type LockTimes } from './lock-wait.ts';
-import { findForeign, migrate } from './migrate.ts';
-import { isBusy, isStoreFault, locked, writeProblem } from './problems.ts';
-import { Reader } from './read.ts';
-import { HeadWatch } from './watch.ts';
+import { findForeignFile, migrateSqlite } from './migrate.ts';
+import { isBusy, isStoreFault, databaseLocked, writeProblem } from './problems.ts';
+import { SqliteReader } from './read.ts';
+import { SqliteHeadWatch } from './watch.ts';
 import { lockWriter } from './writer-lock.ts';
 
 export interface SqliteStoreOptions {
@@ -26,12 +26,15 @@ export interface SqliteStoreOptions {
   readonly lockTimes?: LockTimes;
 }
 
-export type OpenedStore =
+export type OpenedSqliteStore =
   | { readonly ok: true; readonly store: SqliteStore }
   | { readonly ok: false; readonly problem: Problem };
 
 /** Opens the file at `path`, and waits while another process has locked it. A writer creates a missing file. */
-export async function openUnlockedStore(path: string, options: SqliteStoreOptions): Promise<OpenedStore> {
+export async function openSqliteStoreWhenUnlocked(
+  path: string,
+  options: SqliteStoreOptions,
+): Promise<OpenedSqliteStore> {
   const wait = new LockWait(path, options.lockTimes);
   try {
     return await wait.run(() => open(path, options));
@@ -42,21 +45,21 @@ export async function openUnlockedStore(path: string, options: SqliteStoreOption
 }
 
 /** The same in one try: a locked file is a problem. */
-export function openSqliteStore(path: string, options: SqliteStoreOptions): OpenedStore {
+export function openSqliteStore(path: string, options: SqliteStoreOptions): OpenedSqliteStore {
   try {
     return open(path, options);
   } catch (error) {
-    if (isBusy(error)) return { ok: false, problem: locked(path, 0) };
+    if (isBusy(error)) return { ok: false, problem: databaseLocked(path, 0) };
     throw error;
   }
 }
 
 /** Throws if the file is locked: nothing has happened then. */
-function open(path: string, options: SqliteStoreOptions): OpenedStore {
+function open(path: string, options: SqliteStoreOptions): OpenedSqliteStore {
   return options.mode === 'write' ? openWriter(path, options) : openReader(path, options);
 }
 
-function openWriter(path: string, options: SqliteStoreOptions): OpenedStore {
+function openWriter(path: string, options: SqliteStoreOptions): OpenedSqliteStore {
   let release: (() => void) | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -66,7 +69,7 @@ function openWriter(path: string, options: SqliteStoreOptions): OpenedStore {
   } catch (error) {
     return cannotOpen(path, error);
   }
-  let opened: OpenedStore | undefined;
+  let opened: OpenedSqliteStore | undefined;
   try {
     opened = openFile(path, options, release);
     return opened;
@@ -75,18 +78,18 @@ function openWriter(path: string, options: SqliteStoreOptions): OpenedStore {
   }
 }
 
-function openReader(path: string, options: SqliteStoreOptions): OpenedStore {
+function openReader(path: string, options: SqliteStoreOptions): OpenedSqliteStore {
   if (!existsSync(path)) {
     return { ok: false, problem: ledgerProblem('ledger/missing', `there is no ledger at ${path}`, 'Run: baton up') };
   }
   return openFile(path, options, undefined);
 }
 
-function openFile(path: string, options: SqliteStoreOptions, release: (() => void) | undefined): OpenedStore {
+function openFile(path: string, options: SqliteStoreOptions, release: (() => void) | undefined): OpenedSqliteStore {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly: release === undefined, timeout: NO_WAIT });
-    const problem = release === undefined ? findForeign(db, path) : prepareWriter(db, path);
+    const problem = release === undefined ? findForeignFile(db, path) : prepareWriter(db, path);
     if (!problem) return { ok: true, store: new SqliteStore(path, db, release, options) };
     db.close();
     return { ok: false, problem };
@@ -101,10 +104,10 @@ function prepareWriter(db: DatabaseSync, path: string): Problem | undefined {
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
   // Without it, REPLACE would delete rows past the triggers that refuse it.
   db.exec('PRAGMA recursive_triggers = ON');
-  return migrate(db, path);
+  return migrateSqlite(db, path);
 }
 
-function cannotOpen(path: string, error: unknown): OpenedStore {
+function cannotOpen(path: string, error: unknown): OpenedSqliteStore {
   const found = writeProblem(path, error);
   if (found.code === 'ledger/disk-full' || found.code === 'ledger/read-only') return { ok: false, problem: found };
   const what = error instanceof Error ? error.message : String(error);
@@ -130,10 +133,10 @@ export class SqliteStore implements Store {
   readonly kind = 'sqlite';
   readonly path: string;
   readonly #db: DatabaseSync;
-  readonly #reader: Reader;
-  readonly #keeper: Keeper;
-  readonly #appender: Appender | undefined;
-  readonly #watch: HeadWatch;
+  readonly #reader: SqliteReader;
+  readonly #keeper: BlobAndSnapshotTables;
+  readonly #appender: SqliteAppender | undefined;
+  readonly #watch: SqliteHeadWatch;
   readonly #release: (() => void) | undefined;
   readonly #idleMs: number;
   readonly #reads: LockWait;
@@ -147,10 +150,10 @@ export class SqliteStore implements Store {
     this.#db = db;
     this.#reads = new LockWait(path, options.lockTimes);
     this.#writes = new LockWait(path, options.lockTimes, (problem, sinceMs) => this.#log.failed(problem, sinceMs));
-    this.#reader = new Reader(db, this.#reads);
-    this.#keeper = new Keeper(db);
-    this.#appender = release && new Appender(db, path, this.#reader);
-    this.#watch = new HeadWatch(path, () => this.#reader.head());
+    this.#reader = new SqliteReader(db, this.#reads);
+    this.#keeper = new BlobAndSnapshotTables(db);
+    this.#appender = release && new SqliteAppender(db, path, this.#reader);
+    this.#watch = new SqliteHeadWatch(path, () => this.#reader.head());
     this.#release = release;
     this.#idleMs = options.idleMs ?? 200;
   }
@@ -172,11 +175,11 @@ export class SqliteStore implements Store {
     return appended;
   }
 
-  entries(range: Range): ReturnType<Reader['entries']> {
+  entries(range: Range): ReturnType<SqliteReader['entries']> {
     return this.#reader.entries(range);
   }
 
-  hashes(range: Range): ReturnType<Reader['hashes']> {
+  hashes(range: Range): ReturnType<SqliteReader['hashes']> {
     return this.#reader.hashes(range);
   }
 
@@ -196,7 +199,7 @@ export class SqliteStore implements Store {
     return this.#reads.run(() => this.#keeper.findBlob(hash));
   }
 
-  blobs(): ReturnType<Reader['blobs']> {
+  blobs(): ReturnType<SqliteReader['blobs']> {
     return this.#reader.blobs();
   }
 
@@ -217,7 +220,7 @@ export class SqliteStore implements Store {
   }
 
   async inspect(): Promise<readonly string[]> {
-    return this.#reads.run(() => inspect(this.#db));
+    return this.#reads.run(() => findSqliteFaults(this.#db));
   }
 
   watch(listener: (head: Head) => void): () => void {
@@ -252,7 +255,7 @@ export class SqliteStore implements Store {
     this.#release?.();
   }
 
-  async #probe(appender: Appender): Promise<void> {
+  async #probe(appender: SqliteAppender): Promise<void> {
     const problem = await this.#write(() => appender.probe(), PROBE_MS).catch((error: unknown) => {
       if (!(error instanceof StoreProblem)) throw error;
       return error.problem;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ledger, LedgerOptions } from '../ledger.ts';
 import { testOptions } from '../ledger.cases.ts';
-import { openLedger, type Opened } from '../open-ledger.ts';
-import { OutsideFile } from '../outside-file.ts';
+import { openLedger, type OpenedLedger } from '../open-ledger.ts';
+import { OutsideCopyFile } from '../outside-file.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 
 /** A folder that goes away with `using`, and the ledger's files in it. */
@@ -24,9 +24,9 @@ export class TestFolder implements Disposable {
   }
 
   /** The answer of opening for writing; the store is closed where it is a refusal. */
-  async tryOpen(changes: Partial<LedgerOptions> = {}): Promise<Opened> {
+  async tryOpen(changes: Partial<LedgerOptions> = {}): Promise<OpenedLedger> {
     const store = this.openStore('write');
-    const opened = await openLedger(testOptions({ store, outside: new OutsideFile(this.outside), ...changes }));
+    const opened = await openLedger(testOptions({ store, outside: new OutsideCopyFile(this.outside), ...changes }));
     if (!opened.ok) await store.close();
     return opened;
   }

@@ -5,8 +5,8 @@ import { blobName } from '../blob.ts';
 import { signCheckpoint } from '../checkpoint.ts';
 import { record, testDraft, testSigner } from '../ledger.cases.ts';
 import { MemoryStore, type MemoryRows } from '../memory.ts';
-import { nodeVerifier, sha256 } from '../node-crypto.ts';
-import { sealSnapshot } from '../snapshot.ts';
+import { nodeVerifier, nodeSha256 } from '../node-crypto.ts';
+import { signSnapshot } from '../snapshot.ts';
 import { all } from '../store.cases.ts';
 import { verifyLedger, type NotVerified, type Verified } from '../verify.ts';
 import type { SqliteStore } from './sqlite-store.ts';
@@ -25,18 +25,18 @@ let rows: MemoryRows;
 beforeAll(async () => {
   const ledger = await folder.open();
   const blob = new TextEncoder().encode('the end of a long log');
-  await ledger.store.putBlob(sha256(blob), blob);
+  await ledger.store.putBlob(nodeSha256(blob), blob);
   for (let i = 0; i < ENTRIES - 1; i += COMMIT) {
     const count = Math.min(COMMIT, ENTRIES - 1 - i);
     const drafts = Array.from({ length: count }, (_, j) => testDraft(i + j));
     await record(
       ledger,
-      i === 0 ? [{ ...testDraft(0), data: { log_blob: blobName(sha256(blob)) } }, ...drafts.slice(1)] : drafts,
+      i === 0 ? [{ ...testDraft(0), data: { log_blob: blobName(nodeSha256(blob)) } }, ...drafts.slice(1)] : drafts,
     );
   }
   await ledger.store.saveSnapshot(
     'tasks',
-    sealSnapshot(ledger.snapshotSigner, 'tasks', ledger.head, Buffer.from('{"tasks":[]}')),
+    signSnapshot(ledger.snapshotSigner, 'tasks', ledger.head, Buffer.from('{"tasks":[]}')),
   );
   rows = {
     entries: await all(ledger.store.entries({ from: 1 })),
@@ -153,8 +153,8 @@ describe('verify', () => {
   });
 
   it('finds an added row in every table', async () => {
-    const stranger = signCheckpoint(sha256, 'demo', { size: 10, root: sha256(Buffer.of(1)) }, 1, testSigner(9));
-    const hash = sha256(Buffer.of(1));
+    const stranger = signCheckpoint(nodeSha256, 'demo', { size: 10, root: nodeSha256(Buffer.of(1)) }, 1, testSigner(9));
+    const hash = nodeSha256(Buffer.of(1));
     const added: readonly (readonly [string, ...(string | number | Uint8Array)[]])[] = [
       ['INSERT INTO entry VALUES (?, ?, NULL, ?)', 0, hash, Buffer.of(1)],
       ['INSERT INTO entry VALUES (?, ?, NULL, ?)', -7, hash, Buffer.of(1)],
@@ -185,8 +185,8 @@ describe('verify', () => {
         ...checkpointed()
           .filter(({ seq }) => seq !== size)
           .map((other) => other.note),
-        signCheckpoint(sha256, 'demo', { size, root: sha256(Buffer.of(1)) }, 0, testSigner()),
-        signCheckpoint(sha256, 'other', { size, root: sha256(Buffer.of(1)) }, 0, testSigner()),
+        signCheckpoint(nodeSha256, 'demo', { size, root: nodeSha256(Buffer.of(1)) }, 0, testSigner()),
+        signCheckpoint(nodeSha256, 'other', { size, root: nodeSha256(Buffer.of(1)) }, 0, testSigner()),
       ].map((other) => other.slice(other.indexOf('\n\n') + 2));
       for (const signature of signatures) {
         expect(placeOf(await verifyLedger(memoryOf(withNote(size, text + signature)), options))).toBe(size);
@@ -351,7 +351,7 @@ function sameRows(place: TestFolder): boolean {
 function memoryOf(from: MemoryRows): MemoryStore {
   const store = new MemoryStore(from);
   const blob = new TextEncoder().encode('the end of a long log');
-  void store.putBlob(sha256(blob), blob);
+  void store.putBlob(nodeSha256(blob), blob);
   return store;
 }
 

@@ -3,13 +3,13 @@ import { basename, dirname } from 'node:path';
 import type { Head } from '../store.ts';
 
 /** How long to keep looking after the file has stirred: the event comes when bytes are written, the commit a sync later. */
-const LOOKS_MS = [0, 1, 2, 5, 10, 25, 50, 100, 250];
+const HEAD_CHECK_DELAYS_MS = [0, 1, 2, 5, 10, 25, 50, 100, 250];
 
 /**
  * Tells listeners about the commits of this and of other processes. Nobody polls a quiet ledger: the folder's own events
  * start a few looks at the head, and the looks end when nothing stirs any more.
  */
-export class HeadWatch {
+export class SqliteHeadWatch {
   readonly #path: string;
   readonly #readHead: () => Head;
   readonly #listeners = new Set<(head: Head) => void>();
@@ -68,7 +68,7 @@ export class HeadWatch {
 
   #stir(): void {
     this.#look = 0;
-    this.#timer ??= setTimeout(() => this.#lookAgain(), LOOKS_MS[0]).unref();
+    this.#timer ??= setTimeout(() => this.#lookAgain(), HEAD_CHECK_DELAYS_MS[0]).unref();
   }
 
   #lookAgain(): void {
@@ -79,7 +79,7 @@ export class HeadWatch {
       // What is wrong with the file shows to whoever reads it; a look must not end the process.
     }
     this.#look += 1;
-    const delay = LOOKS_MS[this.#look];
+    const delay = HEAD_CHECK_DELAYS_MS[this.#look];
     if (delay !== undefined) this.#timer = setTimeout(() => this.#lookAgain(), delay).unref();
   }
 }

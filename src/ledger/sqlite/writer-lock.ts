@@ -20,7 +20,7 @@ export function lockWriter(path: string, now: Date = new Date()): WriterLock {
   } catch (error) {
     db.close();
     if (!isBusy(error)) throw error;
-    return { ok: false, problem: taken(path) };
+    return { ok: false, problem: writerLockTaken(path) };
   }
   const holder = { pid: process.pid, host: hostname(), since: now.toISOString() };
   try {
@@ -32,7 +32,7 @@ export function lockWriter(path: string, now: Date = new Date()): WriterLock {
   return { ok: true, release: () => db.close() };
 }
 
-function taken(path: string): Problem {
+function writerLockTaken(path: string): Problem {
   return ledgerProblem(
     'ledger/taken',
     `another process writes to ${path}: ${describeHolder(path)}`,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isGitRef } from '../text-format.ts';
-import { elementsOf, type Edge } from './edge.ts';
+import { elementsOfEdge, type Edge } from './edge.ts';
 import { BASE_ELEMENTS, EDGES, WORKFLOW_COMPLETE } from './edges.ts';
 import type { CountElement, Data, DataElement, Element, ElementFormat, Elements } from './element.ts';
 
@@ -97,7 +97,7 @@ function countListed(value: Record<string, unknown>, counts: NonNullable<CountEl
 
 /** Any valid handoff on this edge. */
 export function handoffOn(edge: Edge): fc.Arbitrary<Record<string, unknown>> {
-  const elements = elementsOf(edge);
+  const elements = elementsOfEdge(edge);
   const ends = { ...(edge.from !== '*' && { from: edge.from }), to: edge.to };
   const known = edge.to === null ? { kind: 'workflow-complete' } : { kind: 'handoff', ...ends };
   return groupFor(elements).map((value) => ({ ...countHonestly(elements, value), ...known }));
@@ -111,7 +111,7 @@ export const anyMessage: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
 );
 
 export function baseForm(): fc.Arbitrary<Record<string, unknown>> {
-  const elements = elementsOf({ to: '', elements: BASE_ELEMENTS });
+  const elements = elementsOfEdge({ to: '', elements: BASE_ELEMENTS });
   return groupFor(elements).map((value) => ({
     ...value,
     kind: 'handoff',

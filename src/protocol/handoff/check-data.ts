@@ -1,8 +1,8 @@
-import { LIMITS } from '../limits.ts';
+import { PROTOCOL_LIMITS } from '../limits.ts';
 import { quote } from '../quote.ts';
 import { checkScalar } from './check-scalar.ts';
 import type { Data, DataElement } from './element.ts';
-import type { Finding, Findings } from './finding.ts';
+import type { ElementFinding, ElementFindings } from './finding.ts';
 
 /** Where the children of `data` are: below the root and `data` itself. */
 const CHILD_DEPTH = 3;
@@ -13,15 +13,15 @@ const NAME_START =
 const NAME = new RegExp(`^[${NAME_START}][${NAME_START}\\-.0-9\\u00B7\\u0300-\\u036F\\u203F\\u2040]*$`, 'u');
 
 /** Free content may be anything that XML can carry, so that is all that is checked. An empty list becomes an empty text. */
-export function checkData(value: unknown, path: string, findings: Findings, depth = CHILD_DEPTH): Data {
+export function checkData(value: unknown, path: string, findings: ElementFindings, depth = CHILD_DEPTH): Data {
   if (typeof value === 'string') return checkText(value, path, `Element ${path}`, findings);
   if (!Array.isArray(value)) {
     const hint = 'Write a string, or a list of {name, attributes, content}.';
     findings.add(finding('handoff/wrong-type', path, 'must be text or a list of elements', hint));
     return '';
   }
-  if (value.length > 0 && depth > LIMITS.handoffDepth) {
-    const says = `is nested too deep: more than ${LIMITS.handoffDepth} elements inside each other`;
+  if (value.length > 0 && depth > PROTOCOL_LIMITS.handoffDepth) {
+    const says = `is nested too deep: more than ${PROTOCOL_LIMITS.handoffDepth} elements inside each other`;
     findings.add(finding('handoff/too-deep', path, says, 'Make the structure flatter.'));
     return '';
   }
@@ -33,7 +33,7 @@ export function checkData(value: unknown, path: string, findings: Findings, dept
   return items.length === 0 ? '' : items;
 }
 
-function checkDataElement(value: unknown, path: string, findings: Findings, depth: number): DataElement {
+function checkDataElement(value: unknown, path: string, findings: ElementFindings, depth: number): DataElement {
   const empty = { name: '', content: '' };
   if (typeof value !== 'object' || value === null || !('name' in value) || !('content' in value)) {
     const hint = 'Each needs name and content, and may have attributes.';
@@ -51,7 +51,7 @@ function checkDataElement(value: unknown, path: string, findings: Findings, dept
   return { name, ...(attributes.length > 0 && { attributes: Object.fromEntries(attributes) }), content };
 }
 
-function checkAttributes(value: unknown, path: string, findings: Findings): [string, string][] {
+function checkAttributes(value: unknown, path: string, findings: ElementFindings): [string, string][] {
   if (value === undefined || value === null) return [];
   if (typeof value !== 'object' || Array.isArray(value)) {
     const hint = 'Write {"name": "value"}.';
@@ -75,18 +75,18 @@ function checkAttributes(value: unknown, path: string, findings: Findings): [str
   return attributes;
 }
 
-function checkName(name: unknown, path: string, findings: Findings): string {
+function checkName(name: unknown, path: string, findings: ElementFindings): string {
   if (typeof name === 'string' && findings.spend(name.length) && NAME.test(name)) return name;
   const hint = 'Start with a letter; go on with letters, digits, _ - and dots.';
   findings.add(finding('handoff/invalid-name', path, 'has a name that XML cannot carry', hint));
   return '';
 }
 
-function checkText(text: unknown, path: string, label: string, findings: Findings): string {
+function checkText(text: unknown, path: string, label: string, findings: ElementFindings): string {
   const checked = checkScalar(text, { kind: 'text', may_be_empty: true }, { path, label }, findings);
   return typeof checked === 'string' ? checked : '';
 }
 
-function finding(code: string, path: string, says: string, hint: string): Finding {
+function finding(code: string, path: string, says: string, hint: string): ElementFinding {
   return { code, message: `Element ${path} ${says}`, path, hint };
 }

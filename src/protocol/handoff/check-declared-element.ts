@@ -33,7 +33,7 @@ export function checkDeclaredElements(declared: Declared, path: string, problems
 function checkElement(input: unknown, path: string, problems: Problem[], depth: number): Element | undefined {
   switch (kindOf(input)) {
     case 'group': {
-      const group = take(elementMessages.group.parse(input), path, problems);
+      const group = valueOrReport(elementMessages.group.parse(input), path, problems);
       if (!group) return undefined;
       return {
         ...group,
@@ -41,16 +41,16 @@ function checkElement(input: unknown, path: string, problems: Problem[], depth: 
       };
     }
     case 'list': {
-      const list = take(elementMessages.list.parse(input), path, problems);
+      const list = valueOrReport(elementMessages.list.parse(input), path, problems);
       if (!list) return undefined;
       const { attributes, ...rest } = list;
       if (!attributes) return rest;
       return { ...rest, attributes: checkAttributes(attributes, `${path}.attributes`, problems) };
     }
     case 'count':
-      return take(elementMessages.count.parse(input), path, problems);
+      return valueOrReport(elementMessages.count.parse(input), path, problems);
     case 'flag':
-      return take(elementMessages.flag.parse(input), path, problems);
+      return valueOrReport(elementMessages.flag.parse(input), path, problems);
     default:
       return checkText(input, path, problems, Object.keys(elementMessages));
   }
@@ -70,8 +70,8 @@ function checkAttributes(declared: Declared, path: string, problems: Problem[]):
 
 function checkText(input: unknown, path: string, problems: Problem[], kinds: readonly string[]): Scalar | undefined {
   const kind = kindOf(input);
-  if (kind === 'text') return take(elementMessages.text.parse(input), path, problems);
-  if (kind === 'choice') return take(elementMessages.choice.parse(input), path, problems);
+  if (kind === 'text') return valueOrReport(elementMessages.text.parse(input), path, problems);
+  if (kind === 'choice') return valueOrReport(elementMessages.choice.parse(input), path, problems);
   const hint = didYouMean(typeof kind === 'string' ? kind : '', kinds) ?? 'Write for example {"kind": "text"}.';
   problems.push(badDeclaration(`${path}.kind`, `Field kind must be one of ${kinds.join(', ')}`, hint));
   return undefined;
@@ -98,7 +98,7 @@ function kindOf(input: unknown): unknown {
   return typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined;
 }
 
-function take<T>(parsed: Parsed<T>, path: string, problems: Problem[]): T | undefined {
+function valueOrReport<T>(parsed: Parsed<T>, path: string, problems: Problem[]): T | undefined {
   if (parsed.ok) return parsed.value;
   for (const found of parsed.problems) {
     problems.push(badDeclaration(found.path === '' ? path : `${path}.${found.path}`, found.message, found.hint));

@@ -3,14 +3,14 @@ import { didYouMean } from '../suggest.ts';
 import { checkData } from './check-data.ts';
 import { checkScalar } from './check-scalar.ts';
 import type { CountElement, Element, Elements, ListElement } from './element.ts';
-import type { Findings } from './finding.ts';
+import type { ElementFindings } from './finding.ts';
 import type { ElementValue } from './handoff.ts';
 import { exampleOf } from './element-example.ts';
 
 type Checked = Record<string, ElementValue>;
 
 /** Checks an object with one field per element and gives back a clean copy. Null counts as missing. */
-export function checkElements(value: unknown, elements: Elements, path: string, findings: Findings): Checked {
+export function checkElements(value: unknown, elements: Elements, path: string, findings: ElementFindings): Checked {
   if (!isObject(value)) {
     findings.add(mustBe(path, 'an object with one field per element', exampleHint(path)));
     return {};
@@ -32,7 +32,12 @@ export function checkElements(value: unknown, elements: Elements, path: string, 
   return clean;
 }
 
-function checkElement(value: unknown, element: Element, path: string, findings: Findings): ElementValue | undefined {
+function checkElement(
+  value: unknown,
+  element: Element,
+  path: string,
+  findings: ElementFindings,
+): ElementValue | undefined {
   switch (element.kind) {
     case 'group':
       return checkElements(value, element.elements, path, findings);
@@ -48,7 +53,7 @@ function checkElement(value: unknown, element: Element, path: string, findings: 
   }
 }
 
-function checkList(value: unknown, list: ListElement, path: string, findings: Findings): ElementValue {
+function checkList(value: unknown, list: ListElement, path: string, findings: ElementFindings): ElementValue {
   if (!Array.isArray(value)) {
     findings.add(mustBe(path, 'a list', `Write one <${list.item}> for each.`));
     return [];
@@ -70,7 +75,12 @@ function checkList(value: unknown, list: ListElement, path: string, findings: Fi
   return items;
 }
 
-function checkItem(value: unknown, list: ListElement, path: string, findings: Findings): ElementValue | undefined {
+function checkItem(
+  value: unknown,
+  list: ListElement,
+  path: string,
+  findings: ElementFindings,
+): ElementValue | undefined {
   const text = { kind: 'text' } as const;
   if (!list.attributes) return checkScalar(value, text, { path, label: `Element ${path}` }, findings);
   if (!isObject(value)) {
@@ -101,7 +111,7 @@ function checkItem(value: unknown, list: ListElement, path: string, findings: Fi
 }
 
 /** A count that says less than the list beside it shows is a slip that would hide a finding. */
-function checkCounts(checked: Checked, elements: Elements, path: string, findings: Findings): void {
+function checkCounts(checked: Checked, elements: Elements, path: string, findings: ElementFindings): void {
   for (const [name, element] of Object.entries(elements)) {
     const given = checked[name];
     if (element.kind !== 'count' || !element.counts || typeof given !== 'number') continue;
@@ -123,7 +133,7 @@ function countListed(checked: Checked, { list, attribute, value }: NonNullable<C
   return items.filter((item: unknown) => isObject(item) && item[attribute] === value).length;
 }
 
-function refuseUnknown(value: object, elements: Elements, path: string, findings: Findings): void {
+function refuseUnknown(value: object, elements: Elements, path: string, findings: ElementFindings): void {
   const known = Object.keys(elements);
   for (const name of Object.keys(value)) {
     if (!findings.spend(name.length) || findings.isFull) return;
@@ -138,7 +148,7 @@ function refuseUnknown(value: object, elements: Elements, path: string, findings
   }
 }
 
-function refuseUnknownAttributes(value: object, list: ListElement, path: string, findings: Findings): void {
+function refuseUnknownAttributes(value: object, list: ListElement, path: string, findings: ElementFindings): void {
   const known = Object.keys(list.attributes ?? {});
   for (const name of Object.keys(value)) {
     if (!findings.spend(name.length) || findings.isFull) return;

@@ -3,10 +3,10 @@ import { findUnwritable } from '../read-xml-character.ts';
 import { didYouMean } from '../suggest.ts';
 import { ELEMENT_FORMATS } from './element-format.ts';
 import type { ChoiceElement, CountElement, Scalar, TextElement } from './element.ts';
-import type { Finding, Findings } from './finding.ts';
+import type { ElementFinding, ElementFindings } from './finding.ts';
 
 /** Where a text stands, and what a sentence about it begins with: `Element branch`, `Attribute sha of commits[0]`. */
-export interface Spot {
+export interface ScalarLocation {
   readonly path: string;
   readonly label: string;
 }
@@ -15,8 +15,8 @@ export interface Spot {
 export function checkScalar(
   value: unknown,
   scalar: Scalar,
-  spot: Spot,
-  findings: Findings,
+  spot: ScalarLocation,
+  findings: ElementFindings,
 ): string | number | boolean | undefined {
   const wrong = findWrong(value, scalar, findings);
   if (wrong) {
@@ -31,11 +31,11 @@ export function checkScalar(
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
 }
 
-interface Wrong extends Pick<Finding, 'code' | 'hint'> {
+interface Wrong extends Pick<ElementFinding, 'code' | 'hint'> {
   readonly says: string;
 }
 
-function findWrong(value: unknown, scalar: Scalar, findings: Findings): Wrong | undefined {
+function findWrong(value: unknown, scalar: Scalar, findings: ElementFindings): Wrong | undefined {
   switch (scalar.kind) {
     case 'count':
       return findWrongCount(value, scalar);
@@ -49,7 +49,7 @@ function findWrong(value: unknown, scalar: Scalar, findings: Findings): Wrong | 
   }
 }
 
-function findWrongText(value: unknown, text: TextElement, findings: Findings): Wrong | undefined {
+function findWrongText(value: unknown, text: TextElement, findings: ElementFindings): Wrong | undefined {
   if (typeof value !== 'string') {
     return { code: 'handoff/wrong-type', says: 'must be text', hint: 'Write it as a string, in quotes.' };
   }

@@ -1,6 +1,6 @@
-import { message } from '../message.ts';
+import { defineMessage } from '../message.ts';
 import { PHASES } from '../phase.ts';
-import { readJsonOnly } from '../read-json-only.ts';
+import { parseJsonDocument } from '../read-json-only.ts';
 import type { ObjectShape, Shape, TextShape } from '../shape.ts';
 
 /**
@@ -24,9 +24,9 @@ const word = {
   expected: 'lower case letters, digits and _',
 } as const satisfies TextShape;
 
-export const declarationMessage = message({
+export const declarationMessage = defineMessage({
   title: 'Declaration',
-  read: readJsonOnly,
+  read: parseJsonDocument,
   shape: {
     kind: 'object',
     fields: {
@@ -53,7 +53,8 @@ export const declarationMessage = message({
 
 const described = { optional: flag, about: sentence } as const satisfies Readonly<Record<string, Shape>>;
 
-const element = <const S extends ObjectShape>(shape: S) => message({ title: 'Element', read: readJsonOnly, shape });
+const element = <const S extends ObjectShape>(shape: S) =>
+  defineMessage({ title: 'Element', read: parseJsonDocument, shape });
 
 const text = element({
   kind: 'object',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fixture } from './fixtures.cases.ts';
-import { handoffDialect, parseHandoff, type HandoffDialect } from './index.ts';
+import { parseHandoffDialect, parseHandoff, type HandoffDialect } from './index.ts';
 
 /** What a runbook says to put a security reviewer between the reviewer and the validator. Nothing but data. */
 const securityReview = {
@@ -130,7 +130,7 @@ describe('a role added as data', () => {
   });
 
   it('may be declared as JSON text', () => {
-    expect(handoffDialect(JSON.stringify(securityReview)).ok).toBe(true);
+    expect(parseHandoffDialect(JSON.stringify(securityReview)).ok).toBe(true);
     expect(dialect({}).edges).toHaveLength(10);
   });
 });
@@ -183,7 +183,7 @@ describe('a bad declaration', () => {
     [withElement({ kind: 'text' }, 'data'), 'edges[0].elements.data: Name is reserved: data'],
     [withElement({ kind: 'text' }, 'A-b'), 'edges[0].elements.A-b: Invalid name: A-b'],
   ])('%j', (declaration, message) => {
-    const result = handoffDialect(declaration);
+    const result = parseHandoffDialect(declaration);
     if (result.ok) throw new Error('was accepted');
     expect(result.problems).toMatchObject([{ code: 'handoff/bad-declaration', message }]);
     expect(result.problems[0].hint).not.toBe('');
@@ -192,12 +192,12 @@ describe('a bad declaration', () => {
   it('that contains itself is a problem too', () => {
     const elements: Record<string, unknown> = {};
     elements['x'] = { kind: 'group', elements };
-    expect(handoffDialect({ edges: [{ ...edge, elements }] }).ok).toBe(false);
+    expect(parseHandoffDialect({ edges: [{ ...edge, elements }] }).ok).toBe(false);
   });
 });
 
 function dialect(declaration: unknown): HandoffDialect {
-  const result = handoffDialect(declaration);
+  const result = parseHandoffDialect(declaration);
   if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join('; '));
   return result.value;
 }

@@ -1,12 +1,12 @@
 import type { JsonSchema } from '../json-schema.ts';
 import { accepted, type Parsed } from '../problem.ts';
 import { extendWorkflow, type Workflow } from './extend-workflow.ts';
-import { elementsOf, type Edge, type Role } from './edge.ts';
+import { elementsOfEdge, type Edge, type Role } from './edge.ts';
 import { BASE_ELEMENTS, EDGES, ROLES, WORKFLOW_COMPLETE } from './edges.ts';
 import type { HandoffMessage } from './handoff.ts';
 import { handoffSchemaOf } from './handoff-schema.ts';
 import { InvalidHandoff } from './invalid-handoff.ts';
-import { parseMessage, renderMessage, type Expect } from './parse-message.ts';
+import { parseHandoffMessage, renderHandoffMessage, type FindExpectation } from './parse-message.ts';
 import { findEdge, findRoute, noEdge, type Route } from './route-handoff.ts';
 
 /** Handoffs between a given set of roles: the built-in ones, and those that a runbook adds. */
@@ -29,17 +29,17 @@ export interface HandoffDialect {
  * The built-in dialect and whatever a runbook declares: `roles` (`name`, and `agent`, its name on the wire), `edges` (`from`,
  * `to`, `phase`, `elements`, `when`, `next`), and `without`, built-in edges that no longer exist.
  */
-export function handoffDialect(declaration: unknown): Parsed<HandoffDialect> {
+export function parseHandoffDialect(declaration: unknown): Parsed<HandoffDialect> {
   const workflow = extendWorkflow({ roles: ROLES, edges: EDGES }, declaration);
-  return workflow.ok ? accepted(dialectOf(workflow.value)) : workflow;
+  return workflow.ok ? accepted(createHandoffDialect(workflow.value)) : workflow;
 }
 
-export const HANDOFF_DIALECT = dialectOf({ roles: ROLES, edges: EDGES });
+export const HANDOFF_DIALECT = createHandoffDialect({ roles: ROLES, edges: EDGES });
 
 /** The dialect of a workflow that was checked before. */
-export function dialectOf({ roles, edges }: Workflow): HandoffDialect {
+export function createHandoffDialect({ roles, edges }: Workflow): HandoffDialect {
   const expect = expectOn(edges);
-  const parse = (input: unknown) => parseMessage(input, expect);
+  const parse = (input: unknown) => parseHandoffMessage(input, expect);
   return {
     roles,
     edges,
@@ -53,7 +53,7 @@ export function dialectOf({ roles, edges }: Workflow): HandoffDialect {
       if (!parsed.ok) throw new InvalidHandoff(parsed.problems);
       const { kind, ...fields } = parsed.value;
       const ends = parsed.value.kind === 'handoff' ? parsed.value : { from: null, to: null };
-      return renderMessage(kind, fields, expect(kind, ends.from, ends.to).elements);
+      return renderHandoffMessage(kind, fields, expect(kind, ends.from, ends.to).elements);
     },
     route: (message) => findRoute(message, edges, roles),
     schema: handoffSchemaOf(edges),
@@ -61,10 +61,10 @@ export function dialectOf({ roles, edges }: Workflow): HandoffDialect {
 }
 
 /** Who is on an edge says what the edge asks for; everybody else says what the base form asks for. */
-function expectOn(edges: readonly Edge[]): Expect {
-  const workflowComplete = { elements: elementsOf(WORKFLOW_COMPLETE) };
-  const base = { elements: elementsOf({ to: '', elements: BASE_ELEMENTS }) };
-  const byEdge = new Map(edges.map((edge) => [edge, { elements: elementsOf(edge) }]));
+function expectOn(edges: readonly Edge[]): FindExpectation {
+  const workflowComplete = { elements: elementsOfEdge(WORKFLOW_COMPLETE) };
+  const base = { elements: elementsOfEdge({ to: '', elements: BASE_ELEMENTS }) };
+  const byEdge = new Map(edges.map((edge) => [edge, { elements: elementsOfEdge(edge) }]));
   const agents = new Set(edges.flatMap(({ from, to }) => [from, to]));
   return (kind, from, to) => {
     if (kind === 'workflow-complete') return workflowComplete;

@@ -26,14 +26,14 @@ export interface Role {
 }
 
 /** `success`, `skipped`, what an edge adds (`ready`) and no status at all proceed. */
-export const STATUSES = ['success', 'failure', 'blocked', 'pending', 'skipped'] as const;
+export const HANDOFF_STATUSES = ['success', 'failure', 'blocked', 'pending', 'skipped'] as const;
 
 /** What every handoff may have where its edge does not say more. */
 export const COMMON_ELEMENTS = {
   timestamp: { kind: 'text', format: 'timestamp', optional: true },
   issue_number: { kind: 'text', format: 'digits', optional: true },
   pr_number: { kind: 'text', format: 'digits', optional: true },
-  status: { kind: 'choice', values: STATUSES, optional: true },
+  status: { kind: 'choice', values: HANDOFF_STATUSES, optional: true },
   summary: { kind: 'text', optional: true },
   data: { kind: 'free', optional: true },
 } as const satisfies Elements;
@@ -44,7 +44,7 @@ const ENDS = {
 } as const satisfies Elements;
 
 /** Everything that may stand in a handoff on this edge, in the order in which it is written. */
-export function elementsOf(edge: Pick<Edge, 'to' | 'elements'>): Elements {
+export function elementsOfEdge(edge: Pick<Edge, 'to' | 'elements'>): Elements {
   const { timestamp, data, ...common } = COMMON_ELEMENTS;
   const ends = edge.to === null ? {} : ENDS;
   return { ...ends, timestamp, ...withoutDeclared(common, edge.elements), ...edge.elements, data };

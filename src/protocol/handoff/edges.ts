@@ -1,4 +1,4 @@
-import { STATUSES, type Edge, type Role } from './edge.ts';
+import { HANDOFF_STATUSES, type Edge, type Role } from './edge.ts';
 import type { Elements } from './element.ts';
 
 /** The roles of the built-in workflow, by the names their agents have on the wire. */
@@ -71,7 +71,7 @@ export const EDGES = [
       workspace_path: text,
       workspace_type: { kind: 'choice', values: ['worktree', 'in-place', 'cloud'] },
       port: { kind: 'count', min: 1, max: 65_535, because: 'it is a TCP port', optional: true },
-      status: { kind: 'choice', values: [...STATUSES, 'ready'], optional: true },
+      status: { kind: 'choice', values: [...HANDOFF_STATUSES, 'ready'], optional: true },
       validation: { kind: 'group', elements: { dependencies: text, build: text, dev_server: text } },
     },
   },
@@ -146,7 +146,7 @@ export const EDGES = [
     next: 'reviewer',
     elements: {
       ...pullRequest,
-      status: { kind: 'choice', values: [...STATUSES, 'ready-for-re-review'], optional: true },
+      status: { kind: 'choice', values: [...HANDOFF_STATUSES, 'ready-for-re-review'], optional: true },
       fixes_applied: { kind: 'list', item: 'fix', attributes: { location } },
       commits_added: count,
     },
@@ -227,6 +227,6 @@ export const BASE_ELEMENTS = {
   timestamp: { kind: 'text', format: 'timestamp' },
   issue_number: digits,
   pr_number: { ...digits, optional: true },
-  status: { kind: 'choice', values: STATUSES, optional: true },
+  status: { kind: 'choice', values: HANDOFF_STATUSES, optional: true },
   summary: text,
 } as const satisfies Elements;

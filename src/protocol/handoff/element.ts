@@ -73,7 +73,7 @@ export type DataElement = {
 };
 
 /** The TypeScript type of what stands in an element. */
-export type ValueOf<E> = E extends { kind: 'text' }
+export type ValueOfElement<E> = E extends { kind: 'text' }
   ? string
   : E extends { kind: 'choice'; values: readonly (infer V)[] }
     ? V
@@ -82,17 +82,17 @@ export type ValueOf<E> = E extends { kind: 'text' }
       : E extends { kind: 'flag' }
         ? boolean
         : E extends { kind: 'list'; attributes: infer A }
-          ? readonly Flat<ElementsOf<A> & { readonly text: string }>[]
+          ? readonly Flat<ValuesOfElements<A> & { readonly text: string }>[]
           : E extends { kind: 'list' }
             ? readonly string[]
             : E extends { kind: 'group'; elements: infer G }
-              ? ElementsOf<G>
+              ? ValuesOfElements<G>
               : Data;
 
 /** The TypeScript type of an object with one field per element. */
-export type ElementsOf<G> = Flat<
-  { readonly [K in keyof G as G[K] extends { optional: true } ? never : K]: ValueOf<G[K]> } & {
-    readonly [K in keyof G as G[K] extends { optional: true } ? K : never]?: ValueOf<G[K]>;
+export type ValuesOfElements<G> = Flat<
+  { readonly [K in keyof G as G[K] extends { optional: true } ? never : K]: ValueOfElement<G[K]> } & {
+    readonly [K in keyof G as G[K] extends { optional: true } ? K : never]?: ValueOfElement<G[K]>;
   }
 >;
 

@@ -32,7 +32,7 @@ export function extendWorkflow(builtIn: Workflow, input: unknown): Parsed<Workfl
     const next = edge.next ?? roles.find((role) => role.agent === edge.to)?.name ?? null;
     const complete = { when: 'declared in a runbook', ...edge, next, elements };
     checkEnds(complete, roles, path, problems);
-    if (edges.some((other) => isSameWay(other, edge))) {
+    if (edges.some((other) => hasSameEnds(other, edge))) {
       const hint = 'List it in `without` to replace the built-in one.';
       problems.push(badDeclaration(path, `Edge is already there: ${edge.from} → ${edge.to}`, hint));
     }
@@ -57,24 +57,24 @@ function refuseTakenNames(added: readonly Role[], builtIn: readonly Role[], prob
   }
 }
 
-interface Way {
+interface EdgeEnds {
   readonly from: string;
   readonly to: string | null;
 }
 
-function isSameWay(a: Way, b: Way): boolean {
+function hasSameEnds(a: EdgeEnds, b: EdgeEnds): boolean {
   return a.from === b.from && a.to === b.to;
 }
 
 /** Takes built-in edges away, so that nobody can walk around an added role. */
-function withoutThese(edges: readonly Edge[], without: readonly Way[], problems: Problem[]): Edge[] {
+function withoutThese(edges: readonly Edge[], without: readonly EdgeEnds[], problems: Problem[]): Edge[] {
   for (const [i, way] of without.entries()) {
-    if (edges.some((edge) => isSameWay(edge, way))) continue;
+    if (edges.some((edge) => hasSameEnds(edge, way))) continue;
     const ways = edges.map(({ from, to }) => `${from} → ${to}`).join(', ');
     const message = `There is no built-in edge ${way.from} → ${way.to}`;
     problems.push(badDeclaration(`without[${i}]`, message, `There are: ${ways}.`));
   }
-  return edges.filter((edge) => !without.some((way) => isSameWay(edge, way)));
+  return edges.filter((edge) => !without.some((way) => hasSameEnds(edge, way)));
 }
 
 function checkEnds(edge: Edge, roles: readonly Role[], path: string, problems: Problem[]): void {

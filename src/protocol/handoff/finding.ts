@@ -1,7 +1,7 @@
-import { LIMITS } from '../limits.ts';
+import { PROTOCOL_LIMITS } from '../limits.ts';
 
 /** What is wrong, before anybody knows where it is in the text. `at` is given where the path alone does not tell. */
-export interface Finding {
+export interface ElementFinding {
   readonly code: string;
   readonly message: string;
   readonly path: string;
@@ -10,17 +10,17 @@ export interface Finding {
 }
 
 /** Collects findings up to the limit, and stops work that would cost more than any handoff may. */
-export class Findings {
-  readonly list: Finding[] = [];
-  #bytesLeft = LIMITS.handoffBytes;
+export class ElementFindings {
+  readonly list: ElementFinding[] = [];
+  #bytesLeft = PROTOCOL_LIMITS.handoffBytes;
 
-  add(finding: Finding): void {
+  add(finding: ElementFinding): void {
     if (!this.isFull) this.list.push(finding);
   }
 
   /** Whether it is any use to go on looking. */
   get isFull(): boolean {
-    return this.list.length >= LIMITS.problems;
+    return this.list.length >= PROTOCOL_LIMITS.problems;
   }
 
   /**
@@ -30,15 +30,15 @@ export class Findings {
   spend(bytes: number): boolean {
     const hadSome = this.#bytesLeft >= 0;
     this.#bytesLeft -= bytes;
-    if (hadSome && this.#bytesLeft < 0) this.add(tooLarge(`more than ${LIMITS.handoffBytes}`));
+    if (hadSome && this.#bytesLeft < 0) this.add(handoffTooLarge(`more than ${PROTOCOL_LIMITS.handoffBytes}`));
     return this.#bytesLeft >= 0;
   }
 }
 
-export function tooLarge(bytes: string): Finding {
+export function handoffTooLarge(bytes: string): ElementFinding {
   return {
     code: 'handoff/too-large',
-    message: `Handoff too large: ${bytes} bytes as XML, ${LIMITS.handoffBytes} bytes maximum`,
+    message: `Handoff too large: ${bytes} bytes as XML, ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`,
     path: '',
     hint: 'Keep long text in a file, and name the file.',
   };

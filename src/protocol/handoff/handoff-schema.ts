@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../json-schema.ts';
-import { elementsOf, type Edge } from './edge.ts';
+import { elementsOfEdge, type Edge } from './edge.ts';
 import { BASE_ELEMENTS, WORKFLOW_COMPLETE } from './edges.ts';
 import { ELEMENT_FORMATS } from './element-format.ts';
 import type { Element, Elements } from './element.ts';
-import type { Kind } from './parse-message.ts';
+import type { HandoffKind } from './parse-message.ts';
 
 /**
  * JSON Schema (draft 2020-12) of the value form: one alternative for each edge, one for the end, one for the base form. It
@@ -16,10 +16,10 @@ export function handoffSchemaOf(edges: readonly Edge[]): JsonSchema {
     title: 'Handoff',
     description: 'A message that passes work from one agent to the next, in value form.',
     oneOf: [
-      ...edges.map((edge) => objectSchema(elementsOf(edge), 'handoff', edge)),
-      objectSchema(elementsOf(WORKFLOW_COMPLETE), 'workflow-complete', WORKFLOW_COMPLETE),
+      ...edges.map((edge) => objectSchema(elementsOfEdge(edge), 'handoff', edge)),
+      objectSchema(elementsOfEdge(WORKFLOW_COMPLETE), 'workflow-complete', WORKFLOW_COMPLETE),
       {
-        ...objectSchema(elementsOf({ to: '', elements: BASE_ELEMENTS }), 'handoff'),
+        ...objectSchema(elementsOfEdge({ to: '', elements: BASE_ELEMENTS }), 'handoff'),
         title: 'base form',
         not: { anyOf: edges.map(endsSchema) },
       },
@@ -53,7 +53,7 @@ function endsOf({ from, to }: Edge): Record<string, JsonSchema> {
   return { ...(from !== '*' && { from: { const: from } }), ...(to !== null && { to: { const: to } }) };
 }
 
-function objectSchema(elements: Elements, kind: Kind, edge?: Edge): JsonSchema {
+function objectSchema(elements: Elements, kind: HandoffKind, edge?: Edge): JsonSchema {
   const group = groupSchema(elements);
   return {
     ...(edge && { title: `${edge.from} → ${edge.to ?? kind}`, description: `When: ${edge.when}.` }),

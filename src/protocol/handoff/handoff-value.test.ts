@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../limits.ts';
+import { PROTOCOL_LIMITS } from '../limits.ts';
 import { adding, changed, fixture, messagesOf, problemsOf, valueOf } from './fixtures.cases.ts';
 import { InvalidHandoff, renderHandoff, validateHandoff } from './index.ts';
 
@@ -28,7 +28,7 @@ describe('free content', () => {
   it('is as deep as the limit, in both forms', () => {
     const base = valueOf(fixture('base'));
     const nested = (depth: number): unknown => (depth === 0 ? 'x' : [{ name: 'a', content: nested(depth - 1) }]);
-    const deepest = LIMITS.handoffDepth - 2;
+    const deepest = PROTOCOL_LIMITS.handoffDepth - 2;
     expect(validateHandoff({ ...base, data: nested(deepest) })).toEqual([]);
     const [message] = messagesOf({ ...base, data: nested(deepest + 1) });
     expect(message).toMatch(/ is nested too deep: more than 16 elements inside each other$/);
@@ -146,7 +146,8 @@ describe('size', () => {
   const withSummary = (summary: string) => ({ ...valueOf(fixture('base')), summary });
 
   it('what is accepted can be sent on, and what could not be is refused', () => {
-    const room = LIMITS.handoffBytes - new TextEncoder().encode(renderHandoff(valueOf(fixture('base')))).length;
+    const room =
+      PROTOCOL_LIMITS.handoffBytes - new TextEncoder().encode(renderHandoff(valueOf(fixture('base')))).length;
     const fits = withSummary('x'.repeat(room));
     expect(valueOf(renderHandoff(fits))).toEqual(fits);
     expect(messagesOf(withSummary('&'.repeat(100_000)))[0]).toMatch(/^Handoff too large: \d+ bytes as XML/);
@@ -161,7 +162,7 @@ describe('size', () => {
 
   it('reports no more problems than anybody reads', () => {
     const many = Array.from({ length: 20_000 }, (_, i) => `<b${i}/>`).join('');
-    expect(problemsOf(adding('base', many))).toHaveLength(LIMITS.problems);
+    expect(problemsOf(adding('base', many))).toHaveLength(PROTOCOL_LIMITS.problems);
   });
 });
 

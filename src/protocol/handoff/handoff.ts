@@ -1,6 +1,6 @@
 import type { COMMON_ELEMENTS } from './edge.ts';
 import type { BASE_ELEMENTS, EDGES, WORKFLOW_COMPLETE } from './edges.ts';
-import type { Data, ElementsOf, Flat } from './element.ts';
+import type { Data, ValuesOfElements, Flat } from './element.ts';
 
 /**
  * A handoff as a value. Fields have the names of the wire. `kind` is not on the wire: there it is the root element, and in
@@ -60,7 +60,7 @@ type HandoffOn<E extends BuiltInEdge> = E extends BuiltInEdge
     >
   : never;
 
-type WithCommon<G> = ElementsOf<Omit<typeof COMMON_ELEMENTS, keyof G> & G>;
+type WithCommon<G> = ValuesOfElements<Omit<typeof COMMON_ELEMENTS, keyof G> & G>;
 
 /** Narrows what was parsed to the type of one built-in edge. */
 export function isHandoffOn<From extends BuiltInEdge['from'], To extends BuiltInEdge['to']>(

@@ -14,8 +14,8 @@ export const routeHandoff = HANDOFF_DIALECT.route;
 
 export const handoffSchema = HANDOFF_DIALECT.schema;
 
-export { dialectOf, handoffDialect, HANDOFF_DIALECT, type HandoffDialect } from './dialect.ts';
-export { STATUSES as HANDOFF_STATUSES, type Edge as HandoffEdge, type Role as HandoffRole } from './edge.ts';
+export { createHandoffDialect, parseHandoffDialect, HANDOFF_DIALECT, type HandoffDialect } from './dialect.ts';
+export { HANDOFF_STATUSES as HANDOFF_STATUSES, type Edge as HandoffEdge, type Role as HandoffRole } from './edge.ts';
 export { EDGES as HANDOFF_EDGES, ROLES as HANDOFF_ROLES, WORKFLOW_COMPLETE } from './edges.ts';
 export type {
   Data as HandoffData,

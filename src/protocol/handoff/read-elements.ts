@@ -1,13 +1,13 @@
 import { quote } from '../quote.ts';
 import type { ElementNode } from '../read-xml.ts';
 import type { Data, Element, Elements, ListElement } from './element.ts';
-import type { Finding } from './finding.ts';
+import type { ElementFinding } from './finding.ts';
 
 /** What the text says, in the form of a value that is not checked yet, and where it says so. */
 export interface ReadElements {
   readonly value: Readonly<Record<string, unknown>>;
   readonly places: ReadonlyMap<string, number>;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ElementFinding[];
 }
 
 /**
@@ -22,7 +22,7 @@ export function readElements(root: ElementNode, elements: Elements): ReadElement
 
 interface Reading {
   readonly places: Map<string, number>;
-  readonly findings: Finding[];
+  readonly findings: ElementFinding[];
 }
 
 function readGroup(node: ElementNode, elements: Elements, path: string, reading: Reading): Record<string, unknown> {
@@ -135,7 +135,7 @@ function refuseAttributes(node: ElementNode, path: string, reading: Reading, all
   }
 }
 
-function duplicate(node: ElementNode, path: string): Finding {
+function duplicate(node: ElementNode, path: string): ElementFinding {
   return {
     code: 'handoff/duplicate-element',
     message: `Duplicate element: ${path}`,
@@ -145,7 +145,7 @@ function duplicate(node: ElementNode, path: string): Finding {
   };
 }
 
-function foreignItem(node: ElementNode, item: string, path: string): Finding {
+function foreignItem(node: ElementNode, item: string, path: string): ElementFinding {
   return {
     code: 'handoff/unknown-element',
     message: `Unknown element: ${path}.${quote(node.name)}`,

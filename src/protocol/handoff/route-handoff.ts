@@ -3,7 +3,7 @@ import { quote } from '../quote.ts';
 import { didYouMean } from '../suggest.ts';
 import type { Edge, Role } from './edge.ts';
 import { WORKFLOW_COMPLETE } from './edges.ts';
-import type { Finding } from './finding.ts';
+import type { ElementFinding } from './finding.ts';
 import type { HandoffMessage } from './handoff.ts';
 
 /** Where a message takes its task. Whether it is the sender's turn is not asked here. */
@@ -51,7 +51,7 @@ function isRecoverable(error: unknown): boolean {
 }
 
 /** What to say where no edge leads that way: where work goes from there, or which name was probably meant. */
-export function noEdge(from: string, to: string, edges: readonly Edge[]): Finding {
+export function noEdge(from: string, to: string, edges: readonly Edge[]): ElementFinding {
   const targets = edges.filter((edge) => edge.from === from).flatMap((edge) => edge.to ?? []);
   const senders = [...new Set(edges.map((edge) => edge.from).filter((name) => name !== '*'))];
   const hint =

@@ -4,7 +4,7 @@ import type { DataElement } from './element.ts';
  * Writes an element so that reading it gives the same again: what white space and characters would lose is escaped. Compact,
  * no spelling of the same element is shorter, so that what could arrive can always be sent on.
  */
-export function writeXml(element: DataElement, layout: 'indented' | 'compact'): string {
+export function renderXml(element: DataElement, layout: 'indented' | 'compact'): string {
   return layout === 'indented' ? write(element, '', '  ', '\n') : write(element, '', '', '');
 }
 

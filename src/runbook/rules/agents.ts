@@ -1,14 +1,14 @@
-import { inheritedBy } from '../built-in-agents.ts';
+import { inheritedFields } from '../built-in-agents.ts';
 import { isRelativePath } from '../../protocol/text-format.ts';
 import { didYouMean } from '../../protocol/suggest.ts';
 import { quote } from '../../protocol/quote.ts';
-import type { Subject } from '../subject.ts';
+import type { RunbookSubject } from '../subject.ts';
 
 /** The roles that Baton plays itself. */
 export const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
 
 /** What an agent runs, and what it is told, can be meant. */
-export function checkAgents(subject: Subject): void {
+export function checkAgents(subject: RunbookSubject): void {
   for (const [name, { run, prompt, prompt_file, cwd }] of Object.entries(subject.value.agents ?? {})) {
     const path = ['agents', name] as const;
     if (prompt !== undefined && prompt_file !== undefined) {
@@ -38,9 +38,9 @@ export function checkAgents(subject: Subject): void {
 }
 
 /** What an agent does not set comes from the built-in agent of its name; without one it must say what runs, and what a model is asked. */
-function checkRun(subject: Subject, name: string): void {
+function checkRun(subject: RunbookSubject, name: string): void {
   const { run, prompt, prompt_file } = subject.value.agents?.[name] ?? {};
-  const inherited = inheritedBy(name, {});
+  const inherited = inheritedFields(name, {});
   const path = ['agents', name] as const;
   if (run === undefined && inherited.run === undefined) {
     const hint = 'Add `run`: claude, codex, gemini, scripted FILE, or a command for the shell.';

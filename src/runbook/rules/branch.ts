@@ -2,12 +2,12 @@ import { BRANCH_FIELDS, renderBranch, type BranchTask } from '../../protocol/bra
 import { quote } from '../../protocol/quote.ts';
 import { slotsOf } from '../../protocol/render-template.ts';
 import { parseTemplate, type Slot } from '../../protocol/template.ts';
-import type { Subject } from '../subject.ts';
+import type { RunbookSubject } from '../subject.ts';
 
-const PATH = ['workspace', 'branch'] as const;
+const BRANCH_PATH = ['workspace', 'branch'] as const;
 
 /** The branch template tells tasks apart, and makes a name that git takes of every task there can be. */
-export function checkBranch(subject: Subject): void {
+export function checkBranch(subject: RunbookSubject): void {
   const text = subject.value.workspace?.branch;
   if (text === undefined) return;
   const template = parseTemplate(text);
@@ -17,10 +17,10 @@ export function checkBranch(subject: Subject): void {
   const unfit = slots.filter(({ name }) => !isFit(name));
   for (const { source } of unfit) {
     const hint = `A branch keeps its name: it can be named after ${BRANCH_FIELDS.join(', ')}.`;
-    const at = subject.placeInText(PATH, source);
+    const at = subject.placeInText(BRANCH_PATH, source);
     subject.report(
       'runbook/unknown-name-in-template',
-      PATH,
+      BRANCH_PATH,
       `no branch is named after this: ${quote(source)}`,
       hint,
       at,
@@ -29,7 +29,7 @@ export function checkBranch(subject: Subject): void {
   if (unfit.length > 0) return;
   if (!slots.some(({ name }) => name.of === 'task' && (name.name === 'id' || name.name === 'n'))) {
     const hint = 'Each task has a branch of its own: put `${task.id}` into it, or `${task.n}`.';
-    subject.report('invalid-value', PATH, `branch template without the id of the task: ${quote(text)}`, hint);
+    subject.report('invalid-value', BRANCH_PATH, `branch template without the id of the task: ${quote(text)}`, hint);
     return;
   }
   for (const [task, hint] of SAMPLES) {
@@ -37,7 +37,7 @@ export function checkBranch(subject: Subject): void {
     if (named.ok) continue;
     subject.report(
       'invalid-value',
-      PATH,
+      BRANCH_PATH,
       `branch template that gives a name git does not take: ${named.problems[0].message}`,
       hint,
     );

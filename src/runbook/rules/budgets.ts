@@ -1,7 +1,7 @@
-import type { Path, Subject } from '../subject.ts';
+import type { Path, RunbookSubject } from '../subject.ts';
 
 /** A budget that limits nothing is a mistake, not a wish. */
-export function checkBudgets(subject: Subject): void {
+export function checkBudgets(subject: RunbookSubject): void {
   for (const [path, budget] of budgetsOf(subject)) {
     if (Object.keys(budget).length > 0) continue;
     const message = `${path.join('.')} limits nothing`;
@@ -10,7 +10,7 @@ export function checkBudgets(subject: Subject): void {
   }
 }
 
-function budgetsOf({ value }: Subject): readonly (readonly [Path, object])[] {
+function budgetsOf({ value }: RunbookSubject): readonly (readonly [Path, object])[] {
   const found: (readonly [Path, object])[] = [];
   for (const section of ['agents', 'pipelines'] as const) {
     for (const [name, { budget }] of Object.entries(value[section] ?? {}))

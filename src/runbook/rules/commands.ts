@@ -1,10 +1,10 @@
-import { readCommandArgs } from '../command-args.ts';
-import type { Subject } from '../subject.ts';
+import { parseArgsDefinition } from '../command-args.ts';
+import type { RunbookSubject } from '../subject.ts';
 
 /** The arguments of a command can be read. */
-export function checkCommands(subject: Subject): void {
+export function checkCommands(subject: RunbookSubject): void {
   for (const [name, { args }] of Object.entries(subject.value.commands ?? {})) {
-    const read = readCommandArgs(args ?? '');
+    const read = parseArgsDefinition(args ?? '');
     if ('what' in read) subject.report('runbook/invalid-args', ['commands', name, 'args'], read.what, read.hint);
   }
 }

@@ -1,8 +1,8 @@
 import type { HandlerAction, HandlerName } from '../../protocol/run-plan.ts';
-import { HANDLERS } from '../../protocol/run-plan.ts';
+import { HANDLER_NAMES } from '../../protocol/run-plan.ts';
 import { errorHandlers, type HandlerValue } from '../build-agent.ts';
 import type { AgentValue } from '../runbook-shape.ts';
-import type { Path, Subject } from '../subject.ts';
+import type { Path, RunbookSubject } from '../subject.ts';
 
 type Option = 'message' | 'attempts' | 'cooldown' | 'run' | 'timeout' | 'append';
 
@@ -20,7 +20,7 @@ export const OPTIONS_OF: Readonly<Record<HandlerAction, readonly Option[]>> = {
 };
 
 /** A gate has a command, and no option stands where it means nothing. */
-export function checkHandlers(subject: Subject): void {
+export function checkHandlers(subject: RunbookSubject): void {
   for (const [name, agent] of Object.entries(subject.value.agents ?? {})) {
     for (const { handler, value, path } of handlersOf(name, agent)) checkHandler(handler, value, path, subject);
   }
@@ -34,7 +34,7 @@ interface Written {
 
 /** Every handler of an agent, those for single errors included. */
 function handlersOf(name: string, agent: AgentValue): Written[] {
-  return HANDLERS.flatMap((handler): Written[] => {
+  return HANDLER_NAMES.flatMap((handler): Written[] => {
     const path = ['agents', name, handler];
     if (handler !== 'on_error') {
       const value = agent[handler];
@@ -51,7 +51,12 @@ function handlersOf(name: string, agent: AgentValue): Written[] {
   });
 }
 
-function checkHandler(handler: HandlerName, value: HandlerValue<HandlerAction>, path: Path, subject: Subject): void {
+function checkHandler(
+  handler: HandlerName,
+  value: HandlerValue<HandlerAction>,
+  path: Path,
+  subject: RunbookSubject,
+): void {
   const { action, ...options } = typeof value === 'string' ? { action: value } : value;
   if (action === 'gate' && (typeof value === 'string' || value.run === undefined)) {
     const hint = 'Say what it runs: { action = "gate", run = "npm test" }.';

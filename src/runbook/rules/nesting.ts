@@ -1,14 +1,16 @@
 import { RUNBOOK_LIMITS } from '../limits.ts';
-import type { Subject } from '../subject.ts';
+import type { RunbookSubject } from '../subject.ts';
 
-interface Way {
+interface PipelineCall {
   readonly to: string;
   readonly step: number;
 }
 
 /** No pipeline runs itself, however many others are between. */
-export function checkNesting(subject: Subject): void {
-  const ways = new Map(Object.entries(subject.value.pipelines ?? {}).map(([name, { steps }]) => [name, waysOf(steps)]));
+export function checkNesting(subject: RunbookSubject): void {
+  const ways = new Map(
+    Object.entries(subject.value.pipelines ?? {}).map(([name, { steps }]) => [name, pipelineCalls(steps)]),
+  );
   const done = new Set<string>();
   const visit = (name: string, trail: readonly string[]): void => {
     if (done.has(name)) return;
@@ -37,7 +39,7 @@ export function checkNesting(subject: Subject): void {
   for (const name of ways.keys()) visit(name, []);
 }
 
-function waysOf(steps: readonly { readonly run: unknown }[]): Way[] {
+function pipelineCalls(steps: readonly { readonly run: unknown }[]): PipelineCall[] {
   return steps.flatMap(({ run }, step) =>
     typeof run === 'object' && run !== null && 'pipeline' in run && typeof run.pipeline === 'string'
       ? [{ to: run.pipeline, step }]

@@ -3,10 +3,10 @@ import { utf8Length } from '../../protocol/utf8.ts';
 import { RUNBOOK_LIMITS } from '../limits.ts';
 import { pipelinePlan, plainPlan, PROMPTS_IN_FILES, sizeProblem, workerPlans } from '../plan.ts';
 import type { Runbook } from '../runbook.ts';
-import type { Path, Subject } from '../subject.ts';
+import type { Path, RunbookSubject } from '../subject.ts';
 
 /** Whatever can be started fits an entry of the ledger. Values of variables come on top, and are looked at when it is started. */
-export function checkPlans(runbook: Runbook, subject: Subject): void {
+export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
   const check = (plan: Plan, path: Path, name: string): void => {
     const found = sizeProblem(plan, {}, name);
     if (found === undefined) return;

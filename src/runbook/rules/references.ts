@@ -1,9 +1,9 @@
 import { quote } from '../../protocol/quote.ts';
 import type { RunnableValue } from '../runbook-shape.ts';
-import type { Path, Subject } from '../subject.ts';
+import type { Path, RunbookSubject } from '../subject.ts';
 
 /** Every agent, pipeline and step that something names is there. */
-export function checkReferences(subject: Subject): void {
+export function checkReferences(subject: RunbookSubject): void {
   for (const { run, path } of runnablesOf(subject)) checkRunnable(run, path, subject);
   for (const [name, { steps }] of Object.entries(subject.value.pipelines ?? {})) {
     const known = steps.map((step) => step.name);
@@ -21,7 +21,7 @@ export function checkReferences(subject: Subject): void {
   }
 }
 
-function checkRunnable(run: RunnableValue, path: Path, subject: Subject): void {
+function checkRunnable(run: RunnableValue, path: Path, subject: RunbookSubject): void {
   if (typeof run === 'string') return;
   const isAgent = 'agent' in run;
   const given = isAgent ? run.agent : run.pipeline;
@@ -33,7 +33,7 @@ function checkRunnable(run: RunnableValue, path: Path, subject: Subject): void {
 }
 
 /** Everything that runs something, with the way to its `run`. */
-export function runnablesOf({ value }: Subject): { readonly run: RunnableValue; readonly path: Path }[] {
+export function runnablesOf({ value }: RunbookSubject): { readonly run: RunnableValue; readonly path: Path }[] {
   const steps = Object.entries(value.pipelines ?? {}).flatMap(([name, pipeline]) =>
     pipeline.steps.map(({ run }, index) => ({ run, path: ['pipelines', name, 'steps', index, 'run'] })),
   );

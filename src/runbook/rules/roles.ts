@@ -1,11 +1,11 @@
 import { quote } from '../../protocol/quote.ts';
 import { didYouMean } from '../../protocol/suggest.ts';
-import { declaredWorkflow } from '../build-runbook.ts';
-import type { Path, Subject } from '../subject.ts';
+import { parseDeclaredWorkflow } from '../build-runbook.ts';
+import type { Path, RunbookSubject } from '../subject.ts';
 
 /** What `roles` declares fits the built-in workflow, and every role that is named is in it. */
-export function checkRoles(subject: Subject): void {
-  const workflow = declaredWorkflow(subject.value);
+export function checkRoles(subject: RunbookSubject): void {
+  const workflow = parseDeclaredWorkflow(subject.value);
   if (!workflow.ok) {
     for (const { code, path, message, hint } of workflow.problems) {
       subject.report(code, declaredPath(path), message.replace(`${path}: `, ''), hint);

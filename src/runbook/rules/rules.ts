@@ -1,4 +1,4 @@
-import type { Subject } from '../subject.ts';
+import type { RunbookSubject } from '../subject.ts';
 import { checkAgents } from './agents.ts';
 import { checkBranch } from './branch.ts';
 import { checkBudgets } from './budgets.ts';
@@ -14,7 +14,7 @@ import { checkVariables } from './variables.ts';
 import { checkWebhook } from './webhook.ts';
 
 /** What a shape cannot say. Each looks at the whole and reports what it finds. */
-export const RULES: readonly ((subject: Subject) => void)[] = [
+export const RULES: readonly ((subject: RunbookSubject) => void)[] = [
   checkReferences,
   checkRoles,
   checkAgents,

@@ -1,10 +1,10 @@
 import { buildVariables } from '../build-pipeline.ts';
-import { namesOf, readCommandArgs } from '../command-args.ts';
-import type { Subject } from '../subject.ts';
+import { argumentNames, parseArgsDefinition } from '../command-args.ts';
+import type { RunbookSubject } from '../subject.ts';
 import { runnablesOf } from './references.ts';
 
 /** A place from which something is run, and the names that are known there. */
-export interface Site {
+export interface CallSite {
   /** As people call it: `pipeline build`. */
   readonly noun: string;
   readonly vars: readonly string[];
@@ -12,7 +12,7 @@ export interface Site {
 }
 
 /** The names that are known inside a pipeline. */
-export function pipelineSite(name: string, { value }: Subject): Site {
+export function pipelineCallSite(name: string, { value }: RunbookSubject): CallSite {
   const pipeline = value.pipelines?.[name];
   return {
     noun: `pipeline ${name}`,
@@ -21,19 +21,19 @@ export function pipelineSite(name: string, { value }: Subject): Site {
   };
 }
 
-export function commandSite(name: string, { value }: Subject): Site {
-  const args = readCommandArgs(value.commands?.[name]?.args ?? '');
-  return { noun: `command ${name}`, vars: 'what' in args ? [] : namesOf(args), steps: [] };
+export function commandCallSite(name: string, { value }: RunbookSubject): CallSite {
+  const args = parseArgsDefinition(value.commands?.[name]?.args ?? '');
+  return { noun: `command ${name}`, vars: 'what' in args ? [] : argumentNames(args), steps: [] };
 }
 
-export function workerSite(name: string): Site {
+export function workerCallSite(name: string): CallSite {
   return { noun: `worker ${name}`, vars: [], steps: [] };
 }
 
 /** From where each agent is run. */
-export function sitesOfAgents(subject: Subject): Map<string, Site[]> {
-  const sites = new Map<string, Site[]>();
-  const known = new Map<string, Site>();
+export function callSitesOfAgents(subject: RunbookSubject): Map<string, CallSite[]> {
+  const sites = new Map<string, CallSite[]>();
+  const known = new Map<string, CallSite>();
   for (const { run, path } of runnablesOf(subject)) {
     if (typeof run === 'string' || !('agent' in run)) continue;
     const [section, name] = path.map(String);
@@ -46,7 +46,7 @@ export function sitesOfAgents(subject: Subject): Map<string, Site[]> {
   return sites;
 }
 
-function siteOf(section: string, name: string, subject: Subject): Site {
-  if (section === 'pipelines') return pipelineSite(name, subject);
-  return section === 'commands' ? commandSite(name, subject) : workerSite(name);
+function siteOf(section: string, name: string, subject: RunbookSubject): CallSite {
+  if (section === 'pipelines') return pipelineCallSite(name, subject);
+  return section === 'commands' ? commandCallSite(name, subject) : workerCallSite(name);
 }

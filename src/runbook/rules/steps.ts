@@ -1,11 +1,11 @@
 import type { StepValue } from '../build-pipeline.ts';
-import type { Subject } from '../subject.ts';
-import { placeIn } from '../join-files.ts';
+import type { RunbookSubject } from '../subject.ts';
+import { positionIn } from '../join-files.ts';
 
 /** Each step has a name of its own, some way leads to it, and some way leads on to the end. */
-export function checkSteps(subject: Subject): void {
+export function checkSteps(subject: RunbookSubject): void {
   for (const [name, { steps }] of Object.entries(subject.value.pipelines ?? {})) {
-    if (checkNames(name, steps, subject)) checkWays(name, steps, subject);
+    if (checkNames(name, steps, subject)) checkSuccessors(name, steps, subject);
     for (const [index, { on_fail }] of steps.entries()) {
       if (typeof on_fail !== 'object' || on_fail.cooldown === undefined || on_fail.retries !== undefined) continue;
       const path = ['pipelines', name, 'steps', index, 'on_fail', 'cooldown'] as const;
@@ -21,7 +21,7 @@ export function checkSteps(subject: Subject): void {
   }
 }
 
-function checkNames(pipeline: string, steps: readonly StepValue[], subject: Subject): boolean {
+function checkNames(pipeline: string, steps: readonly StepValue[], subject: RunbookSubject): boolean {
   const seen = new Map<string, number>();
   let isUnique = true;
   for (const [index, { name }] of steps.entries()) {
@@ -30,7 +30,7 @@ function checkNames(pipeline: string, steps: readonly StepValue[], subject: Subj
     seen.set(name, first ?? index);
     if (first === undefined) continue;
     isUnique = false;
-    const { file, line, column } = placeIn(
+    const { file, line, column } = positionIn(
       subject.files,
       subject.placeOf(['pipelines', pipeline, 'steps', first, 'name']),
     );
@@ -40,14 +40,14 @@ function checkNames(pipeline: string, steps: readonly StepValue[], subject: Subj
   return isUnique;
 }
 
-function checkWays(pipeline: string, steps: readonly StepValue[], subject: Subject): void {
-  const ways = waysOf(steps);
+function checkSuccessors(pipeline: string, steps: readonly StepValue[], subject: RunbookSubject): void {
+  const ways = stepSuccessors(steps);
   // Where a way leads nowhere, nobody knows what it should have reached. A step that none leads to is reason enough why there is no end.
   if (ways !== undefined && checkReach(pipeline, steps, ways, subject)) checkEnd(pipeline, steps, ways, subject);
 }
 
 /** Where each step can lead: done (the step below, where nothing else is said) first, then fail and cancel. The end is behind the last. */
-function waysOf(steps: readonly StepValue[]): readonly (readonly number[])[] | undefined {
+function stepSuccessors(steps: readonly StepValue[]): readonly (readonly number[])[] | undefined {
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const ways: number[][] = [];
   for (const [index, { on_done, on_fail, on_cancel }] of steps.entries()) {
@@ -64,7 +64,7 @@ function checkReach(
   pipeline: string,
   steps: readonly StepValue[],
   ways: readonly (readonly number[])[],
-  subject: Subject,
+  subject: RunbookSubject,
 ): boolean {
   const reached = follow(0, ways);
   for (const [index, { name }] of steps.entries()) {
@@ -81,7 +81,7 @@ function checkEnd(
   pipeline: string,
   steps: readonly StepValue[],
   ways: readonly (readonly number[])[],
-  subject: Subject,
+  subject: RunbookSubject,
 ): void {
   const lost = steps.findIndex((_, index) => !follow(index, ways).has(steps.length));
   if (lost === -1) return;

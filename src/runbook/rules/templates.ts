@@ -3,19 +3,19 @@ import { quote } from '../../protocol/quote.ts';
 import { shellFaults, slotsOf } from '../../protocol/render-template.ts';
 import { didYouMean } from '../../protocol/suggest.ts';
 import { parseTemplate, type Slot } from '../../protocol/template.ts';
-import { textAt, textsOfAgent, type TemplateText } from '../agent-texts.ts';
+import { templateTextAt, templateTextsOf, type TemplateText } from '../agent-texts.ts';
 import { buildAgent } from '../build-agent.ts';
 import { buildVariables } from '../build-pipeline.ts';
 import type { RunnableValue } from '../runbook-shape.ts';
-import type { Path, Subject } from '../subject.ts';
-import { commandSite, pipelineSite, sitesOfAgents, workerSite, type Site } from './sites.ts';
+import type { Path, RunbookSubject } from '../subject.ts';
+import { commandCallSite, pipelineCallSite, callSitesOfAgents, workerCallSite, type CallSite } from './sites.ts';
 
 type Source = 'var' | 'task' | 'step' | 'env';
 
 /** What templates of a text may name: from where it is run, and which sources have values there. */
 interface Scope {
   /** An agent is run from several places, and its texts must make sense in each. */
-  readonly sites: readonly Site[];
+  readonly sites: readonly CallSite[];
   readonly sources: readonly Source[];
   /** Who owns the text, as people call it. */
   readonly owner: string;
@@ -26,34 +26,34 @@ interface Scope {
 const EVERYWHERE: readonly Source[] = ['var', 'task', 'step', 'env'];
 
 /** Every template can be read, and everything it names is there. */
-export function checkTemplates(subject: Subject): void {
+export function checkTemplates(subject: RunbookSubject): void {
   checkAgentTexts(subject);
   checkPipelineTexts(subject);
   for (const [name, { run }] of Object.entries(subject.value.commands ?? {})) {
-    const scope = { sites: [commandSite(name, subject)], owner: `command ${name}` };
+    const scope = { sites: [commandCallSite(name, subject)], owner: `command ${name}` };
     checkRunnable(run, ['commands', name, 'run'], { ...scope, sources: ['var', 'env'] }, subject);
   }
   for (const [name, { run }] of Object.entries(subject.value.workers ?? {})) {
-    const scope = { sites: [workerSite(name)], owner: `worker ${name}` };
+    const scope = { sites: [workerCallSite(name)], owner: `worker ${name}` };
     checkRunnable(run, ['workers', name, 'run'], { ...scope, sources: ['task', 'env'] }, subject);
   }
   for (const [index, { name, run }] of (subject.value.ci?.required ?? []).entries()) {
-    const text = textAt(run, ['ci', 'required', index, 'run'], { isShell: true });
+    const text = templateTextAt(run, ['ci', 'required', index, 'run'], { isShell: true });
     checkText(text, { sites: [], owner: `check ${name}`, sources: ['task', 'env'] }, subject);
   }
-  const branch = textAt(subject.value.workspace?.branch, ['workspace', 'branch'], { isRecorded: true });
+  const branch = templateTextAt(subject.value.workspace?.branch, ['workspace', 'branch'], { isRecorded: true });
   checkText(branch, { sites: [], owner: 'branch template', sources: ['task'] }, subject);
-  const webhook = textAt(subject.value.notify?.webhook, ['notify', 'webhook'], {});
+  const webhook = templateTextAt(subject.value.notify?.webhook, ['notify', 'webhook'], {});
   checkText(webhook, { sites: [], owner: 'webhook', sources: ['env'] }, subject);
 }
 
-function checkAgentTexts(subject: Subject): void {
-  const sites = sitesOfAgents(subject);
+function checkAgentTexts(subject: RunbookSubject): void {
+  const sites = callSitesOfAgents(subject);
   for (const [name, value] of Object.entries(subject.value.agents ?? {})) {
     const scope = agentScope(name, sites, subject);
     // One handler for all errors is written without `any`.
     const isByKind = typeof value.on_error === 'object' && !('action' in value.on_error);
-    for (const text of textsOfAgent(buildAgent(name, value))) {
+    for (const text of templateTextsOf(buildAgent(name, value))) {
       const path = isByKind
         ? text.path
         : text.path.filter((part, i) => !(part === 'any' && text.path[i - 1] === 'on_error'));
@@ -62,26 +62,26 @@ function checkAgentTexts(subject: Subject): void {
   }
 }
 
-function agentScope(name: string, sites: ReadonlyMap<string, readonly Site[]>, subject: Subject): Scope {
+function agentScope(name: string, sites: ReadonlyMap<string, readonly CallSite[]>, subject: RunbookSubject): Scope {
   return { sites: sites.get(name) ?? [], owner: `agent ${name}`, sources: EVERYWHERE, isOpen: !subject.isWhole };
 }
 
-function checkPipelineTexts(subject: Subject): void {
+function checkPipelineTexts(subject: RunbookSubject): void {
   for (const [name, { steps, vars }] of Object.entries(subject.value.pipelines ?? {})) {
     checkDefaults(name, buildVariables(vars), subject);
-    const scope: Scope = { sites: [pipelineSite(name, subject)], owner: `pipeline ${name}`, sources: EVERYWHERE };
+    const scope: Scope = { sites: [pipelineCallSite(name, subject)], owner: `pipeline ${name}`, sources: EVERYWHERE };
     for (const [index, { run, workspace }] of steps.entries()) {
       const path = ['pipelines', name, 'steps', index] as const;
       checkRunnable(run, [...path, 'run'], scope, subject);
       for (const [field, text] of Object.entries(workspace ?? {})) {
-        checkText(textAt(text, [...path, 'workspace', field], { isRecorded: true }), scope, subject);
+        checkText(templateTextAt(text, [...path, 'workspace', field], { isRecorded: true }), scope, subject);
       }
     }
   }
 }
 
 /** Values are never looked at again, and a default is a value: what looks like a template in one would stay as it is. */
-function checkDefaults(pipeline: string, vars: Readonly<Record<string, string | null>>, subject: Subject): void {
+function checkDefaults(pipeline: string, vars: Readonly<Record<string, string | null>>, subject: RunbookSubject): void {
   for (const [name, value] of Object.entries(vars)) {
     if (value === null || !value.includes('${')) continue;
     const path = ['pipelines', pipeline, 'vars', name] as const;
@@ -91,16 +91,16 @@ function checkDefaults(pipeline: string, vars: Readonly<Record<string, string | 
   }
 }
 
-function checkRunnable(run: RunnableValue, path: Path, scope: Scope, subject: Subject): void {
-  if (typeof run === 'string') checkText(textAt(run, path, { isShell: true }), scope, subject);
+function checkRunnable(run: RunnableValue, path: Path, scope: Scope, subject: RunbookSubject): void {
+  if (typeof run === 'string') checkText(templateTextAt(run, path, { isShell: true }), scope, subject);
   else if ('pipeline' in run) {
     for (const [name, text] of Object.entries(run.vars ?? {})) {
-      checkText(textAt(text, [...path, 'vars', name], { isRecorded: true }), scope, subject);
+      checkText(templateTextAt(text, [...path, 'vars', name], { isRecorded: true }), scope, subject);
     }
   }
 }
 
-function checkText(text: TemplateText | undefined, scope: Scope, subject: Subject): void {
+function checkText(text: TemplateText | undefined, scope: Scope, subject: RunbookSubject): void {
   if (text === undefined) return;
   for (const { code, source, message, hint } of faultsIn(text, scope)) {
     subject.report(code, text.path, message, hint, subject.placeInText(text.path, source));
@@ -108,8 +108,8 @@ function checkText(text: TemplateText | undefined, scope: Scope, subject: Subjec
 }
 
 /** What is wrong with the text of a prompt file of an agent. */
-export function promptFaults(agent: string, text: string, subject: Subject): TemplateProblem[] {
-  const scope = agentScope(agent, sitesOfAgents(subject), subject);
+export function findPromptFaults(agent: string, text: string, subject: RunbookSubject): TemplateProblem[] {
+  const scope = agentScope(agent, callSitesOfAgents(subject), subject);
   return faultsIn({ text, path: [], isShell: false, isRecorded: false }, scope);
 }
 
@@ -189,14 +189,14 @@ function unknownStep({ name, fallback, source }: Slot, scope: Scope): Wrong | un
 function lackingSite(
   { sites, isOpen = false }: Scope,
   fallback: string | null,
-  has: (site: Site) => boolean,
-): Site | null | undefined {
+  has: (site: CallSite) => boolean,
+): CallSite | null | undefined {
   if (sites.length === 0) return isOpen ? undefined : null;
   if (fallback !== null && (isOpen || sites.some(has))) return undefined;
   return sites.find((site) => !has(site));
 }
 
-function whereOf(lacking: Site | null, { owner }: Scope): string {
+function whereOf(lacking: CallSite | null, { owner }: Scope): string {
   if (lacking === null) return ` (nothing runs ${owner} and gives it)`;
   return lacking.noun === owner ? '' : ` (${lacking.noun} runs ${owner})`;
 }

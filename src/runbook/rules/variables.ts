@@ -1,11 +1,11 @@
 import { quote } from '../../protocol/quote.ts';
 import { buildVariables } from '../build-pipeline.ts';
-import { namesOf, readCommandArgs } from '../command-args.ts';
-import type { Path, Subject } from '../subject.ts';
+import { argumentNames, parseArgsDefinition } from '../command-args.ts';
+import type { Path, RunbookSubject } from '../subject.ts';
 import { runnablesOf } from './references.ts';
 
 /** Whoever runs a pipeline gives it what it needs, and nothing that it does not have. */
-export function checkVariables(subject: Subject): void {
+export function checkVariables(subject: RunbookSubject): void {
   for (const { run, path } of runnablesOf(subject)) {
     if (typeof run === 'string' || !('pipeline' in run)) continue;
     const pipelines = subject.value.pipelines ?? {};
@@ -28,8 +28,8 @@ export function checkVariables(subject: Subject): void {
 }
 
 /** A command passes arguments on to variables of the same name. */
-function argumentsOf([section, name]: Path, { value }: Subject): string[] {
+function argumentsOf([section, name]: Path, { value }: RunbookSubject): string[] {
   if (section !== 'commands') return [];
-  const args = readCommandArgs(value.commands?.[String(name)]?.args ?? '');
-  return 'what' in args ? [] : namesOf(args);
+  const args = parseArgsDefinition(value.commands?.[String(name)]?.args ?? '');
+  return 'what' in args ? [] : argumentNames(args);
 }

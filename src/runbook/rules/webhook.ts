@@ -1,14 +1,14 @@
 import { quote } from '../../protocol/quote.ts';
 import { parseTemplate } from '../../protocol/template.ts';
-import type { Subject } from '../subject.ts';
+import type { RunbookSubject } from '../subject.ts';
 
-const PATH = ['notify', 'webhook'] as const;
+const WEBHOOK_PATH = ['notify', 'webhook'] as const;
 
 /**
  * A variable in the webhook is the beginning of the address, so that its value goes only to the host that the value itself names. The
  * working file counts for notifications and an agent can edit it: `http://HOST/${env.KEY}` would send the daemon's secrets to that host.
  */
-export function checkWebhook(subject: Subject): void {
+export function checkWebhook(subject: RunbookSubject): void {
   const text = subject.value.notify?.webhook;
   if (text === undefined) return;
   const { parts, faults } = parseTemplate(text);
@@ -17,11 +17,23 @@ export function checkWebhook(subject: Subject): void {
   if (faults.length > 0 || slots.some(({ name }) => name.of !== 'env')) return;
   for (const { source } of slots.filter(({ at }) => at !== 0)) {
     const message = `a webhook does not send a variable to another host: ${quote(source)}`;
-    subject.report('invalid-template', PATH, message, WHOLE, subject.placeInText(PATH, source));
+    subject.report(
+      'invalid-template',
+      WEBHOOK_PATH,
+      message,
+      WHOLE_VARIABLE,
+      subject.placeInText(WEBHOOK_PATH, source),
+    );
   }
   const [first, second] = parts;
   if (first?.kind === 'slot' && second?.kind === 'text' && !/^[/?#]/.test(second.text))
-    subject.report('invalid-template', PATH, `text after a variable changes the host: ${quote(text)}`, WHOLE);
+    subject.report(
+      'invalid-template',
+      WEBHOOK_PATH,
+      `text after a variable changes the host: ${quote(text)}`,
+      WHOLE_VARIABLE,
+    );
 }
 
-const WHOLE = 'Put the whole address into one variable: `${env.NAME}`. A path may follow it: `${env.NAME}/slack`.';
+const WHOLE_VARIABLE =
+  'Put the whole address into one variable: `${env.NAME}`. A path may follow it: `${env.NAME}/slack`.';

@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest';
-import { event, type Recorded } from '../event.ts';
+import { event, type RecordedEvent } from '../event.ts';
 import { evolveMain } from './evolve-main.ts';
-import { findMain, type MainBranch, type MainBranches } from './main-branch.ts';
+import { findMain, type MainBranchState, type MainBranches } from './main-branch.ts';
 
 const SESSION = { id: 'a1', name: 'coder', task_id: null };
 
 /** The main branch after moves: each names the upstream that was seen, and whether a session was alive. */
-function after(...entries: readonly unknown[]): MainBranch | undefined {
+function after(...entries: readonly unknown[]): MainBranchState | undefined {
   const state = { main: new Map() as MainBranches };
-  for (const entry of entries) evolveMain(state, { at: '2026-01-01T00:00:00.000Z', ...(entry as object) } as Recorded); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  for (const entry of entries)
+    evolveMain(state, { at: '2026-01-01T00:00:00.000Z', ...(entry as object) } as RecordedEvent); // oxlint-disable-line typescript/no-unsafe-type-assertion
   return findMain(state);
 }
 

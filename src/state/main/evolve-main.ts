@@ -1,22 +1,26 @@
-import type { EventOf, Recorded } from '../event.ts';
+import type { EventOf, RecordedEvent } from '../event.ts';
 import type { Effect } from '../runs/effect.ts';
-import { findMain, needsPerson, setMain, type MainBranch, type MainBranches } from './main-branch.ts';
-import { endedBy } from './running-command.ts';
+import { findMain, needsApproval, setMain, type MainBranchState, type MainBranches } from './main-branch.ts';
+import { findEndedCommand } from './running-command.ts';
 
 /** (main branch, entry) → main branch. Entries about other things pass by. */
 export function evolveMain(
   state: { readonly main: MainBranches },
-  recorded: Recorded,
+  recorded: RecordedEvent,
   settled: readonly Effect[] = [],
 ): void {
   const before = findMain(state);
-  const after = recorded.type === 'MainMoved' ? moved(before, recorded) : before && change(before, recorded);
-  const lastCommand = endedBy(recorded, settled);
+  const after =
+    recorded.type === 'MainMoved' ? evolveMainMoved(before, recorded) : before && updateMain(before, recorded);
+  const lastCommand = findEndedCommand(recorded, settled);
   if (after !== undefined && lastCommand !== undefined) setMain(state, { ...after, lastCommand });
   else if (after !== undefined && after !== before) setMain(state, after);
 }
 
-function moved(before: MainBranch | undefined, { data, at }: EventOf<'MainMoved'> & Pick<Recorded, 'at'>): MainBranch {
+function evolveMainMoved(
+  before: MainBranchState | undefined,
+  { data, at }: EventOf<'MainMoved'> & Pick<RecordedEvent, 'at'>,
+): MainBranchState {
   const { branch } = data;
   // An agent can change the address of the remote: after the first look only a person's approval makes another upstream count.
   const upstream = before === undefined || data.old === null ? data.upstream : before.upstream;
@@ -29,10 +33,10 @@ function moved(before: MainBranch | undefined, { data, at }: EventOf<'MainMoved'
     return { ...position, prepared, trusted: null, decisionId, lastCommand };
   const offered = data.upstream === upstream ? {} : { upstream: data.upstream };
   const last = { branch: before.branch, sha: data.old ?? before.sha, ...offered };
-  return { ...position, prepared, trusted: trusted ?? (needsPerson(data) ? last : null), decisionId, lastCommand };
+  return { ...position, prepared, trusted: trusted ?? (needsApproval(data) ? last : null), decisionId, lastCommand };
 }
 
-function change(main: MainBranch, recorded: Recorded): MainBranch {
+function updateMain(main: MainBranchState, recorded: RecordedEvent): MainBranchState {
   switch (recorded.type) {
     case 'MergePrepared': {
       const { branch, merge_id: mergeId, merge_sha: sha } = recorded.data;

@@ -2,10 +2,10 @@ import { event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
 import { findMain } from './main-branch.ts';
-import { sessionsSince } from './sessions-since.ts';
+import { listSessionsSince } from './sessions-since.ts';
 
 /** What a look at the main branch found. */
-export interface SeeMain {
+export interface ObserveMain {
   readonly branch: string;
   readonly sha: string;
   readonly upstream: string | null;
@@ -14,10 +14,10 @@ export interface SeeMain {
   /** The branch was last known to be where it is on record. */
   readonly seenAt: string;
   /** The move as it was measured; null if there was nothing to compare with. */
-  readonly move: Move | null;
+  readonly move: ObservedMove | null;
 }
 
-export interface Move {
+export interface ObservedMove {
   /** Where the move began: the position on record, or the merge commit that Baton has moved the branch to since. */
   readonly old: string;
   readonly fastForward: boolean;
@@ -28,21 +28,21 @@ export interface Move {
   readonly stat: string | null;
 }
 
-export type Seen = 'known' | 'recorded' | 'stale';
+export type ObserveResult = 'known' | 'recorded' | 'stale';
 
 /**
  * Records where the main branch is, if Baton did not move it there. `stale`: the position on record is no longer the one that the move was
  * measured from, and the caller looks again.
  */
-export function decideSeeMain(state: State, seen: SeeMain): Outcome<Seen> {
+export function decideObserveMain(state: State, seen: ObserveMain): Outcome<ObserveResult> {
   const { branch, sha, upstream, move } = seen;
   const main = findMain(state);
   if (main === undefined || (main.branch !== branch && seen.isConfigured))
-    return decided([firstSight(seen)], 'recorded');
+    return decided([firstObservation(seen)], 'recorded');
   if (main.branch === branch && (sha === main.sha || sha === main.prepared?.sha)) return decided([], 'known');
   if (move === null || (move.old !== main.sha && move.old !== main.prepared?.sha)) return decided([], 'stale');
   const isRenamed = main.branch !== branch;
-  const sessions = sessionsSince(state, seen.seenAt);
+  const sessions = listSessionsSince(state, seen.seenAt);
   const moved = event('MainMoved', {
     branch,
     ...(isRenamed ? { previous_branch: main.branch } : {}),
@@ -62,7 +62,7 @@ export function decideSeeMain(state: State, seen: SeeMain): Outcome<Seen> {
 
 const MOST_SESSIONS = 50;
 
-function firstSight({ branch, sha, upstream }: SeeMain) {
+function firstObservation({ branch, sha, upstream }: ObserveMain) {
   const nothing = { on_upstream: null, authors: [], stat: null, sessions: [] };
   return event('MainMoved', { branch, old: null, new: sha, fast_forward: true, commits: 0, upstream, ...nothing });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { given, type Step } from '../given.cases.ts';
 import { claim, create, operator, release, session, worker } from '../say.cases.ts';
-import { isQuietSince, sessionsSince } from './sessions-since.ts';
+import { hasNoSessionSince, listSessionsSince } from './sessions-since.ts';
 
 const [EARLY, LATE] = ['0000', '9999'];
 
@@ -21,6 +21,6 @@ describe('whether a client could have changed the repository since a moment', ()
     ['a person holds the claim', [...held.slice(0, 2), [claim('B', 's1'), operator]], EARLY, true],
   ])('%s', (_, steps, at, isQuiet) => {
     const { state } = given(steps);
-    expect([isQuietSince(state, at), sessionsSince(state, at).length === 0]).toEqual([isQuiet, isQuiet]);
+    expect([hasNoSessionSince(state, at), listSessionsSince(state, at).length === 0]).toEqual([isQuiet, isQuiet]);
   });
 });

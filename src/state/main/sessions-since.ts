@@ -1,10 +1,10 @@
 import type { AgentRun } from '../runs/agent-run.ts';
-import { isHeld } from '../runs/standing.ts';
+import { isHeldByBudget } from '../runs/standing.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import type { LiveSession } from './live-session.ts';
+import type { SuspectSession } from './live-session.ts';
 import { findMain } from './main-branch.ts';
-import { commandOf } from './running-command.ts';
+import { findUnsandboxedCommand } from './running-command.ts';
 
 /** Whether a session could write only where its sandbox let it. Sessions that do not name one had none. */
 function isSandboxed({ sandbox = 'none' }: Pick<AgentRun, 'sandbox'>): boolean {
@@ -16,7 +16,7 @@ function isSandboxed({ sandbox = 'none' }: Pick<AgentRun, 'sandbox'>): boolean {
  * clients that hold a claim with a worker's token, and commands that run code of a branch (checks, gates, steps); a person who holds a
  * claim is no session in this sense.
  */
-export function sessionsSince(state: State, at: string): readonly LiveSession[] {
+export function listSessionsSince(state: State, at: string): readonly SuspectSession[] {
   const runs = runsSince(state, at).map(({ id, plan, task }) => ({
     id,
     name: plan.name,
@@ -27,7 +27,7 @@ export function sessionsSince(state: State, at: string): readonly LiveSession[] 
 }
 
 /** Whether there was none. While agents or commands run, the tasks are not looked through. */
-export function isQuietSince(state: State, at: string): boolean {
+export function hasNoSessionSince(state: State, at: string): boolean {
   if (commandsSince(state, at).length > 0) return false;
   for (const run of state.agents.values()) if (isSuspect(state, run, at)) return false;
   for (const task of state.tasks.values()) if (hasClient(task, at)) return false;
@@ -43,8 +43,8 @@ function isSuspect(state: State, run: AgentRun, at: string): boolean {
 }
 
 /** Of the commands that have ended only the newest is known: whether one ended since then is what matters. */
-function commandsSince(state: State, at: string): readonly LiveSession[] {
-  const open = [...state.effects.values()].map(commandOf).filter((command) => command !== undefined);
+function commandsSince(state: State, at: string): readonly SuspectSession[] {
+  const open = [...state.effects.values()].map(findUnsandboxedCommand).filter((command) => command !== undefined);
   const last = findMain(state)?.lastCommand ?? null;
   if (last === null || last.at < at) return open;
   const { id, name, task_id } = last;
@@ -54,7 +54,7 @@ function commandsSince(state: State, at: string): readonly LiveSession[] {
 function wasAlive(state: State, run: AgentRun, at: string): boolean {
   if (run.process === 'running') return true;
   // A process that was started is on record a moment later.
-  if (run.process === 'wanted' && !isHeld(state, run)) return true;
+  if (run.process === 'wanted' && !isHeldByBudget(state, run)) return true;
   return run.exit !== null && run.exit.at >= at;
 }
 
@@ -68,7 +68,7 @@ function isClient({ principal }: { readonly principal: string }): boolean {
   return principal.startsWith('worker:');
 }
 
-function clientsOf({ id: task_id, claim, endings }: Task, at: string): readonly LiveSession[] {
+function clientsOf({ id: task_id, claim, endings }: Task, at: string): readonly SuspectSession[] {
   const ended = endings.filter((ending) => ending.at >= at);
   return [...(claim === null ? [] : [claim]), ...ended]
     .filter(isClient)

@@ -1,7 +1,16 @@
 import type { AgentRun } from './agent-run.ts';
 import type { PipelineRun } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
-import { byDay, clockOf, dayOf, minusSpent, NOTHING_SPENT, plusSpent, spentByAgent, type Spent } from './spent.ts';
+import {
+  splitByDay,
+  timeCategory,
+  dayOf,
+  subtractSpending,
+  NO_SPENDING,
+  addSpending,
+  agentSpending,
+  type Spending,
+} from './spent.ts';
 
 /** By what spending is added up. Of each kind every part of it is in exactly one account. */
 export const ACCOUNTS = ['agent', 'pipeline', 'task', 'day', 'model'] as const;
@@ -12,10 +21,10 @@ export function accountKey(kind: AccountKind, name: string): string {
 }
 
 /** An interval of an agent's time is over where it begins to work, to wait, or does neither any more. */
-export function closeInterval(before: AgentRun, after: AgentRun, at: string): AgentRun {
-  const was = clockOf(before);
+export function addElapsedTime(before: AgentRun, after: AgentRun, at: string): AgentRun {
+  const was = timeCategory(before);
   // A clock that was set back would count nothing until it has caught up: the interval begins anew.
-  if (was === clockOf(after)) return at < after.since ? { ...after, since: at } : after;
+  if (was === timeCategory(after)) return at < after.since ? { ...after, since: at } : after;
   const ms = Math.max(0, Date.parse(at) - Date.parse(before.since));
   return {
     ...after,
@@ -29,11 +38,11 @@ export function closeInterval(before: AgentRun, after: AgentRun, at: string): Ag
  * Puts what an entry has added to an agent's spending where it belongs: to its name, its outermost pipeline, its task, its model and the day,
  * and to each pipeline that it runs in. A few additions, however much there is.
  */
-export function post(runs: Runs, before: AgentRun, after: AgentRun, at: string): void {
-  const spent = minusSpent(spentByAgent(after), spentByAgent(before));
+export function postSpending(runs: Runs, before: AgentRun, after: AgentRun, at: string): void {
+  const spent = subtractSpending(agentSpending(after), agentSpending(before));
   if (Object.values(spent).every((value) => value === 0)) return;
   const chain = pipelinesAround(runs, after);
-  for (const run of chain) runs.pipelines.set(run.id, { ...run, spent: plusSpent(run.spent, spent) });
+  for (const run of chain) runs.pipelines.set(run.id, { ...run, spent: addSpending(run.spent, spent) });
   add(runs, 'agent', after.plan.name, spent);
   add(runs, 'pipeline', chain.at(-1)?.name ?? '', spent);
   add(runs, 'task', after.task?.task_id ?? '', spent);
@@ -43,7 +52,7 @@ export function post(runs: Runs, before: AgentRun, after: AgentRun, at: string):
   add(runs, 'day', dayOf(at), { ...used, work_ms: 0, wait_ms: 0 });
   if (work_ms + wait_ms === 0) return;
   const kind = work_ms > 0 ? 'work_ms' : 'wait_ms';
-  for (const { day, ms } of byDay(before.since, at)) add(runs, 'day', day, { ...NOTHING_SPENT, [kind]: ms });
+  for (const { day, ms } of splitByDay(before.since, at)) add(runs, 'day', day, { ...NO_SPENDING, [kind]: ms });
 }
 
 /** The pipelines that an agent runs in, the innermost first. */
@@ -61,7 +70,7 @@ export function pipelinesAround(
   return chain;
 }
 
-function add({ accounts }: Runs, kind: AccountKind, name: string, spent: Spent): void {
+function add({ accounts }: Runs, kind: AccountKind, name: string, spent: Spending): void {
   const key = accountKey(kind, name);
-  accounts.set(key, plusSpent(accounts.get(key) ?? NOTHING_SPENT, spent));
+  accounts.set(key, addSpending(accounts.get(key) ?? NO_SPENDING, spent));
 }

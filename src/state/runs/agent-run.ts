@@ -27,7 +27,7 @@ export interface AgentRun {
   readonly parked: string | null;
   readonly killed: boolean;
   /** The newest time that a person had it in their terminal, or wants it there; null where nobody ever did. */
-  readonly attach: Attach | null;
+  readonly attach: Attachment | null;
   /** How the run ended for whoever waited for it; null while somebody does. */
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
@@ -64,7 +64,7 @@ export interface AgentRun {
 }
 
 /** A person and the conversation of an agent: the process with the number `start` is theirs. */
-export interface Attach {
+export interface Attachment {
   readonly start: number;
   readonly by: string;
   /** When they asked for it. */
@@ -97,7 +97,7 @@ export type AgentStatus =
   | 'failed'
   | 'cancelled';
 
-export function statusOf(run: AgentRun): AgentStatus {
+export function agentStatus(run: AgentRun): AgentStatus {
   if (run.outcome !== null) return run.process === 'running' ? 'leaving' : run.outcome;
   if (isAttached(run)) return 'attached';
   if (run.parked !== null) return 'escalated';

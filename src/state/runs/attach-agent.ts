@@ -2,8 +2,8 @@ import { event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
 import { isAttached, isAttaching } from './agent-run.ts';
-import { requireAgent } from './find-run.ts';
-import { agentEnded } from './signal-agent.ts';
+import { findAgent } from './find-run.ts';
+import { refuseEndedAgent } from './signal-agent.ts';
 
 export interface AttachAgent {
   readonly agentId: string;
@@ -16,10 +16,10 @@ export function decideAttachAgent(
   state: State,
   { agentId, by }: AttachAgent,
 ): Outcome<{ readonly id: string; readonly start: number }> {
-  const found = requireAgent(state, agentId);
+  const found = findAgent(state, agentId);
   if (!found.ok) return found;
   const agent = found.answer;
-  if (agent.outcome !== null) return agentEnded(agentId, agent.outcome);
+  if (agent.outcome !== null) return refuseEndedAgent(agentId, agent.outcome);
   if (agent.attach !== null && (isAttached(agent) || isAttaching(agent))) {
     const message = `agent ${agentId} is attached already: ${agent.attach.by}, since ${agent.attach.at}`;
     return refusal('agent-attached', message, `Look on with: baton agent logs -f ${agentId}`);

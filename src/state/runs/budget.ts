@@ -4,9 +4,9 @@ import type { Task } from '../task.ts';
 import { accountKey, pipelinesAround } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import { MEASURES, type BudgetScope, type Measure } from './budget-scope.ts';
-import { planOf } from './pipeline-run.ts';
+import { findPipelinePlan } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
-import { clockOf, dayOf, NOTHING_SPENT, spentByAgent, tokensIn, type Spent } from './spent.ts';
+import { timeCategory, dayOf, NO_SPENDING, agentSpending, tokensIn, type Spending } from './spent.ts';
 
 /** How far a budget is used, by the measure that is furthest. */
 export interface BudgetUse {
@@ -37,16 +37,16 @@ export function scopesOf(runs: Runs, agent: AgentRun, at: string): readonly Budg
 }
 
 /** A workflow keeps the budget that it was started with, so that the tasks are looked at too, if they are at hand. */
-type Budgeted = Runs & { readonly tasks?: ReadonlyMap<string, Task> };
+type BudgetSources = Runs & { readonly tasks?: ReadonlyMap<string, Task> };
 
 /** The budget that the runbook sets; undefined if it sets none. */
-export function budgetOf(runs: Budgeted, { kind, id }: BudgetScope, rules: Rules): BudgetPlan | undefined {
+export function budgetOf(runs: BudgetSources, { kind, id }: BudgetScope, rules: Rules): BudgetPlan | undefined {
   switch (kind) {
     case 'agent':
       return runs.agents.get(id)?.plan.budget;
     case 'pipeline': {
       const run = runs.pipelines.get(id);
-      return run === undefined ? undefined : planOf(run)?.budget;
+      return run === undefined ? undefined : findPipelinePlan(run)?.budget;
     }
     case 'task': {
       const task = runs.tasks?.get(id);
@@ -58,17 +58,27 @@ export function budgetOf(runs: Budgeted, { kind, id }: BudgetScope, rules: Rules
 }
 
 /** The measure with the largest share used. Undefined if nothing is limited. */
-export function useOf(runs: Budgeted, scope: BudgetScope, rules: Rules, at: string): BudgetUse | undefined {
+export function findHighestUse(
+  runs: BudgetSources,
+  scope: BudgetScope,
+  rules: Rules,
+  at: string,
+): BudgetUse | undefined {
   const share = ({ used, reserved, limit }: BudgetUse): number => (used + reserved) / limit;
-  return usesOf(runs, scope, rules, at).toSorted((a, b) => share(b) - share(a))[0];
+  return listBudgetUses(runs, scope, rules, at).toSorted((a, b) => share(b) - share(a))[0];
 }
 
 /** By each measure that the budget limits. */
-export function usesOf(runs: Budgeted, scope: BudgetScope, rules: Rules, at: string): readonly BudgetUse[] {
+export function listBudgetUses(
+  runs: BudgetSources,
+  scope: BudgetScope,
+  rules: Rules,
+  at: string,
+): readonly BudgetUse[] {
   const budget = budgetOf(runs, scope, rules);
   if (budget === undefined) return [];
   const { raises = 0 } = runs.budgets.get(budgetKey(scope)) ?? {};
-  const spent = spentIn(runs, scope);
+  const spent = spendingIn(runs, scope);
   return MEASURES.flatMap((measure): BudgetUse[] => {
     const base = budget[FIELDS[measure]];
     if (base === undefined) return [];
@@ -91,16 +101,16 @@ function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
 }
 
 /** Without the intervals that are not over yet. */
-export function spentIn({ agents, pipelines, accounts }: Runs, { kind, id }: BudgetScope): Spent {
-  if (kind === 'pipeline') return pipelines.get(id)?.spent ?? NOTHING_SPENT;
-  if (kind === 'task' || kind === 'day') return accounts.get(accountKey(kind, id)) ?? NOTHING_SPENT;
+export function spendingIn({ agents, pipelines, accounts }: Runs, { kind, id }: BudgetScope): Spending {
+  if (kind === 'pipeline') return pipelines.get(id)?.spent ?? NO_SPENDING;
+  if (kind === 'task' || kind === 'day') return accounts.get(accountKey(kind, id)) ?? NO_SPENDING;
   const agent = agents.get(id);
-  return agent === undefined ? NOTHING_SPENT : spentByAgent(agent);
+  return agent === undefined ? NO_SPENDING : agentSpending(agent);
 }
 
 const FIELDS = { tokens: 'tokens', cost: 'cost_millicents', time: 'time_ms' } as const;
 
-const USED: Readonly<Record<Measure, (spent: Spent) => number>> = {
+const USED: Readonly<Record<Measure, (spent: Spending) => number>> = {
   tokens: tokensIn,
   cost: ({ cost_millicents }) => cost_millicents,
   time: ({ work_ms }) => work_ms,
@@ -118,7 +128,7 @@ export function agentsIn(runs: Runs, { kind, id }: BudgetScope): readonly AgentR
 /** What those who are at work have added since it was last counted. */
 export function openWorkMs(runs: Runs, scope: BudgetScope, at: string): number {
   const begin = scope.kind === 'day' ? Date.parse(`${scope.id}T00:00:00.000Z`) : 0;
-  const working = agentsIn(runs, scope).filter((agent) => clockOf(agent) === 'work');
+  const working = agentsIn(runs, scope).filter((agent) => timeCategory(agent) === 'work');
   const times = working.map(({ since }) => Math.max(0, Date.parse(at) - Math.max(begin, Date.parse(since))));
   return times.reduce((sum, ms) => sum + ms, 0);
 }

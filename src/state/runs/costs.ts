@@ -5,29 +5,29 @@ import type { State } from '../state.ts';
 import { accountKey, pipelinesAround, type AccountKind } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { BudgetScope } from './budget-scope.ts';
-import { useOf, type BudgetUse } from './budget.ts';
+import { findHighestUse, type BudgetUse } from './budget.ts';
 import type { Runs } from './runs.ts';
-import { byDay, clockOf, NOTHING_SPENT, plusSpent, type Spent } from './spent.ts';
+import { splitByDay, timeCategory, NO_SPENDING, addSpending, type Spending } from './spent.ts';
 
 /** One line of the table of costs. */
 export interface CostRow {
   /** Of the agent, the outermost pipeline, the task, the day or the model; null for what belongs to none. */
   readonly name: string | null;
-  readonly spent: Spent;
+  readonly spent: Spending;
   /** The budget that is furthest used: of a run that is under way, of the task, of the day. */
   readonly budget: BudgetUse | null;
 }
 
 /** What was used up to this moment, by one of the accounts: days in their order, everything else by what it cost. */
-export function costsBy(runs: Runs, by: AccountKind, rules: Rules, at: string): readonly CostRow[] {
+export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string): readonly CostRow[] {
   const sums = new Map(
     [...runs.accounts]
       .filter(([key]) => key.startsWith(accountKey(by, '')))
       .map(([key, spent]) => [key.slice(accountKey(by, '').length), spent] as const),
   );
   for (const agent of runs.agents.values()) {
-    for (const [name, spent] of openIn(runs, agent, by, at))
-      sums.set(name, plusSpent(sums.get(name) ?? NOTHING_SPENT, spent));
+    for (const [name, spent] of openInterval(runs, agent, by, at))
+      sums.set(name, addSpending(sums.get(name) ?? NO_SPENDING, spent));
   }
   const rows = [...sums].map(([name, spent]): CostRow => {
     return { name: name === '' ? null : name, spent, budget: budgetIn(runs, by, name, rules, at) };
@@ -36,7 +36,7 @@ export function costsBy(runs: Runs, by: AccountKind, rules: Rules, at: string): 
 }
 
 /** The models in use that the runbook has no price for, and the shipped list has. */
-export function listedModels(state: State, rules: Rules): readonly string[] {
+export function findModelsPricedByDefault(state: State, rules: Rules): readonly string[] {
   const { prices = [] } = rulesInForce(state, rules);
   const models = [...state.accounts.keys()].filter((key) => key.startsWith(accountKey('model', '')));
   return models
@@ -46,12 +46,17 @@ export function listedModels(state: State, rules: Rules): readonly string[] {
 }
 
 /** The interval that an agent is in is not on record yet. */
-function openIn(runs: Runs, agent: AgentRun, by: AccountKind, at: string): readonly (readonly [string, Spent])[] {
-  const clock = clockOf(agent);
+function openInterval(
+  runs: Runs,
+  agent: AgentRun,
+  by: AccountKind,
+  at: string,
+): readonly (readonly [string, Spending])[] {
+  const clock = timeCategory(agent);
   if (clock === 'off') return [];
   const field = clock === 'work' ? 'work_ms' : 'wait_ms';
-  const parts = byDay(agent.since, at);
-  const spent = (ms: number): Spent => ({ ...NOTHING_SPENT, [field]: ms });
+  const parts = splitByDay(agent.since, at);
+  const spent = (ms: number): Spending => ({ ...NO_SPENDING, [field]: ms });
   if (by === 'day') return parts.map(({ day, ms }) => [day, spent(ms)] as const);
   return [[accountOf(runs, agent, by), spent(parts.reduce((sum, { ms }) => sum + ms, 0))]];
 }
@@ -70,7 +75,7 @@ function accountOf(runs: Runs, agent: AgentRun, by: Exclude<AccountKind, 'day'>)
 }
 
 function budgetIn(runs: Runs, by: AccountKind, name: string, rules: Rules, at: string): BudgetUse | null {
-  const uses = scopesIn(runs, by, name).flatMap((scope) => useOf(runs, scope, rules, at) ?? []);
+  const uses = scopesIn(runs, by, name).flatMap((scope) => findHighestUse(runs, scope, rules, at) ?? []);
   return uses.toSorted((a, b) => b.used / b.limit - a.used / a.limit)[0] ?? null;
 }
 

@@ -1,10 +1,10 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { AgentError, HandlerName } from '../../protocol/run-plan.ts';
 import type { BudgetScope } from './budget-scope.ts';
-import type { CheckPlan, MergeMethod, PullPlace } from '../workflow/workflow-event.ts';
+import type { CheckPlan, MergeMethod, PullRepository } from '../workflow/workflow-event.ts';
 
 /** Whom a command or a timer is for. */
-export type Subject =
+export type EffectSubject =
   | { readonly kind: 'step'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
   | {
       readonly kind: 'gate';
@@ -60,7 +60,7 @@ export type Effect =
       readonly kind: 'run-command';
       readonly key: string;
       readonly commandId: string;
-      readonly subject: Subject;
+      readonly subject: EffectSubject;
       readonly command: string;
       readonly timeoutMs: number | null;
     }
@@ -99,14 +99,14 @@ export type Effect =
       readonly method: MergeMethod;
       readonly checks: readonly CheckPlan[];
       readonly message: string;
-      readonly pull?: PullPlace;
+      readonly pull?: PullRepository;
     }
   | {
       readonly kind: 'publish-pull';
       readonly key: string;
       readonly pullId: string;
       readonly taskId: string;
-      readonly place: PullPlace;
+      readonly place: PullRepository;
       readonly branch: string;
       readonly head: string;
       /** Empty: the repository's main branch. */

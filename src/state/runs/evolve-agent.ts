@@ -1,8 +1,8 @@
-import type { Event, EventOf, Recorded } from '../event.ts';
-import { closeInterval } from './accounts.ts';
-import type { AgentRun, Attach } from './agent-run.ts';
+import type { Event, EventOf, RecordedEvent } from '../event.ts';
+import { addElapsedTime } from './accounts.ts';
+import type { AgentRun, Attachment } from './agent-run.ts';
 
-type Envelope = Pick<Recorded, 'seq' | 'at'>;
+type Envelope = Pick<RecordedEvent, 'seq' | 'at'>;
 
 export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope): AgentRun {
   const { owner } = data;
@@ -43,7 +43,7 @@ export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope):
 
 /** (agent, entry) → agent. Entries that say nothing about it leave it as it is. */
 export function evolveAgent(agent: AgentRun, recorded: Event & Envelope): AgentRun {
-  const after = closeInterval(agent, change(agent, recorded), recorded.at);
+  const after = addElapsedTime(agent, change(agent, recorded), recorded.at);
   const isOver = after.outcome !== null && after.process === 'gone';
   return isOver && after.over === null ? { ...after, over: recorded.seq } : after;
 }
@@ -142,7 +142,7 @@ function isNewest(agent: AgentRun, { start }: { readonly start: number }): boole
   return start === agent.start;
 }
 
-function attached(agent: AgentRun, { start }: { readonly start: number }, change_: Partial<Attach>): AgentRun {
+function attached(agent: AgentRun, { start }: { readonly start: number }, change_: Partial<Attachment>): AgentRun {
   return agent.attach?.start === start ? { ...agent, attach: { ...agent.attach, ...change_ } } : agent;
 }
 

@@ -1,10 +1,10 @@
-import type { Recorded } from '../event.ts';
+import type { RecordedEvent } from '../event.ts';
 import type { BudgetRecord, BudgetScope } from './budget-scope.ts';
 import { budgetKey } from './budget.ts';
 import type { Runs } from './runs.ts';
 
 /** (budgets, entry) → budgets. What is over is forgotten with its run; of days the newest is kept. */
-export function evolveBudgets({ agents, pipelines, budgets, decisions }: Runs, { type, data }: Recorded): void {
+export function evolveBudgets({ agents, pipelines, budgets, decisions }: Runs, { type, data }: RecordedEvent): void {
   const change = (scope: BudgetScope, what: Partial<BudgetRecord>): void => {
     const key = budgetKey(scope);
     if (scope.kind === 'day') forgetDaysBefore(budgets, scope.id);

@@ -1,7 +1,7 @@
-import type { EventOf, Recorded } from '../event.ts';
+import type { EventOf, RecordedEvent } from '../event.ts';
 import type { Decision } from './decision.ts';
 
-type Envelope = Pick<Recorded, 'seq' | 'at' | 'actor'>;
+type Envelope = Pick<RecordedEvent, 'seq' | 'at' | 'actor'>;
 
 export function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decision {
   return {
@@ -23,7 +23,7 @@ export function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope)
   };
 }
 
-export function resolved(
+export function evolveResolved(
   decision: Decision,
   { data, seq, at, actor }: EventOf<'DecisionResolved'> & Envelope,
 ): Decision {
@@ -31,6 +31,9 @@ export function resolved(
   return { ...decision, over: seq, result: { kind: 'resolved', option, action, by: actor, at, message } };
 }
 
-export function withdrawn(decision: Decision, { data, seq, at }: EventOf<'DecisionWithdrawn'> & Envelope): Decision {
+export function evolveWithdrawn(
+  decision: Decision,
+  { data, seq, at }: EventOf<'DecisionWithdrawn'> & Envelope,
+): Decision {
   return { ...decision, over: seq, result: { kind: 'withdrawn', at, reason: data.reason } };
 }

@@ -3,7 +3,7 @@ import type { Effect } from './effect.ts';
 import type { Runs } from './runs.ts';
 
 /** The keys under which things are owed: the same however often they are tried. */
-export const keyOf = {
+export const effectKey = {
   start: (agentId: string, start: number) => `start:${agentId}:${start}`,
   message: (messageId: string) => `message:${messageId}`,
   kill: (agentId: string) => `kill:${agentId}`,
@@ -32,7 +32,7 @@ export function evolveEffects(
   const isMoot = ends && agents.get(wanted.agentId)?.process === 'gone';
   if (wanted !== undefined && !isMoot) effects.set(wanted.key, wanted);
   const settled: Effect[] = [];
-  for (const key of settledBy(effects, event)) {
+  for (const key of keysSettledBy(effects, event)) {
     const effect = effects.get(key);
     if (effect === undefined) continue;
     effects.delete(key);
@@ -44,42 +44,42 @@ export function evolveEffects(
 function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect | undefined {
   switch (type) {
     case 'AgentRequested':
-      return { kind: 'start-agent', key: keyOf.start(data.agent_id, 1), agentId: data.agent_id, start: 1 };
+      return { kind: 'start-agent', key: effectKey.start(data.agent_id, 1), agentId: data.agent_id, start: 1 };
     case 'AgentResumeRequested': {
       const { agent_id: agentId, start } = data;
-      return { kind: 'start-agent', key: keyOf.start(agentId, start), agentId, start };
+      return { kind: 'start-agent', key: effectKey.start(agentId, start), agentId, start };
     }
     case 'MessageRequested': {
       const { message_id: messageId, agent_id: agentId, text, wakes = false } = data;
-      return { kind: 'send-message', key: keyOf.message(messageId), agentId, messageId, text, wakes };
+      return { kind: 'send-message', key: effectKey.message(messageId), agentId, messageId, text, wakes };
     }
     case 'AgentKillRequested': {
       const { agent_id: agentId, reason } = data;
-      return { kind: 'kill-agent', key: keyOf.kill(agentId), agentId, reason };
+      return { kind: 'kill-agent', key: effectKey.kill(agentId), agentId, reason };
     }
     case 'AgentAttachRequested': {
       const { agent_id: agentId, start } = data;
-      return { kind: 'stop-agent', key: keyOf.stop(agentId), agentId, start: start - 1 };
+      return { kind: 'stop-agent', key: effectKey.stop(agentId), agentId, start: start - 1 };
     }
     case 'AgentRestartRequested': {
       const { agent_id: agentId, start } = data;
-      return { kind: 'stop-agent', key: keyOf.stop(agentId), agentId, start };
+      return { kind: 'stop-agent', key: effectKey.stop(agentId), agentId, start };
     }
     case 'CommandRequested': {
       const { command_id: commandId, subject, command, timeout_ms: timeoutMs } = data;
-      return { kind: 'run-command', key: keyOf.command(commandId), commandId, subject, command, timeoutMs };
+      return { kind: 'run-command', key: effectKey.command(commandId), commandId, subject, command, timeoutMs };
     }
     case 'WorkspaceRequested': {
       const { pipeline_id: pipelineId, step, branch, base } = data;
-      return { kind: 'prepare-workspace', key: keyOf.workspace(pipelineId, step), pipelineId, step, branch, base };
+      return { kind: 'prepare-workspace', key: effectKey.workspace(pipelineId, step), pipelineId, step, branch, base };
     }
     case 'TimerSet': {
       const { timer_id: timerId, due, purpose } = data;
-      return { kind: 'wait', key: keyOf.timer(timerId), timerId, due, purpose };
+      return { kind: 'wait', key: effectKey.timer(timerId), timerId, due, purpose };
     }
     case 'NotificationRequested': {
       const { notification_id: notificationId, kind: about, title, message, decision_id: decisionId } = data;
-      const key = keyOf.notification(notificationId);
+      const key = effectKey.notification(notificationId);
       return { kind: 'notify', key, notificationId, about, title, message, decisionId };
     }
     case 'ChecksRequested': {
@@ -88,17 +88,17 @@ function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect
       const own = checks.filter(({ run }) => run !== undefined);
       return own.length === 0
         ? undefined
-        : { kind: 'run-checks', key: keyOf.checks(checksId), checksId, taskId, head, checks: own };
+        : { kind: 'run-checks', key: effectKey.checks(checksId), checksId, taskId, head, checks: own };
     }
     case 'MergeRequested': {
       const { merge_id: mergeId, task_id: taskId, handoff: _, ...rest } = data;
-      return { kind: 'merge', key: keyOf.merge(mergeId), mergeId, taskId, ...rest };
+      return { kind: 'merge', key: effectKey.merge(mergeId), mergeId, taskId, ...rest };
     }
     case 'PullRequestRequested': {
       const { pull_id: pullId, task_id: taskId, repository, remote, ...rest } = data;
       return {
         kind: 'publish-pull',
-        key: keyOf.publish(pullId),
+        key: effectKey.publish(pullId),
         pullId,
         taskId,
         place: { repository, remote },
@@ -107,18 +107,20 @@ function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect
     }
     case 'PullRequestPublished': {
       const { task_id: taskId, head, watch: names } = data;
-      return names.length === 0 ? undefined : { kind: 'watch-checks', key: keyOf.watch(taskId), taskId, head, names };
+      return names.length === 0
+        ? undefined
+        : { kind: 'watch-checks', key: effectKey.watch(taskId), taskId, head, names };
     }
     case 'PullRequestCloseRequested': {
       const { pull_id: pullId, task_id: taskId, ...rest } = data;
-      return { kind: 'close-pull', key: keyOf.close(pullId), pullId, taskId, ...rest };
+      return { kind: 'close-pull', key: effectKey.close(pullId), pullId, taskId, ...rest };
     }
     case 'PlaceClearRequested': {
       const { task_id: taskId, branch } = data;
-      return { kind: 'clear-place', key: keyOf.clear(taskId), taskId, branch };
+      return { kind: 'clear-place', key: effectKey.clear(taskId), taskId, branch };
     }
     case 'PhaseMoved':
-      return isClosing(data) ? { kind: 'seal', key: keyOf.seal, seq } : undefined;
+      return isClosing(data) ? { kind: 'seal', key: effectKey.seal, seq } : undefined;
     default:
       return undefined;
   }
@@ -129,55 +131,55 @@ function isClosing({ from, to, next_role }: EventOf<'PhaseMoved'>['data']): bool
   return from === 'COMPLETED' && to === 'COMPLETED' && next_role === null;
 }
 
-function settledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event): readonly string[] {
+function keysSettledBy(effects: ReadonlyMap<string, Effect>, { type, data }: Event): readonly string[] {
   switch (type) {
     case 'AgentStarted':
-      return [keyOf.start(data.agent_id, data.start)];
+      return [effectKey.start(data.agent_id, data.start)];
     case 'AgentStartFailed':
     case 'AgentExited':
-      return [keyOf.start(data.agent_id, data.start), keyOf.kill(data.agent_id), keyOf.stop(data.agent_id)];
+      return [effectKey.start(data.agent_id, data.start), effectKey.kill(data.agent_id), effectKey.stop(data.agent_id)];
     case 'AgentKillRequested':
       // Whoever kills it makes sure that it is not started any more.
       return startsOf(effects, data.agent_id);
     case 'AgentEnded':
-      return [...messagesTo(effects, data.agent_id), keyOf.stop(data.agent_id)];
+      return [...keysOfMessagesTo(effects, data.agent_id), effectKey.stop(data.agent_id)];
     case 'MessageDelivered':
-      return [keyOf.message(data.message_id)];
+      return [effectKey.message(data.message_id)];
     case 'CommandFinished':
     case 'CommandCancelled':
-      return [keyOf.command(data.command_id)];
+      return [effectKey.command(data.command_id)];
     case 'WorkspacePrepared':
       return workspacesOf(effects, data.pipeline_id);
     case 'WorkspaceFailed':
     case 'StepFinished':
-      return [keyOf.workspace(data.pipeline_id, data.step)];
+      return [effectKey.workspace(data.pipeline_id, data.step)];
     case 'TimerFired':
     case 'TimerCancelled':
-      return [keyOf.timer(data.timer_id)];
+      return [effectKey.timer(data.timer_id)];
     case 'NotificationSent':
-      return [keyOf.notification(data.notification_id)];
+      return [effectKey.notification(data.notification_id)];
     case 'ChecksFinished':
-      return [keyOf.checks(data.checks_id), keyOf.watch(data.task_id)];
+      return [effectKey.checks(data.checks_id), effectKey.watch(data.task_id)];
     case 'ChecksRequested':
       return otherChecksOf(effects, data.task_id, data.checks_id);
     case 'MergeHeld':
-      return [keyOf.merge(data.merge_id)];
+      return [effectKey.merge(data.merge_id)];
     case 'MergeFinished':
-      return [keyOf.merge(data.merge_id), ...(data.outcome === 'merged' ? [keyOf.watch(data.task_id)] : [])];
+      return [effectKey.merge(data.merge_id), ...(data.outcome === 'merged' ? [effectKey.watch(data.task_id)] : [])];
     case 'PullRequestRequested':
-      return [keyOf.watch(data.task_id), ...otherPullsOf(effects, data.task_id, data.pull_id)];
+      return [effectKey.watch(data.task_id), ...otherPullsOf(effects, data.task_id, data.pull_id)];
     case 'PullRequestPublished':
     case 'PullRequestFailed':
-      return [keyOf.publish(data.pull_id)];
+      return [effectKey.publish(data.pull_id)];
     case 'PullRequestCloseRequested':
       // Of what was given up nobody wants to know the checks.
-      return [keyOf.watch(data.task_id), ...otherPullsOf(effects, data.task_id, data.pull_id)];
+      return [effectKey.watch(data.task_id), ...otherPullsOf(effects, data.task_id, data.pull_id)];
     case 'PullRequestClosed':
-      return [keyOf.close(data.pull_id)];
+      return [effectKey.close(data.pull_id)];
     case 'PlaceCleared':
     // The next session of the task works there.
     case 'TaskReinstated':
-      return [keyOf.clear(data.task_id)];
+      return [effectKey.clear(data.task_id)];
     case 'LedgerSealed':
       return keysWhere(effects, (effect) => effect.kind === 'seal' && effect.seq <= data.size);
     default:
@@ -209,7 +211,7 @@ function startsOf(effects: ReadonlyMap<string, Effect>, agentId: string): string
 }
 
 /** An agent that nobody waits for is told nothing any more. */
-function messagesTo(effects: ReadonlyMap<string, Effect>, agentId: string): string[] {
+function keysOfMessagesTo(effects: ReadonlyMap<string, Effect>, agentId: string): string[] {
   return keysWhere(effects, (effect) => effect.kind === 'send-message' && effect.agentId === agentId);
 }
 

@@ -1,8 +1,8 @@
-import type { Event, EventOf, Recorded } from '../event.ts';
+import type { Event, EventOf, RecordedEvent } from '../event.ts';
 import type { CurrentStep, PipelineRun, StepRecord } from './pipeline-run.ts';
-import { NOTHING_SPENT } from './spent.ts';
+import { NO_SPENDING } from './spent.ts';
 
-type Envelope = Pick<Recorded, 'seq' | 'at'>;
+type Envelope = Pick<RecordedEvent, 'seq' | 'at'>;
 
 /** A nested pipeline keeps to the plan of its root, and works where its parent works. */
 export function createPipeline(
@@ -23,7 +23,7 @@ export function createPipeline(
     history: {},
     workspace: parent?.workspace ? { ...parent.workspace, step: '' } : null,
     cancelling: null,
-    spent: NOTHING_SPENT,
+    spent: NO_SPENDING,
     outcome: null,
     reason: null,
     over: null,
@@ -34,13 +34,13 @@ export function createPipeline(
 export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event & Envelope): PipelineRun {
   switch (type) {
     case 'StepStarted':
-      return startStep(run, data, at);
+      return evolveStepStarted(run, data, at);
     case 'StepWaiting':
       return withStep(run, { status: 'waiting', since: at, reason: data.reason, decisionId: data.decision_id });
     case 'StepResumed':
       return withStep(run, { status: 'running', since: at, reason: null, decisionId: null });
     case 'StepFinished':
-      return finishStep(run, data);
+      return evolveStepFinished(run, data);
     case 'PipelineFinished':
       return { ...run, step: null, outcome: data.outcome, reason: data.reason, endedAt: at, over: seq };
     case 'PipelineCancelRequested':
@@ -50,7 +50,7 @@ export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event 
     case 'AgentRequested':
       return withStep(run, { agentId: data.agent_id });
     case 'CommandRequested':
-      return startCommand(run, data.command_id);
+      return evolveCommandStarted(run, data.command_id);
     case 'PipelineStarted':
       return withStep(run, { childId: data.pipeline_id });
     case 'CommandFinished':
@@ -60,7 +60,7 @@ export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event 
   }
 }
 
-function startStep(run: PipelineRun, { step: name, visit, retry }: EventOf<'StepStarted'>['data'], at: string) {
+function evolveStepStarted(run: PipelineRun, { step: name, visit, retry }: EventOf<'StepStarted'>['data'], at: string) {
   const retries = retry ? (run.history[name]?.retries ?? 0) + 1 : 0;
   const step: CurrentStep = {
     name,
@@ -76,11 +76,11 @@ function startStep(run: PipelineRun, { step: name, visit, retry }: EventOf<'Step
   return withRecord({ ...run, step }, name, { visits: visit, retries, outcome: null, reason: null, commandId: null });
 }
 
-function startCommand(run: PipelineRun, commandId: string): PipelineRun {
+function evolveCommandStarted(run: PipelineRun, commandId: string): PipelineRun {
   return run.step === null ? run : withStep(withRecord(run, run.step.name, { commandId }), { commandId });
 }
 
-function finishStep(run: PipelineRun, data: EventOf<'StepFinished'>['data']): PipelineRun {
+function evolveStepFinished(run: PipelineRun, data: EventOf<'StepFinished'>['data']): PipelineRun {
   const { outcome, reason, output } = data;
   return withRecord({ ...run, step: null }, data.step, { outcome, reason, output });
 }

@@ -1,10 +1,10 @@
-import type { Event, Recorded } from '../event.ts';
-import { post } from './accounts.ts';
+import type { Event, RecordedEvent } from '../event.ts';
+import { postSpending } from './accounts.ts';
 import type { Effect } from './effect.ts';
 import { createAgent, evolveAgent } from './evolve-agent.ts';
-import { openDecision, resolved, withdrawn } from './evolve-decision.ts';
+import { openDecision, evolveResolved, evolveWithdrawn } from './evolve-decision.ts';
 import { evolveBudgets } from './evolve-budgets.ts';
-import { evolveEffects, keyOf } from './evolve-effects.ts';
+import { evolveEffects, effectKey } from './evolve-effects.ts';
 import { createPipeline, evolvePipeline } from './evolve-pipeline.ts';
 import { keepNewest } from './keep-newest.ts';
 import type { Runs } from './runs.ts';
@@ -12,7 +12,7 @@ import type { Runs } from './runs.ts';
 /**
  * (runs, entry) → runs. The runs that go in are used up; entries about other things pass by. Returns the effects that the entry settled.
  */
-export function evolveRuns(runs: Runs, recorded: Recorded): readonly Effect[] {
+export function evolveRuns(runs: Runs, recorded: RecordedEvent): readonly Effect[] {
   evolveAgents(runs, recorded);
   evolvePipelines(runs, recorded);
   evolveDecisions(runs, recorded);
@@ -25,7 +25,7 @@ export function evolveRuns(runs: Runs, recorded: Recorded): readonly Effect[] {
   return settled;
 }
 
-function evolveAgents(runs: Runs, recorded: Recorded): void {
+function evolveAgents(runs: Runs, recorded: RecordedEvent): void {
   const { agents, effects } = runs;
   if (recorded.type === 'AgentRequested') {
     const agent = createAgent(recorded);
@@ -37,11 +37,11 @@ function evolveAgents(runs: Runs, recorded: Recorded): void {
   const after = evolveAgent(agent, recorded);
   if (after === agent) return;
   agents.set(agent.id, after);
-  post(runs, agent, after, recorded.at);
+  postSpending(runs, agent, after, recorded.at);
   if (after.over !== null) keepNewest(agents);
 }
 
-function evolvePipelines({ pipelines }: Runs, recorded: Recorded): void {
+function evolvePipelines({ pipelines }: Runs, recorded: RecordedEvent): void {
   const id = pipelineOf(recorded);
   const run = pipelines.get(id ?? '');
   if (run !== undefined) {
@@ -55,7 +55,7 @@ function evolvePipelines({ pipelines }: Runs, recorded: Recorded): void {
   }
 }
 
-function evolveDecisions({ decisions }: Runs, recorded: Recorded): void {
+function evolveDecisions({ decisions }: Runs, recorded: RecordedEvent): void {
   if (recorded.type === 'DecisionOpened') {
     const opened = openDecision(recorded);
     decisions.set(opened.id, opened);
@@ -67,7 +67,8 @@ function evolveDecisions({ decisions }: Runs, recorded: Recorded): void {
   if (recorded.type !== 'DecisionResolved' && recorded.type !== 'DecisionWithdrawn') return;
   const decision = decisions.get(recorded.data.decision_id);
   if (decision === undefined) return;
-  const settled = recorded.type === 'DecisionResolved' ? resolved(decision, recorded) : withdrawn(decision, recorded);
+  const settled =
+    recorded.type === 'DecisionResolved' ? evolveResolved(decision, recorded) : evolveWithdrawn(decision, recorded);
   decisions.set(decision.id, settled);
   keepNewest(decisions);
 }
@@ -77,7 +78,7 @@ function agentOf({ type, data }: Event, effects: Runs['effects']): string | unde
   if (type === 'TimerFired' || type === 'TimerSet')
     return 'agent_id' in data.purpose ? data.purpose.agent_id : undefined;
   if (type === 'TimerCancelled') {
-    const timer = effects.get(keyOf.timer(data.timer_id));
+    const timer = effects.get(effectKey.timer(data.timer_id));
     return timer?.kind === 'wait' && timer.purpose.kind === 'reset' ? timer.purpose.agent_id : undefined;
   }
   return 'agent_id' in data ? (data.agent_id ?? undefined) : undefined;

@@ -4,14 +4,14 @@ import type { State } from '../state.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { PipelineRun } from './pipeline-run.ts';
 
-export function requireAgent(state: State, id: string): Outcome<AgentRun> {
+export function findAgent(state: State, id: string): Outcome<AgentRun> {
   const agent = state.agents.get(id);
   return agent === undefined
     ? refusal('no-such-agent', `there is no agent ${id}`, 'See them all: baton agent list --all')
     : decided([], agent);
 }
 
-export function requirePipeline(state: State, id: string): Outcome<PipelineRun> {
+export function findPipeline(state: State, id: string): Outcome<PipelineRun> {
   const run = state.pipelines.get(id);
   return run === undefined
     ? refusal('no-such-pipeline', `there is no pipeline ${id}`, 'See them all: baton pipeline list --all')
@@ -19,16 +19,20 @@ export function requirePipeline(state: State, id: string): Outcome<PipelineRun> 
 }
 
 /** The agents that work under a claim and are still waited for: one, but for the moment in which one takes over from another. */
-export function agentsUnder(state: State, sessionId: string): readonly AgentRun[] {
+export function agentsOfClaim(state: State, sessionId: string): readonly AgentRun[] {
   if (state.agents.size === 0) return [];
   return [...state.agents.values()].filter((agent) => agent.outcome === null && agent.task?.session_id === sessionId);
 }
 
 /** The run that a caller means: the one it names, or its own. Nobody but operators and Baton itself speaks for another. */
-export function findSpeaker(state: State, caller: Caller, named: string | undefined): Outcome<AgentRun | undefined> {
+export function findReportedAgent(
+  state: State,
+  caller: Caller,
+  named: string | undefined,
+): Outcome<AgentRun | undefined> {
   const id = named ?? ownAgent(state, caller);
   if (id === undefined) return decided([], undefined);
-  const agent = requireAgent(state, id);
+  const agent = findAgent(state, id);
   if (!agent.ok) return caller.kind === 'session' && id === caller.sessionId ? decided([], undefined) : agent;
   return isOwn(agent.answer, caller)
     ? agent
@@ -38,7 +42,7 @@ export function findSpeaker(state: State, caller: Caller, named: string | undefi
 function ownAgent(state: State, caller: Caller): string | undefined {
   if (caller.kind === 'agent' || caller.kind === 'supervisor') return caller.agentId;
   if (caller.kind !== 'session') return undefined;
-  return agentsUnder(state, caller.sessionId)[0]?.id ?? caller.sessionId;
+  return agentsOfClaim(state, caller.sessionId)[0]?.id ?? caller.sessionId;
 }
 
 function isOwn(agent: AgentRun, caller: Caller): boolean {

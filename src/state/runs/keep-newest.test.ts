@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { given } from '../given.cases.ts';
 import { operator, system } from '../say.cases.ts';
 import { emptyState, evolve } from '../state.ts';
-import { event, type Recorded } from '../event.ts';
+import { event, type RecordedEvent } from '../event.ts';
 import { KEPT_OVER } from './keep-newest.ts';
 import * as runs from './say.cases.ts';
 
@@ -10,7 +10,12 @@ import * as runs from './say.cases.ts';
 function manyRuns(count: number) {
   const state = emptyState();
   const record = (what: ReturnType<typeof event>): void => {
-    const recorded = { ...what, seq: state.seq + 1, at: '2026-01-01T00:00:00.000Z', actor: 'system:x' } as Recorded; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const recorded = {
+      ...what,
+      seq: state.seq + 1,
+      at: '2026-01-01T00:00:00.000Z',
+      actor: 'system:x',
+    } as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
     evolve(state, recorded);
   };
   const plan = runs.pipelinePlan([]);

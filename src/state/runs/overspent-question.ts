@@ -4,9 +4,9 @@ import type { Decision } from './decision.ts';
 import type { Runs } from './runs.ts';
 
 /** The open question whether a run inside this pipeline that overspent its budget is kept. What follows in the pipeline waits for it. */
-export function findOverspentQuestion(runs: Runs, pipelineId: string): Decision | undefined {
+export function findOverspentDecision(runs: Runs, pipelineId: string): Decision | undefined {
   for (const decision of runs.decisions.values())
-    if (isAboutOverspent(runs, decision) && isWithin(runs, decision.pipelineId, pipelineId)) return decision;
+    if (isAboutOverspent(runs, decision) && isWithinPipeline(runs, decision.pipelineId, pipelineId)) return decision;
   return undefined;
 }
 
@@ -22,7 +22,7 @@ export function isOfDoneRun({ agents, pipelines }: Runs, scope: BudgetScope | nu
 }
 
 /** Whether a pipeline is this one or runs inside it, however deep. */
-export function isWithin(runs: Runs, inner: string | null, outer: string): boolean {
+export function isWithinPipeline(runs: Runs, inner: string | null, outer: string): boolean {
   return (
     inner !== null && pipelinesAround(runs, { owner: { pipelineId: inner, step: '' } }).some(({ id }) => id === outer)
   );

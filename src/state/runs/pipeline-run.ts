@@ -1,6 +1,6 @@
 import type { PipelinePlan, Plan, StepPlan } from '../../protocol/run-plan.ts';
 import type { RunOutcome, TaskRef } from './run-event.ts';
-import type { Spent } from './spent.ts';
+import type { Spending } from './spent.ts';
 
 /** One pipeline under way, or how it ended. */
 export interface PipelineRun {
@@ -22,7 +22,7 @@ export interface PipelineRun {
   readonly workspace: { readonly path: string; readonly branch: string; readonly step: string } | null;
   readonly cancelling: string | null;
   /** What all agents in it, and in the pipelines inside it, have used. */
-  readonly spent: Spent;
+  readonly spent: Spending;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
   /** Seq of the entry since which it is over; null while it is not. */
@@ -60,10 +60,10 @@ export function pipelineStatus({ outcome, step }: PipelineRun): PipelineStatus {
 }
 
 /** The definition that a run keeps to; undefined only where a plan lacks what it names. */
-export function planOf({ plan, parent, name }: PipelineRun): PipelinePlan | undefined {
+export function findPipelinePlan({ plan, parent, name }: PipelineRun): PipelinePlan | undefined {
   return plan.pipelines[parent === null ? plan.pipeline : name];
 }
 
-export function stepPlanOf(run: PipelineRun, step: string): StepPlan | undefined {
-  return planOf(run)?.steps.find(({ name }) => name === step);
+export function findStepPlan(run: PipelineRun, step: string): StepPlan | undefined {
+  return findPipelinePlan(run)?.steps.find(({ name }) => name === step);
 }

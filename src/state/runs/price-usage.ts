@@ -1,10 +1,10 @@
-import { priceOf } from '../../protocol/default-prices.ts';
-import { costOf, type Price, type Tokens } from '../../protocol/price.ts';
+import { findPriceOrDefault } from '../../protocol/default-prices.ts';
+import { costOf, type Price, type TokenCounts } from '../../protocol/price.ts';
 import type { AgentRun } from './agent-run.ts';
 import { tokensIn } from './spent.ts';
 
 /** What a client has counted, over all processes of an agent. */
-export interface Counted {
+export interface CountedUsage {
   readonly model: string | null;
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -12,10 +12,10 @@ export interface Counted {
   /** The client's own price of all turns that are over; null where it names none. */
   readonly cost_millicents: number | null;
   /** The part that the client has not priced: of a turn which is not over, and, `lasting`, so many tokens whose price it will never name. */
-  readonly open?: Tokens & { readonly lasting?: number };
+  readonly open?: TokenCounts & { readonly lasting?: number };
 }
 
-export interface Priced {
+export interface PricedUsage {
   readonly cost_millicents: number | null;
   readonly unpriced_tokens: number;
 }
@@ -24,8 +24,8 @@ export interface Priced {
  * What it costs: the client's own price, else the runbook's, else the one that Baton ships. Usage that is added now is priced by the
  * current model; tokens without a known price are counted apart.
  */
-export function priceUsage(before: AgentRun['usage'], counted: Counted, prices: readonly Price[]): Priced {
-  const price = priceOf(prices, counted.model);
+export function priceUsage(before: AgentRun['usage'], counted: CountedUsage, prices: readonly Price[]): PricedUsage {
+  const price = findPriceOrDefault(prices, counted.model);
   const open = { ...NO_TOKENS, ...counted.open };
   if (counted.cost_millicents !== null) {
     const { cost_millicents } = counted;
@@ -45,14 +45,14 @@ export function priceUsage(before: AgentRun['usage'], counted: Counted, prices: 
 }
 
 /** What requests that are under way may cost; nothing if no price is known. */
-export function priceRequests(model: string | null, requests: Tokens, prices: readonly Price[]): number {
-  const price = priceOf(prices, model);
+export function priceRequests(model: string | null, requests: TokenCounts, prices: readonly Price[]): number {
+  const price = findPriceOrDefault(prices, model);
   return price === undefined ? 0 : costOf(requests, price);
 }
 
 const NO_TOKENS = { input: 0, output: 0, cached: 0, lasting: 0 } as const;
 
-function since(before: AgentRun['usage'], { input_tokens, output_tokens, cached_tokens }: Counted) {
+function since(before: AgentRun['usage'], { input_tokens, output_tokens, cached_tokens }: CountedUsage) {
   return {
     input: Math.max(0, input_tokens - (before?.input_tokens ?? 0)),
     output: Math.max(0, output_tokens - (before?.output_tokens ?? 0)),

@@ -3,9 +3,9 @@ import { decided, type Outcome } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import { finish } from '../update-task.ts';
+import { finishTask } from '../update-task.ts';
 import type { Decision, DecisionOption } from './decision.ts';
-import { firstOf } from './last-of.ts';
+import { excerptStart } from './last-of.ts';
 import { OPTION_LABELS } from './option-labels.ts';
 
 /** Something about a task that does not fit what is in git, and that only a person can settle. */
@@ -26,13 +26,13 @@ export interface RaiseFindings {
   readonly findings: readonly RaisedFinding[];
 }
 
-export interface Raised {
+export interface RaiseResult {
   /** The ids of the decisions that are new. */
   readonly asked: readonly string[];
 }
 
 /** Each finding becomes a question, once, and is withdrawn when there is nothing left to ask. */
-export function decideRaiseFindings(state: State, { findings }: RaiseFindings, rules: Rules): Outcome<Raised> {
+export function decideRaiseFindings(state: State, { findings }: RaiseFindings, rules: Rules): Outcome<RaiseResult> {
   const known = [...state.decisions.values()].filter(({ source }) => source === 'reconcile');
   const open = known.filter(({ result }) => result === null);
   const over = open.filter((decision) => !findings.some((finding) => isAbout(decision, finding)));
@@ -55,7 +55,7 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
 const MOST_OPEN = 50;
 
 function isAbout({ taskId, context }: Decision, finding: RaisedFinding): boolean {
-  return taskId === finding.taskId && context === firstOf(finding.context);
+  return taskId === finding.taskId && context === excerptStart(finding.context);
 }
 
 /** Whoever is at it, or merges it, is about to change it: it is looked at again another time. */
@@ -71,7 +71,7 @@ function optionsFor(task: Task, { remedy }: RaisedFinding, rules: Rules): Decisi
       { label: 'Reinstate the task', action: 'retry', recommended: true },
       { ...leave, recommended: false },
     ];
-  if (remedy === 'complete' && finish(task, null, rules, []).ok)
+  if (remedy === 'complete' && finishTask(task, null, rules, []).ok)
     return [
       { label: OPTION_LABELS.done, action: 'done', recommended: true },
       { ...leave, recommended: false },
@@ -84,7 +84,7 @@ function openedFor({ decisionId, taskId, context }: RaisedFinding, options: read
     decision_id: decisionId,
     source: 'reconcile',
     title: `Task needs attention: ${taskId} does not fit what is in git`,
-    context: firstOf(context),
+    context: excerptStart(context),
     options,
     agent_id: null,
     pipeline_id: null,

@@ -1,4 +1,4 @@
-import type { Tokens } from '../../protocol/price.ts';
+import type { TokenCounts } from '../../protocol/price.ts';
 import type { AgentError } from '../../protocol/run-plan.ts';
 import type { Caller } from '../caller.ts';
 import { event, type Event, type EventOf } from '../event.ts';
@@ -7,15 +7,15 @@ import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
 import { isAttached, isAttaching, type AgentRun } from './agent-run.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
-import { priceRequests, priceUsage, type Counted } from './price-usage.ts';
-import { findSpeaker, requireAgent } from './find-run.ts';
-import { lastOf } from './last-of.ts';
+import { priceRequests, priceUsage, type CountedUsage } from './price-usage.ts';
+import { findReportedAgent, findAgent } from './find-run.ts';
+import { excerptEnd } from './last-of.ts';
 import type { SilenceKind } from './run-event.ts';
-import { findSilenceQuestion } from './silence-question.ts';
-import { isStep } from './usage-step.ts';
+import { findSilenceDecision } from './silence-question.ts';
+import { isWorthRecording } from './usage-step.ts';
 
 /** What is seen of an agent from outside: mostly by its supervisor. */
-export type AgentSeen =
+export type AgentObservation =
   | { readonly kind: 'started'; readonly start: number; readonly supervisor: string; readonly process: string }
   | {
       readonly kind: 'exited';
@@ -46,9 +46,9 @@ export type AgentSeen =
       WorkflowEvents['SessionUsed'],
       'agent_id' | 'unpriced_tokens' | 'reserved_tokens' | 'reserved_millicents'
     > &
-      Pick<Counted, 'open'> & {
+      Pick<CountedUsage, 'open'> & {
         /** What requests that are under way may use. */
-        readonly reserved?: Tokens;
+        readonly reserved?: TokenCounts;
         /** Recorded in any case, not only if a budget moves by a step. */
         readonly isDue?: boolean;
       })
@@ -64,7 +64,7 @@ type Detached = EventOf<'AgentDetached'>['data'];
 export interface ReportAgent {
   /** Left out: the caller's own. */
   readonly agentId?: string;
-  readonly report: AgentSeen;
+  readonly report: AgentObservation;
   /** The time of the entry, for the budget of the day. */
   readonly at?: string;
 }
@@ -81,24 +81,24 @@ export function decideReportAgent(
     const message = `the token of this ${caller.kind} does not allow the report ${report.kind}`;
     return refusal('forbidden', message, "It takes the token of the agent's supervisor.");
   }
-  const speaker = findSpeaker(state, caller, agentId);
+  const speaker = findReportedAgent(state, caller, agentId);
   if (!speaker.ok) return speaker;
   if (speaker.answer === undefined)
     return refusal('no-such-agent', 'no agent is named', 'Name one: --agent ID, or BATON_AGENT_ID.');
-  if (report.kind === 'used') return decided(seenUsed(state, speaker.answer, report, rules, at), null);
-  if (report.kind === 'blocked') return decided(seenBlocked(speaker.answer, report), null);
-  if (report.kind === 'heard') return decided(seenHeard(state, speaker.answer, report), null);
+  if (report.kind === 'used') return decided(usageEvents(state, speaker.answer, report, rules, at), null);
+  if (report.kind === 'blocked') return decided(blockEvents(speaker.answer, report), null);
+  if (report.kind === 'heard') return decided(heardEvents(state, speaker.answer, report), null);
   if (report.kind === 'attached' || report.kind === 'detached')
-    return decided(seenPerson(speaker.answer, report), null);
+    return decided(attachmentEvents(speaker.answer, report), null);
   return report.kind === 'started' || report.kind === 'exited'
-    ? decideSeenProcess(speaker.answer, report)
-    : decided(seenAtWork(speaker.answer, report), null);
+    ? decideProcess(speaker.answer, report)
+    : decided(workEvents(speaker.answer, report), null);
 }
 
-type SeenProcess = Extract<AgentSeen, { kind: 'started' | 'exited' }>;
+type ProcessObservation = Extract<AgentObservation, { kind: 'started' | 'exited' }>;
 
 /** Starts are numbered, and each begins and ends once: what is told again, or of an earlier one, is known already. */
-function decideSeenProcess(agent: AgentRun, report: SeenProcess): Outcome<null> {
+function decideProcess(agent: AgentRun, report: ProcessObservation): Outcome<null> {
   const { start } = report;
   if (start > agent.start) {
     const message = `agent ${agent.id} has had ${agent.start} starts, not ${start}`;
@@ -109,35 +109,35 @@ function decideSeenProcess(agent: AgentRun, report: SeenProcess): Outcome<null> 
   return decided([processEvent(agent.id, report)], null);
 }
 
-function processEvent(agent_id: string, report: SeenProcess): Event {
+function processEvent(agent_id: string, report: ProcessObservation): Event {
   if (report.kind === 'started') {
     const { start, supervisor, process } = report;
     return event('AgentStarted', { agent_id, start, supervisor, process });
   }
   const { kind: _, output, ...exit } = report;
-  return event('AgentExited', { agent_id, ...exit, output: output === null ? null : lastOf(output) });
+  return event('AgentExited', { agent_id, ...exit, output: output === null ? null : excerptEnd(output) });
 }
 
-type SeenBlocked = Extract<AgentSeen, { kind: 'blocked' }>;
+type BlockObservation = Extract<AgentObservation, { kind: 'blocked' }>;
 
 /** The count grows: a report that was delivered late or twice changes nothing. */
-function seenBlocked({ id: agent_id, blocks }: AgentRun, report: SeenBlocked): Event[] {
+function blockEvents({ id: agent_id, blocks }: AgentRun, report: BlockObservation): Event[] {
   return report.blocks > blocks ? [event('AgentBlocked', { agent_id, blocks: report.blocks })] : [];
 }
 
-type SeenHeard = Extract<AgentSeen, { kind: 'heard' }>;
+type HeardObservation = Extract<AgentObservation, { kind: 'heard' }>;
 
 /** Only a decision about its silence waits for it; otherwise, and after its process has gone, to be heard is no news. */
-function seenHeard(state: State, agent: AgentRun, report: SeenHeard): Event[] {
-  const isAwaited = findSilenceQuestion(state, agent) !== undefined;
+function heardEvents(state: State, agent: AgentRun, report: HeardObservation): Event[] {
+  const isAwaited = findSilenceDecision(state, agent) !== undefined;
   const isThere = agent.process === 'running' && agent.start === report.start;
   return isAwaited && isThere ? [event('AgentHeard', { agent_id: agent.id })] : [];
 }
 
-type SeenPerson = Extract<AgentSeen, { kind: 'attached' | 'detached' }>;
+type AttachmentObservation = Extract<AgentObservation, { kind: 'attached' | 'detached' }>;
 
 /** They come once and leave once. */
-function seenPerson({ id: agent_id, attach }: AgentRun, report: SeenPerson): Event[] {
+function attachmentEvents({ id: agent_id, attach }: AgentRun, report: AttachmentObservation): Event[] {
   const { start } = report;
   if (attach === null || attach.start !== start || attach.state === 'gone') return [];
   if (report.kind === 'attached')
@@ -146,32 +146,35 @@ function seenPerson({ id: agent_id, attach }: AgentRun, report: SeenPerson): Eve
   return [event('AgentDetached', { agent_id, start, by: attach.by, how, talked })];
 }
 
-type SeenUsed = Extract<AgentSeen, { kind: 'used' }>;
+type UsageObservation = Extract<AgentObservation, { kind: 'used' }>;
 
 /**
  * Also of one that is over: what it used at its end counts as well. Supervisors report at each tool; an entry is made when a turn has
  * ended, when the last one is long ago, or when a budget moves by a step.
  */
-function seenUsed(state: State, agent: AgentRun, report: SeenUsed, rules: Rules, at = ''): Event[] {
+function usageEvents(state: State, agent: AgentRun, report: UsageObservation, rules: Rules, at = ''): Event[] {
   const { id: agent_id, usage } = agent;
   const { prices = [] } = rules;
-  const { kind: _, open: __, reserved = NONE, isDue = true, ...counted } = report;
+  const { kind: _, open: __, reserved = NO_TOKENS, isDue = true, ...counted } = report;
   const reserved_tokens = reserved.input + reserved.output + reserved.cached;
   const reserved_millicents = priceRequests(report.model, reserved, prices);
   const requests = reserved_tokens === 0 ? {} : { reserved_tokens, reserved_millicents };
   const used = { ...counted, ...priceUsage(usage, report, prices), ...requests };
   const known: object = { reserved_tokens: undefined, reserved_millicents: undefined, ...usage };
   const isNews = usage === null || Object.entries({ ...known, ...used }).some(([n, v]) => Reflect.get(usage, n) !== v);
-  const isWanted = isDue || usage?.turns !== used.turns || isStep(state, agent, used, rules, at);
+  const isWanted = isDue || usage?.turns !== used.turns || isWorthRecording(state, agent, used, rules, at);
   return isNews && isWanted ? [event('SessionUsed', { agent_id, ...used })] : [];
 }
 
-const NONE: Tokens = { input: 0, output: 0, cached: 0 };
+const NO_TOKENS: TokenCounts = { input: 0, output: 0, cached: 0 };
 
 /** What is seen of an agent that nobody waits for, or that waits for a person or has one, changes nothing and is no news. */
-function seenAtWork(
+function workEvents(
   agent: AgentRun,
-  report: Exclude<AgentSeen, SeenProcess | SeenUsed | SeenPerson | SeenBlocked | SeenHeard>,
+  report: Exclude<
+    AgentObservation,
+    ProcessObservation | UsageObservation | AttachmentObservation | BlockObservation | HeardObservation
+  >,
 ): Event[] {
   const { id: agent_id, outcome, parked, process } = agent;
   if (outcome !== null || parked !== null || process === 'gone') return [];
@@ -186,10 +189,10 @@ function seenAtWork(
       return start === agent.start ? [event('AgentSilent', { agent_id, what, for_ms, tool })] : [];
     }
     case 'prompted':
-      return [event('AgentPrompted', { agent_id, prompt: lastOf(report.prompt) })];
+      return [event('AgentPrompted', { agent_id, prompt: excerptEnd(report.prompt) })];
     case 'errored': {
       const { error, message, reset_at } = report;
-      return [event('AgentErrored', { agent_id, error, message: lastOf(message), reset_at })];
+      return [event('AgentErrored', { agent_id, error, message: excerptEnd(message), reset_at })];
     }
   }
 }
@@ -203,8 +206,8 @@ export interface ReportStarted {
 
 /** The same as the supervisor's own report, for whoever finds a process that nobody has told of. */
 export function decideReportStarted(state: State, { agentId, ...started }: ReportStarted): Outcome<null> {
-  const agent = requireAgent(state, agentId);
-  return agent.ok ? decideSeenProcess(agent.answer, { kind: 'started', ...started }) : agent;
+  const agent = findAgent(state, agentId);
+  return agent.ok ? decideProcess(agent.answer, { kind: 'started', ...started }) : agent;
 }
 
 export interface ReportStartFailed {

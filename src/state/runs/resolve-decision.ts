@@ -10,10 +10,14 @@ export interface ResolveDecision {
   readonly message?: string;
 }
 
-export type Resolved = Outcome<{ readonly id: string; readonly option: number; readonly action: DecisionAction }>;
+export type ResolvedDecision = Outcome<{
+  readonly id: string;
+  readonly option: number;
+  readonly action: DecisionAction;
+}>;
 
 /** A person chooses, once. Who chooses the same again hears what was chosen; who chooses otherwise hears who was first. */
-export function decideResolveDecision(state: State, { id, option, message }: ResolveDecision): Resolved {
+export function decideResolveDecision(state: State, { id, option, message }: ResolveDecision): ResolvedDecision {
   const decision = state.decisions.get(id);
   if (decision === undefined)
     return refusal('no-such-decision', `there is no decision ${id}`, 'See them: baton decision list');
@@ -25,7 +29,7 @@ export function decideResolveDecision(state: State, { id, option, message }: Res
   const { result } = decision;
   const answer = { id, option, action: chosen.action };
   if (result?.kind === 'resolved' && result.option === option) return decided([], answer);
-  if (result !== null) return settledBefore(decision);
+  if (result !== null) return refuseSettled(decision);
   const { action } = chosen;
   return decided([event('DecisionResolved', { decision_id: id, option, action, message: message ?? null })], answer);
 }
@@ -39,7 +43,7 @@ export function findOption({ options }: Decision, ...actions: readonly DecisionA
   return undefined;
 }
 
-function settledBefore({ id, options, result }: Decision): ReturnType<typeof refusal> {
+function refuseSettled({ id, options, result }: Decision): ReturnType<typeof refusal> {
   const hint = `See it: baton decision show ${id}`;
   if (result?.kind !== 'resolved')
     return refusal('decision-withdrawn', `decision ${id} has settled itself: ${result?.reason ?? ''}`, hint);

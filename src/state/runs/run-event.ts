@@ -9,7 +9,7 @@ import type {
 } from '../../protocol/run-plan.ts';
 import type { BudgetScope, Measure } from './budget-scope.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from './decision.ts';
-import type { Subject, TimerPurpose } from './effect.ts';
+import type { EffectSubject, TimerPurpose } from './effect.ts';
 
 /** What an agent is silent in: a turn of its model, or one tool call. */
 export const SILENCE_KINDS = ['turn', 'tool'] as const;
@@ -183,13 +183,13 @@ export interface RunEvents {
 
   CommandRequested: {
     readonly command_id: string;
-    readonly subject: Subject;
+    readonly subject: EffectSubject;
     readonly command: string;
     readonly timeout_ms: number | null;
   };
   CommandFinished: {
     readonly command_id: string;
-    readonly subject: Subject;
+    readonly subject: EffectSubject;
     readonly exit_code: number | null;
     readonly timed_out: boolean;
     readonly output: string | null;
@@ -233,11 +233,11 @@ export interface RunEvents {
   DecisionWithdrawn: { readonly decision_id: string; readonly reason: string };
 
   /** Most of a budget is used: people are told, once. */
-  BudgetWarned: BudgetSeen;
+  BudgetWarned: BudgetReading;
   /** Money is limited, and nobody knows what the model costs. */
   BudgetUnpriced: { readonly scope: BudgetScope; readonly model: string | null };
   /** All of it is used: whoever draws on it is parked until the decision. */
-  BudgetReached: BudgetSeen & { readonly decision_id: string };
+  BudgetReached: BudgetReading & { readonly decision_id: string };
   /** By how often its own amount it is raised now. */
   BudgetRaised: { readonly scope: BudgetScope; readonly raises: number };
 
@@ -258,7 +258,7 @@ export interface RunEvents {
 }
 
 /** Tokens, thousandths of a cent, or milliseconds. */
-interface BudgetSeen {
+interface BudgetReading {
   readonly scope: BudgetScope;
   readonly measure: Measure;
   readonly used: number;

@@ -1,6 +1,6 @@
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
 import type { BudgetRecord } from './budget-scope.ts';
-import type { Spent } from './spent.ts';
+import type { Spending } from './spent.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { Decision } from './decision.ts';
 import type { Effect } from './effect.ts';
@@ -15,7 +15,7 @@ export interface Runs {
   readonly effects: Map<string, Effect>;
   readonly workers: Map<string, WorkerPlan>;
   /** What was used, by agent, pipeline, task, day and model. */
-  readonly accounts: Map<string, Spent>;
+  readonly accounts: Map<string, Spending>;
   readonly budgets: Map<string, BudgetRecord>;
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from '../caller.ts';
 import type { Command } from '../decide.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { RaisedFinding } from './raise-findings.ts';
-import type { AgentSeen } from './report-agent.ts';
+import type { AgentObservation } from './report-agent.ts';
 import type { SignalAgent } from './signal-agent.ts';
 import type { PipelineRunPlan } from './start-run.ts';
 
@@ -61,7 +61,7 @@ export function signal(kind: SignalAgent['signal'], agentId?: string, message?: 
   return { kind: 'signal-agent', command };
 }
 
-export function report(seen: AgentSeen, agentId?: string): Command {
+export function report(seen: AgentObservation, agentId?: string): Command {
   return { kind: 'report-agent', command: { ...(agentId === undefined ? {} : { agentId }), report: seen } };
 }
 
@@ -69,7 +69,7 @@ export function report(seen: AgentSeen, agentId?: string): Command {
 export function used(
   { id, usage }: { readonly id: string; readonly usage: AgentRun['usage'] },
   tokens: number,
-  more: Partial<Extract<AgentSeen, { kind: 'used' }>> = {},
+  more: Partial<Extract<AgentObservation, { kind: 'used' }>> = {},
 ): Command {
   const counted = {
     conversation_id: 'c1',
@@ -84,7 +84,7 @@ export function used(
   return report({ kind: 'used', ...counted, ...more }, id);
 }
 
-export function exited(agentId: string, more: Partial<Extract<AgentSeen, { kind: 'exited' }>> = {}): Command {
+export function exited(agentId: string, more: Partial<Extract<AgentObservation, { kind: 'exited' }>> = {}): Command {
   const exit = { code: 0, signal: null, timed_out: false, blocks_used: false, output: null };
   return report({ kind: 'exited', start: 1, ...exit, ...more }, agentId);
 }

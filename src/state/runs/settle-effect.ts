@@ -2,8 +2,8 @@ import type { Caller } from '../caller.ts';
 import { event, type Event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
-import { keyOf } from './evolve-effects.ts';
-import { lastOf } from './last-of.ts';
+import { effectKey } from './evolve-effects.ts';
+import { excerptEnd } from './last-of.ts';
 
 /**
  * How something that was owed to the outside went. Each is settled once: whoever tells it again, or after it was called off, is
@@ -20,9 +20,9 @@ export function decideFinishCommand(state: State, command: FinishCommand, caller
   const { commandId, exitCode: exit_code, timedOut: timed_out, output } = command;
   if (caller.kind === 'supervisor' && caller.agentId !== commandId)
     return refusal('forbidden', `this supervisor does not watch over command ${commandId}`, 'Report your own.');
-  const effect = state.effects.get(keyOf.command(commandId));
+  const effect = state.effects.get(effectKey.command(commandId));
   if (effect?.kind !== 'run-command') return decided([], null);
-  const said = output === null ? null : lastOf(output);
+  const said = output === null ? null : excerptEnd(output);
   const { subject } = effect;
   return decided(
     [event('CommandFinished', { command_id: commandId, subject, exit_code, timed_out, output: said })],
@@ -35,7 +35,7 @@ export interface FireTimer {
 }
 
 export function decideFireTimer(state: State, { timerId }: FireTimer): Outcome<null> {
-  const effect = state.effects.get(keyOf.timer(timerId));
+  const effect = state.effects.get(effectKey.timer(timerId));
   if (effect?.kind !== 'wait') return decided([], null);
   return decided([event('TimerFired', { timer_id: timerId, purpose: effect.purpose })], null);
 }
@@ -47,7 +47,7 @@ export interface DeliverMessage {
 }
 
 export function decideDeliverMessage(state: State, { messageId, ok, reason }: DeliverMessage): Outcome<null> {
-  const effect = state.effects.get(keyOf.message(messageId));
+  const effect = state.effects.get(effectKey.message(messageId));
   if (effect?.kind !== 'send-message') return decided([], null);
   const { agentId: agent_id } = effect;
   return decided([event('MessageDelivered', { message_id: messageId, agent_id, ok, reason })], null);
@@ -62,7 +62,7 @@ export interface PrepareWorkspace {
 
 export function decidePrepareWorkspace(state: State, command: PrepareWorkspace): Outcome<null> {
   const { pipelineId: pipeline_id, path, branch } = command;
-  return ifOwed(state, keyOf.workspace(pipeline_id, command.step), () =>
+  return decideIfOwed(state, effectKey.workspace(pipeline_id, command.step), () =>
     event('WorkspacePrepared', { pipeline_id, path, branch }),
   );
 }
@@ -77,8 +77,8 @@ export function decideFailWorkspace(
   state: State,
   { pipelineId: pipeline_id, step, reason }: FailWorkspace,
 ): Outcome<null> {
-  return ifOwed(state, keyOf.workspace(pipeline_id, step), () =>
-    event('WorkspaceFailed', { pipeline_id, step, reason: lastOf(reason) }),
+  return decideIfOwed(state, effectKey.workspace(pipeline_id, step), () =>
+    event('WorkspaceFailed', { pipeline_id, step, reason: excerptEnd(reason) }),
   );
 }
 
@@ -92,7 +92,7 @@ export interface SendNotification {
 
 export function decideSendNotification(state: State, command: SendNotification): Outcome<null> {
   const { notificationId: notification_id, sent, failed, calledOff } = command;
-  return ifOwed(state, keyOf.notification(notification_id), () =>
+  return decideIfOwed(state, effectKey.notification(notification_id), () =>
     event('NotificationSent', {
       notification_id,
       sent,
@@ -102,6 +102,6 @@ export function decideSendNotification(state: State, command: SendNotification):
   );
 }
 
-function ifOwed({ effects }: State, key: string, told: () => Event): Outcome<null> {
+function decideIfOwed({ effects }: State, key: string, told: () => Event): Outcome<null> {
   return decided(effects.has(key) ? [told()] : [], null);
 }

@@ -1,6 +1,6 @@
 import { createExitSignal } from '../../protocol/create-exit-signal.ts';
-import { requireClaim, type Caller } from '../caller.ts';
-import { noSuchTask } from '../create-task.ts';
+import { checkClaim, type Caller } from '../caller.ts';
+import { refuseUnknownTask } from '../create-task.ts';
 import { event } from '../event.ts';
 import { usesExitProtocol } from '../exit-protocol.ts';
 import { decideExitSession, type ExitSession } from '../exit-session.ts';
@@ -10,8 +10,8 @@ import type { State } from '../state.ts';
 import { decideUpdateTask } from '../update-task.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { RunOutcome } from './run-event.ts';
-import { findSpeaker } from './find-run.ts';
-import { findSilenceQuestion } from './silence-question.ts';
+import { findReportedAgent } from './find-run.ts';
+import { findSilenceDecision } from './silence-question.ts';
 
 export interface SignalAgent {
   /** Left out: the caller's own. */
@@ -30,25 +30,25 @@ export type Signalled = Outcome<{ readonly kind: SignalAgent['signal'] }>;
 
 /** What an agent says about its own run. Under a claim, `complete` is also the end of the session. */
 export function decideSignalAgent(state: State, command: SignalAgent, caller: Caller, rules: Rules): Signalled {
-  const speaker = findSpeaker(state, caller, command.agentId);
+  const speaker = findReportedAgent(state, caller, command.agentId);
   if (!speaker.ok) return speaker;
   const agent = speaker.answer;
   const session = sessionOf(state, agent, caller);
   if (agent === undefined && session === undefined) return NOBODY;
   switch (command.signal) {
     case 'complete':
-      return complete(state, command, agent, session, rules);
+      return decideComplete(state, command, agent, session, rules);
     case 'escalate':
-      return escalate(state, command, agent, session, rules);
+      return decideEscalate(state, command, agent, session, rules);
     case 'continue':
-      return goOn(state, command, agent, session);
+      return decideContinue(state, command, agent, session);
   }
 }
 
-type Session = Caller & { readonly kind: 'session' };
+type SessionCaller = Caller & { readonly kind: 'session' };
 
 /** The claim that the run works under, if that is still one: what is over is no reason to refuse an agent its last word. */
-function sessionOf(state: State, agent: AgentRun | undefined, caller: Caller): Session | undefined {
+function sessionOf(state: State, agent: AgentRun | undefined, caller: Caller): SessionCaller | undefined {
   if (agent === undefined) return caller.kind === 'session' ? caller : undefined;
   if (agent.task === null) return undefined;
   const { task_id: taskId, epoch, session_id: sessionId } = agent.task;
@@ -56,17 +56,17 @@ function sessionOf(state: State, agent: AgentRun | undefined, caller: Caller): S
   return isLive ? { kind: 'session', sessionId, taskId, epoch } : undefined;
 }
 
-function complete(
+function decideComplete(
   state: State,
   command: SignalAgent,
   agent: AgentRun | undefined,
-  session: Session | undefined,
+  session: SessionCaller | undefined,
   rules: Rules,
 ): Signalled {
-  if (agent?.signal?.kind === 'complete' || agent?.outcome === 'done') return said('complete');
+  if (agent?.signal?.kind === 'complete' || agent?.outcome === 'done') return acknowledge('complete');
   if (session === undefined) return agent === undefined ? NOBODY : signalled(agent, 'complete', command);
-  if (state.sessions.get(session.sessionId)?.exit) return said('complete');
-  const held = requireSession(state, session);
+  if (state.sessions.get(session.sessionId)?.exit) return acknowledge('complete');
+  const held = checkSession(state, session);
   if (!held.ok) return held;
   if (usesExitProtocol(state.tasks.get(session.taskId), command.exitProtocol))
     return refusal('missing', 'cannot complete: missing exit signal', 'Run: baton emit exit');
@@ -82,19 +82,19 @@ function complete(
 }
 
 /** A person is asked. Somebody who works without Baton's help gives the task back, blocked, until there is an answer. */
-function escalate(
+function decideEscalate(
   state: State,
   command: SignalAgent,
   agent: AgentRun | undefined,
-  session: Session | undefined,
+  session: SessionCaller | undefined,
   rules: Rules,
 ): Signalled {
   if (agent !== undefined) {
-    const isAsked = agent.parked !== null && findSilenceQuestion(state, agent) === undefined;
-    return isAsked ? said('escalate') : signalled(agent, 'escalate', command);
+    const isAsked = agent.parked !== null && findSilenceDecision(state, agent) === undefined;
+    return isAsked ? acknowledge('escalate') : signalled(agent, 'escalate', command);
   }
   if (session === undefined) return NOBODY;
-  const held = requireSession(state, session);
+  const held = checkSession(state, session);
   if (!held.ok) return held;
   const notes = command.message ?? 'the agent asks for a person';
   const blocked = decideUpdateTask(state, { task_id: session.taskId, status: 'blocked', notes }, session, rules);
@@ -104,14 +104,14 @@ function escalate(
 }
 
 /** Still at work: what was to be done because it seemed idle is called off. */
-function goOn(
+function decideContinue(
   state: State,
   _command: SignalAgent,
   agent: AgentRun | undefined,
-  session: Session | undefined,
+  session: SessionCaller | undefined,
 ): Signalled {
   if (agent !== undefined) {
-    if (agent.outcome !== null) return agentEnded(agent.id, agent.outcome);
+    if (agent.outcome !== null) return refuseEndedAgent(agent.id, agent.outcome);
     const timers = [...state.effects.values()].flatMap((effect) =>
       effect.kind === 'wait' && isIdleTimer(effect.purpose, agent.id)
         ? [event('TimerCancelled', { timer_id: effect.timerId })]
@@ -119,8 +119,8 @@ function goOn(
     );
     return decided(timers, { kind: 'continue' });
   }
-  const held = session === undefined ? NOBODY : requireSession(state, session);
-  return held.ok ? said('continue') : held;
+  const held = session === undefined ? NOBODY : checkSession(state, session);
+  return held.ok ? acknowledge('continue') : held;
 }
 
 function isIdleTimer(
@@ -130,10 +130,10 @@ function isIdleTimer(
   return purpose.kind === 'handler' && purpose.agent_id === id && purpose.handler === 'on_idle';
 }
 
-function requireSession(state: State, session: Session) {
+function checkSession(state: State, session: SessionCaller) {
   const task = state.tasks.get(session.taskId);
-  if (task === undefined) return noSuchTask(session.taskId);
-  const held = requireClaim(task, session);
+  if (task === undefined) return refuseUnknownTask(session.taskId);
+  const held = checkClaim(task, session);
   return held.ok ? decided([], task.phase) : held;
 }
 
@@ -142,15 +142,15 @@ function signalled(
   kind: 'complete' | 'escalate',
   { message = null }: { message?: string | null },
 ): Signalled {
-  if (agent.outcome !== null) return agentEnded(agent.id, agent.outcome);
+  if (agent.outcome !== null) return refuseEndedAgent(agent.id, agent.outcome);
   return decided([event('AgentSignalled', { agent_id: agent.id, kind, message })], { kind });
 }
 
-function said(kind: SignalAgent['signal']): Signalled {
+function acknowledge(kind: SignalAgent['signal']): Signalled {
   return decided([], { kind });
 }
 
-export function agentEnded(id: string, outcome: RunOutcome): ReturnType<typeof refusal> {
+export function refuseEndedAgent(id: string, outcome: RunOutcome): ReturnType<typeof refusal> {
   return refusal(
     'agent-ended',
     `the run of agent ${id} is over: ${outcome}`,

@@ -1,7 +1,7 @@
 import type { AgentRun } from './agent-run.ts';
 
 /** What was used, in whole numbers. All of them only add up. */
-export interface Spent {
+export interface Spending {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cached_tokens: number;
@@ -18,7 +18,7 @@ export interface Spent {
   readonly wait_ms: number;
 }
 
-export const NOTHING_SPENT: Spent = {
+export const NO_SPENDING: Spending = {
   input_tokens: 0,
   output_tokens: 0,
   cached_tokens: 0,
@@ -30,24 +30,24 @@ export const NOTHING_SPENT: Spent = {
   wait_ms: 0,
 };
 
-export function plusSpent(a: Spent, b: Spent): Spent {
+export function addSpending(a: Spending, b: Spending): Spending {
   return combine(a, b, 1);
 }
 
-export function minusSpent(a: Spent, b: Spent): Spent {
+export function subtractSpending(a: Spending, b: Spending): Spending {
   return combine(a, b, -1);
 }
 
 /** In, out and cached: what a budget of tokens counts. */
-export function tokensIn({ input_tokens, output_tokens, cached_tokens }: Pick<Spent, TokenName>): number {
+export function tokensIn({ input_tokens, output_tokens, cached_tokens }: Pick<Spending, TokenName>): number {
   return input_tokens + output_tokens + cached_tokens;
 }
 
 type TokenName = 'input_tokens' | 'output_tokens' | 'cached_tokens';
 
 /** What one run has used; the interval that it is in is not in it yet. */
-export function spentByAgent({ usage, workMs: work_ms, waitMs: wait_ms }: AgentRun): Spent {
-  if (usage === null) return { ...NOTHING_SPENT, work_ms, wait_ms };
+export function agentSpending({ usage, workMs: work_ms, waitMs: wait_ms }: AgentRun): Spending {
+  if (usage === null) return { ...NO_SPENDING, work_ms, wait_ms };
   const { input_tokens, output_tokens, cached_tokens, turns, waiting_tokens, unpriced_tokens = 0 } = usage;
   const cost_millicents = usage.cost_millicents ?? 0;
   const tokens = { input_tokens, output_tokens, cached_tokens, unpriced_tokens, waiting_tokens };
@@ -55,13 +55,13 @@ export function spentByAgent({ usage, workMs: work_ms, waitMs: wait_ms }: AgentR
 }
 
 /** What its time counts as from here on: work, waiting for a person or a limit, or nothing. */
-export function clockOf({ outcome, process, parked, limited }: AgentRun): 'work' | 'wait' | 'off' {
+export function timeCategory({ outcome, process, parked, limited }: AgentRun): 'work' | 'wait' | 'off' {
   if (outcome === null && (parked !== null || limited)) return 'wait';
   return process === 'running' ? 'work' : 'off';
 }
 
 /** The milliseconds of an interval, by the UTC day that they are in. */
-export function byDay(from: string, to: string): { readonly day: string; readonly ms: number }[] {
+export function splitByDay(from: string, to: string): { readonly day: string; readonly ms: number }[] {
   const end = Date.parse(to);
   const parts: { readonly day: string; readonly ms: number }[] = [];
   for (let at = Date.parse(from); at < end;) {
@@ -83,7 +83,7 @@ export function nextDayMs(at: number): number {
 
 const DAY_MS = 86_400_000;
 
-function combine(a: Spent, b: Spent, sign: 1 | -1): Spent {
+function combine(a: Spending, b: Spending, sign: 1 | -1): Spending {
   return {
     input_tokens: a.input_tokens + sign * b.input_tokens,
     output_tokens: a.output_tokens + sign * b.output_tokens,

@@ -2,7 +2,7 @@ import { usesExitProtocol } from '../exit-protocol.ts';
 import type { Session, State } from '../state.ts';
 import { hasWriteback } from '../writeback.ts';
 import type { AgentRun } from './agent-run.ts';
-import { findOwed } from '../owed.ts';
+import { findMissingMessages } from '../owed.ts';
 
 /** How an agent stands with those who wait for it: what the stop hook wants to know. */
 export interface AgentStanding {
@@ -30,14 +30,14 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
     has_signalled: agent !== undefined && agent.signal !== null,
     is_owned: agent !== undefined && agent.outcome === null,
     is_parked: agent !== undefined && agent.parked !== null,
-    ...(isHeld(state, agent) ? { is_held: true } : {}),
+    ...(isHeldByBudget(state, agent) ? { is_held: true } : {}),
     ...(agent === undefined || agent.blocks === 0 ? {} : { blocks: agent.blocks }),
     missing: agent === undefined ? [] : missingOf(state, agent, exitProtocol),
   };
 }
 
 /** It waits for a budget. One whose run is over waits for nothing. */
-export function isHeld({ decisions }: Pick<State, 'decisions'>, agent: AgentRun | undefined): boolean {
+export function isHeldByBudget({ decisions }: Pick<State, 'decisions'>, agent: AgentRun | undefined): boolean {
   return agent?.outcome === null && decisions.get(agent.parked ?? '')?.source === 'budget';
 }
 
@@ -62,6 +62,6 @@ function missingOf(state: State, { task: ref, outcome }: AgentRun, exitProtocol:
   const task = ref === null || outcome !== null ? undefined : state.tasks.get(ref.task_id);
   const claim = task?.claim ?? undefined;
   if (task === undefined || claim === undefined || claim.sessionId !== ref?.session_id) return [];
-  const owed = findOwed(task, claim, false).filter((each) => each !== 'exit');
+  const owed = findMissingMessages(task, claim, false).filter((each) => each !== 'exit');
   return [...owed, ...(usesExitProtocol(task, exitProtocol) ? (['exit'] as const) : [])].map((each) => WORDS[each]);
 }

@@ -3,7 +3,7 @@ import { event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import { hasRoom } from './capacity.ts';
+import { hasCapacity } from './capacity.ts';
 
 export type PipelineRunPlan = Extract<Plan, { kind: 'pipeline' }>;
 
@@ -22,10 +22,10 @@ export interface StartAgent {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-export type Started = Outcome<{ readonly id: string }>;
+export type StartedRun = Outcome<{ readonly id: string }>;
 
-export function decideStartPipeline(state: State, { id, name, plan, vars }: StartPipeline): Started {
-  if (state.pipelines.has(id)) return runExists(id);
+export function decideStartPipeline(state: State, { id, name, plan, vars }: StartPipeline): StartedRun {
+  if (state.pipelines.has(id)) return refuseExistingRun(id);
   const root = plan.pipelines[plan.pipeline];
   if (root === undefined)
     return refusal('no-such-pipeline', `the plan has no pipeline ${plan.pipeline}`, 'Check it: baton runbook check');
@@ -36,9 +36,9 @@ export function decideStartPipeline(state: State, { id, name, plan, vars }: Star
 }
 
 /** A run of its own: in no pipeline and under no claim. Where it tries to stop without a word, a person is asked. */
-export function decideStartAgent(state: State, { id, plan, vars }: StartAgent, rules: Rules): Started {
-  if (state.agents.has(id)) return runExists(id);
-  if (!hasRoom(state, plan, rules)) {
+export function decideStartAgent(state: State, { id, plan, vars }: StartAgent, rules: Rules): StartedRun {
+  if (state.agents.has(id)) return refuseExistingRun(id);
+  if (!hasCapacity(state, plan, rules)) {
     const message = `as many agents run as may: ${plan.name} cannot be started now`;
     return refusal(
       'no-room',
@@ -90,6 +90,6 @@ export function decideConfigureWorkers(state: State, { workers }: ConfigureWorke
   return decided(same ? [] : [event('WorkersConfigured', { workers })], null);
 }
 
-function runExists(id: string): ReturnType<typeof refusal> {
+function refuseExistingRun(id: string): ReturnType<typeof refusal> {
   return refusal('run-exists', `there is a run ${id} already`, 'Begin with a new id.');
 }

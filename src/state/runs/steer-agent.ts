@@ -1,10 +1,10 @@
 import { event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
-import { requireAgent } from './find-run.ts';
+import { findAgent } from './find-run.ts';
 import type { RunOutcome } from './run-event.ts';
 import { findOption } from './resolve-decision.ts';
-import { agentEnded } from './signal-agent.ts';
+import { refuseEndedAgent } from './signal-agent.ts';
 
 export interface SendMessage {
   readonly agentId: string;
@@ -17,10 +17,10 @@ export function decideSendMessage(
   state: State,
   { agentId, messageId, text }: SendMessage,
 ): Outcome<{ readonly id: string }> {
-  const found = requireAgent(state, agentId);
+  const found = findAgent(state, agentId);
   if (!found.ok) return found;
   const agent = found.answer;
-  if (agent.outcome !== null) return agentEnded(agentId, agent.outcome);
+  if (agent.outcome !== null) return refuseEndedAgent(agentId, agent.outcome);
   if (text.trim() === '') return refusal('empty-message', 'a message needs a text', 'Say what the agent is to do.');
   const answer = { id: agentId };
   const decision = state.decisions.get(agent.parked ?? '');
@@ -40,15 +40,15 @@ export interface KillAgent {
   readonly reason?: string;
 }
 
-export interface Killed {
+export interface KilledAgent {
   readonly id: string;
   /** Where there was nothing left to end: how it had ended. */
   readonly outcome?: RunOutcome;
 }
 
 /** Ends the process, and the run with it. One that is over, or about to be, is ended once. */
-export function decideKillAgent(state: State, { agentId, reason }: KillAgent): Outcome<Killed> {
-  const found = requireAgent(state, agentId);
+export function decideKillAgent(state: State, { agentId, reason }: KillAgent): Outcome<KilledAgent> {
+  const found = findAgent(state, agentId);
   if (!found.ok) return found;
   const { killed, outcome, process } = found.answer;
   const why = reason ?? 'killed by an operator';

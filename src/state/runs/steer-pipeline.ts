@@ -2,27 +2,27 @@ import { event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
 import type { Decision, DecisionAction } from './decision.ts';
-import { requirePipeline } from './find-run.ts';
+import { findPipeline } from './find-run.ts';
 import type { PipelineRun, PipelineStatus } from './pipeline-run.ts';
-import { findOverspentQuestion } from './overspent-question.ts';
+import { findOverspentDecision } from './overspent-question.ts';
 import { pipelineStatus } from './pipeline-run.ts';
 import { findOption } from './resolve-decision.ts';
 
 /** A pipeline waits for a person if a pipeline inside it does, or if a run inside it overspent its budget and a person is asked about that. */
-export function statusOfPipeline(state: State, run: PipelineRun): PipelineStatus {
+export function overallPipelineStatus(state: State, run: PipelineRun): PipelineStatus {
   const child = run.outcome === null ? state.pipelines.get(run.step?.childId ?? '') : undefined;
-  if (child !== undefined && child.outcome === null) return statusOfPipeline(state, child);
+  if (child !== undefined && child.outcome === null) return overallPipelineStatus(state, child);
   const status = pipelineStatus(run);
-  return status === 'running' && findOverspentQuestion(state, run.id) !== undefined ? 'waiting' : status;
+  return status === 'running' && findOverspentDecision(state, run.id) !== undefined ? 'waiting' : status;
 }
 
 /** The question that a pipeline, or one inside it, waits to have answered. */
-export function findOpenDecision(state: State, { id, step, outcome }: PipelineRun): Decision | undefined {
+export function findPipelineDecision(state: State, { id, step, outcome }: PipelineRun): Decision | undefined {
   const child = state.pipelines.get(step?.childId ?? '');
-  if (child !== undefined && child.outcome === null) return findOpenDecision(state, child);
+  if (child !== undefined && child.outcome === null) return findPipelineDecision(state, child);
   const decision = state.decisions.get(step?.decisionId ?? '');
   if (decision?.result === null) return decision;
-  return outcome === null ? findOverspentQuestion(state, id) : undefined;
+  return outcome === null ? findOverspentDecision(state, id) : undefined;
 }
 
 export interface CancelPipeline {
@@ -32,11 +32,11 @@ export interface CancelPipeline {
 
 /** It ends as soon as its steps have; cancelled a second time, it does not wait for its clean-up either. */
 export function decideCancelPipeline(state: State, { id, reason }: CancelPipeline): Outcome<{ readonly id: string }> {
-  const found = requirePipeline(state, id);
+  const found = findPipeline(state, id);
   if (!found.ok) return found;
   const { outcome } = found.answer;
   if (outcome === 'cancelled') return decided([], { id });
-  if (outcome !== null) return pipelineEnded(found.answer);
+  if (outcome !== null) return refuseEndedPipeline(found.answer);
   const why = reason ?? 'cancelled by an operator';
   return decided([event('PipelineCancelRequested', { pipeline_id: id, reason: why })], { id });
 }
@@ -49,11 +49,11 @@ export interface RetryPipeline {
 
 /** A step that waits is started anew; a pipeline that failed is run again from its first step, as a run of its own. */
 export function decideRetryPipeline(state: State, { id, newId }: RetryPipeline): Outcome<{ readonly id: string }> {
-  const found = requirePipeline(state, id);
+  const found = findPipeline(state, id);
   if (!found.ok) return found;
   const run = found.answer;
   if (run.outcome === null) return answerFor(state, run, null, 'retry');
-  if (run.outcome === 'done' || run.parent !== null) return pipelineEnded(run);
+  if (run.outcome === 'done' || run.parent !== null) return refuseEndedPipeline(run);
   const { name, vars, plan } = run;
   const again = { pipeline_id: newId, name, vars, plan, parent: null, task: null, worker: null };
   return decided([event('PipelineStarted', again)], { id: newId });
@@ -66,9 +66,9 @@ export interface ResumePipeline {
 
 /** The agent that a pipeline waits with goes on in its own conversation. */
 export function decideResumePipeline(state: State, { id, message }: ResumePipeline): Outcome<{ readonly id: string }> {
-  const found = requirePipeline(state, id);
+  const found = findPipeline(state, id);
   if (!found.ok) return found;
-  if (found.answer.outcome !== null) return pipelineEnded(found.answer);
+  if (found.answer.outcome !== null) return refuseEndedPipeline(found.answer);
   return answerFor(state, found.answer, message ?? null, 'nudge', 'resume', 'approve');
 }
 
@@ -78,7 +78,7 @@ function answerFor(
   message: string | null,
   ...actions: readonly DecisionAction[]
 ): Outcome<{ readonly id: string }> {
-  const decision = findOpenDecision(state, run);
+  const decision = findPipelineDecision(state, run);
   if (decision === undefined)
     return refusal(
       'not-waiting',
@@ -96,6 +96,6 @@ function answerFor(
   return decided([event('DecisionResolved', { decision_id: decision.id, option, action, message })], { id: run.id });
 }
 
-function pipelineEnded({ id, outcome }: PipelineRun): ReturnType<typeof refusal> {
+function refuseEndedPipeline({ id, outcome }: PipelineRun): ReturnType<typeof refusal> {
   return refusal('pipeline-ended', `pipeline ${id} is over: ${outcome ?? ''}`, 'Start another: baton run NAME');
 }

@@ -1,7 +1,7 @@
 import { rulesInForce, type Rules } from '../rules.ts';
 import type { State } from '../state.ts';
 import type { AgentRun } from './agent-run.ts';
-import { agentsIn, scopesOf, usesOf, WARN_AT } from './budget.ts';
+import { agentsIn, scopesOf, listBudgetUses, WARN_AT } from './budget.ts';
 
 type Usage = NonNullable<AgentRun['usage']>;
 
@@ -9,10 +9,10 @@ type Usage = NonNullable<AgentRun['usage']>;
  * Whether a report of usage moves a budget far enough to be recorded. A step is 5 % of the budget, and less when little is left: each
  * agent may use half of its share of the rest before that is on record, so that several agents together do not overspend unseen.
  */
-export function isStep(state: State, agent: AgentRun, used: Usage, rules: Rules, at: string): boolean {
+export function isWorthRecording(state: State, agent: AgentRun, used: Usage, rules: Rules, at: string): boolean {
   const inForce = rulesInForce(state, rules);
   return scopesOf(state, agent, at).some((scope) =>
-    usesOf(state, scope, inForce, at).some(({ measure, used: before, limit, reserved }) => {
+    listBudgetUses(state, scope, inForce, at).some(({ measure, used: before, limit, reserved }) => {
       if (measure === 'time') return false;
       const added = AMOUNT[measure](used) - (agent.usage === null ? 0 : AMOUNT[measure](agent.usage));
       const underWay = reserved + RESERVED[measure](used) - (agent.usage === null ? 0 : RESERVED[measure](agent.usage));

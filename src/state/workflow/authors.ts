@@ -1,6 +1,6 @@
 import type { Event, EventOf } from '../event.ts';
 import { agentPrincipal, isOperator, type Principal } from '../principal.ts';
-import { JUDGED } from '../judged-phase.ts';
+import { JUDGED_PHASES } from '../judged-phase.ts';
 import type { Task } from '../task.ts';
 
 type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
@@ -57,7 +57,7 @@ function principalOfSession(sessionId: string, { claim, endings }: Before): Prin
  */
 function namesNewCommit({ record }: EventOf<'ThoughtRecorded'>['data'], { flow, phase }: Before): boolean {
   if (record.status === 'todo' || phase === 'COMPLETED') return false;
-  if (flow.head === null && JUDGED.has(phase)) return false;
+  if (flow.head === null && JUDGED_PHASES.has(phase)) return false;
   return record.commit_sha.toLowerCase() !== flow.head;
 }
 

@@ -1,11 +1,11 @@
-import { moveTo } from '../end-claim.ts';
+import { phaseMovedEvent } from '../end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
-import { lastOf } from '../runs/last-of.ts';
+import { excerptEnd } from '../runs/last-of.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import type { Checks } from './flow.ts';
-import { toFixer } from './gate-handoffs.ts';
+import type { CheckRun } from './flow.ts';
+import { fixerHandoff } from './gate-handoffs.ts';
 import type { CheckOutcome } from './workflow-event.ts';
 
 /** How one required check of one commit went: run by Baton, or reported by whoever runs it. */
@@ -33,7 +33,7 @@ export function decideFinishCheck(state: State, command: FinishCheck): Outcome<n
   if (!checks.plans.some((plan) => plan.name === name) || before === 'passed' || before === 'failed')
     return decided([], null);
   const about = { checks_id: checks.id, task_id: task.id, head: checks.head };
-  const said = output === null ? null : lastOf(output);
+  const said = output === null ? null : excerptEnd(output);
   const finished = event('CheckFinished', { ...about, name, outcome, exit_code, log, output: said });
   const whole = outcomeOf(checks, name, outcome);
   if (whole === null) return decided([finished], null);
@@ -46,7 +46,7 @@ export function findChecked(state: State, checksId: string): Task | undefined {
 }
 
 /** Null while it is open: something has not been told yet, or was cancelled. */
-function outcomeOf({ plans, outcomes }: Checks, name: string, outcome: CheckOutcome): CheckOutcome | null {
+function outcomeOf({ plans, outcomes }: CheckRun, name: string, outcome: CheckOutcome): CheckOutcome | null {
   if (outcome === 'failed') return 'failed';
   const all = { ...outcomes, [name]: outcome };
   return plans.every((plan) => all[plan.name] === 'passed') ? 'passed' : null;
@@ -65,8 +65,8 @@ function afterChecks(task: Task, outcome: CheckOutcome, { name, output, handoffI
   // The review begins when there is something to look at.
   if (outcome === 'passed' && task.flow.pull?.isWanted === true) return [];
   if (outcome === 'passed')
-    return [moveTo(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];
-  const handoff = toFixer(task, 'ci-gate', [{ type: name, text: output ?? '' }], handoffId);
+    return [phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];
+  const handoff = fixerHandoff(task, 'ci-gate', [{ type: name, text: output ?? '' }], handoffId);
   const why = { cause: 'checks', reason: `check failed: ${name}` } as const;
-  return [event('HandoffDelivered', handoff), moveTo(task, 'IMPLEMENTATION', why, 'fixer')];
+  return [event('HandoffDelivered', handoff), phaseMovedEvent(task, 'IMPLEMENTATION', why, 'fixer')];
 }

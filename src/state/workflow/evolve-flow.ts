@@ -1,6 +1,6 @@
 import type { ViolationKind } from '../../protocol/violation.ts';
 import type { Event, EventOf } from '../event.ts';
-import { JUDGED } from '../judged-phase.ts';
+import { JUDGED_PHASES } from '../judged-phase.ts';
 import { isOperator } from '../principal.ts';
 import type { Task } from '../task.ts';
 import { authorsAfter } from './authors.ts';
@@ -8,19 +8,19 @@ import { findingsIn } from './findings.ts';
 import { evolvePull } from './evolve-pull.ts';
 import { NO_FLOW, type Flow } from './flow.ts';
 
-type Seen = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
+type FlowEvent = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
 
 /** The task as it was before the entry: what a session did is known by the claim that it had then. */
-type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
+type TaskBefore = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
 
 /** (flow, entry) → flow. */
-export function evolveFlow(flow: Flow, recorded: Seen, before: Before): Flow {
-  const after = follow(flow, recorded, before);
+export function evolveFlow(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow {
+  const after = evolveByType(flow, recorded, before);
   const authors = authorsAfter(flow.authors, recorded, before);
   return authors === flow.authors ? after : { ...after, authors };
 }
 
-function follow(flow: Flow, recorded: Seen, before: Before): Flow {
+function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow {
   switch (recorded.type) {
     case 'PhaseMoved':
       return { ...flow, movedAt: recorded.seq, ...(isBroughtToJudgement(recorded.data) ? { judged: flow.head } : {}) };
@@ -48,7 +48,7 @@ function follow(flow: Flow, recorded: Seen, before: Before): Flow {
         ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase(), headAt: recorded.seq }
         : flow;
     case 'HandoffDelivered':
-      return delivered(flow, recorded.data, approverOf(recorded, before));
+      return evolveDelivered(flow, recorded.data, approverOf(recorded, before));
     case 'AgentSessionCompleted':
       return recorded.data.next_phase === 'READY_FOR_MERGE'
         ? { ...flow, approval: { head: flow.head, ...approverOf(recorded, before) } }
@@ -104,7 +104,7 @@ function follow(flow: Flow, recorded: Seen, before: Before): Flow {
     case 'MergeAgreed':
       return { ...flow, agreed: recorded.data.head };
     case 'TaskReinstated':
-      return startAgain(flow);
+      return restartFlow(flow);
     default:
       return flow;
   }
@@ -112,11 +112,11 @@ function follow(flow: Flow, recorded: Seen, before: Before): Flow {
 
 /** From one judged phase to the next it is still the same commit that is judged; a blocked task comes back to the same judgement. */
 function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): boolean {
-  return JUDGED.has(to) && !JUDGED.has(from) && from !== 'BLOCKED';
+  return JUDGED_PHASES.has(to) && !JUDGED_PHASES.has(from) && from !== 'BLOCKED';
 }
 
 /** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
-function startAgain(flow: Flow): Flow {
+function restartFlow(flow: Flow): Flow {
   const { mode, runbook, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
   const { unfit, checks, merge, movedAt } = flow;
   // What was merged stays merged: the work that is to be done again gets a pull request of its own.
@@ -132,9 +132,13 @@ const CONSTRAINTS: ReadonlySet<ViolationKind> = new Set(['max_files', 'no_git_co
  * Nobody measures what a claim by hand leaves behind: its record names the commit. A measured session's measurement comes later and counts.
  * From review on a record moves nothing: what was checked and reviewed is the commit that came there.
  */
-function isOfWork({ epoch, record }: EventOf<'ThoughtRecorded'>['data'], { claim, lapsed, phase }: Before): boolean {
+function isOfWork(
+  { epoch, record }: EventOf<'ThoughtRecorded'>['data'],
+  { claim, lapsed, phase }: TaskBefore,
+): boolean {
   const where = claim === null ? (lapsed?.phase ?? phase) : phase;
-  if (record.status === 'todo' || JUDGED.has(where) || where === 'COMPLETED' || where === 'BLOCKED') return false;
+  if (record.status === 'todo' || JUDGED_PHASES.has(where) || where === 'COMPLETED' || where === 'BLOCKED')
+    return false;
   return epoch === null || epoch === (claim ?? lapsed?.claim)?.epoch;
 }
 
@@ -144,12 +148,12 @@ interface Approver {
 }
 
 /** An operator who hands a task on answers for that, also while another holds the claim. */
-function approverOf({ actor }: Seen, { claim }: Before): Approver {
+function approverOf({ actor }: FlowEvent, { claim }: TaskBefore): Approver {
   if (actor !== undefined && isOperator(actor)) return { by: 'operator', principal: actor };
   return claim === null ? { by: 'operator' } : { by: claim.holder, principal: claim.principal };
 }
 
-function delivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], approver: Approver): Flow {
+function evolveDelivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], approver: Approver): Flow {
   const reviews = flow.reviews + (handoff.from === 'reviewer-agent' ? 1 : 0);
   const issue = handoff.from === 'issue-manager' && handoff.to !== 'orchestrator' ? handoff : flow.issue;
   const after = { ...flow, handoff, issue, reviews };

@@ -1,5 +1,5 @@
 import type { EventOf } from '../event.ts';
-import type { Pull } from './flow.ts';
+import type { PullRequest } from './flow.ts';
 
 type PullEvent =
   | EventOf<'PullRequestRequested'>
@@ -9,11 +9,11 @@ type PullEvent =
   | EventOf<'PullRequestClosed'>;
 
 /** (pull request, entry) → pull request. One that was asked for again, with a new head, is still the same. */
-export function evolvePull(pull: Pull | null, { type, data }: PullEvent): Pull | null {
+export function evolvePull(pull: PullRequest | null, { type, data }: PullEvent): PullRequest | null {
   switch (type) {
     case 'PullRequestRequested': {
       const { pull_id: id, repository, remote, head } = data;
-      const known = pull?.repository === repository ? pull : UNKNOWN;
+      const known = pull?.repository === repository ? pull : UNPUBLISHED;
       return { ...known, id, repository, remote, head, isWanted: true };
     }
     case 'PullRequestPublished': {
@@ -31,4 +31,4 @@ export function evolvePull(pull: Pull | null, { type, data }: PullEvent): Pull |
   }
 }
 
-const UNKNOWN = { published: null, number: null, url: null, isClosed: false } as const;
+const UNPUBLISHED = { published: null, number: null, url: null, isClosed: false } as const;

@@ -1,4 +1,4 @@
-import type { CheckOutcome, CheckPlan, HandoffRef, PullPlace, WorkflowMode } from './workflow-event.ts';
+import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository, WorkflowMode } from './workflow-event.ts';
 
 /** How a task stands in its workflow: what no session holds, because it is there between them. */
 export interface Flow {
@@ -11,7 +11,7 @@ export interface Flow {
   /** The branch it is worked on in, by the name that was recorded. */
   readonly branch: string | null;
   /** Where its sessions work. */
-  readonly place: Place | null;
+  readonly place: SessionPlace | null;
   /** Where the main branch stood when its first session was prepared; null if no session was. */
   readonly mainAt: string | null;
   /** The commit that the newest session left its branch at: as it was measured, or, of a claim by hand, as its record names it. */
@@ -49,9 +49,9 @@ export interface Flow {
   readonly findings: Readonly<Record<string, number>>;
   /** How often a recoverable error was tried again, since something last went well. */
   readonly retries: number;
-  readonly checks: Checks | null;
-  readonly pull: Pull | null;
-  readonly merge: Merge | null;
+  readonly checks: CheckRun | null;
+  readonly pull: PullRequest | null;
+  readonly merge: PendingMerge | null;
   /** The protected paths that its branch changes, as they were last measured; null if there were never any. */
   readonly protected: { readonly head: string; readonly base: string; readonly paths: readonly string[] } | null;
   /** The merge that a person was asked about, with what is delivered after it. */
@@ -66,7 +66,7 @@ export interface Flow {
   readonly mergeBase: string | null;
 }
 
-export interface Place {
+export interface SessionPlace {
   readonly workspace: string;
   readonly branch: string;
   /** Where the newest session began. */
@@ -75,7 +75,7 @@ export interface Place {
 }
 
 /** A merge that was asked for and has not ended. */
-export interface Merge {
+export interface PendingMerge {
   readonly id: string;
   readonly head: string;
   readonly handoff: HandoffRef | null;
@@ -86,7 +86,7 @@ export interface Merge {
 }
 
 /** The task's pull request at GitHub. */
-export interface Pull extends PullPlace {
+export interface PullRequest extends PullRepository {
   /** The newest request for it. */
   readonly id: string;
   /** The commit it is to have. */
@@ -101,7 +101,7 @@ export interface Pull extends PullPlace {
   readonly isClosed: boolean;
 }
 
-export interface Checks {
+export interface CheckRun {
   readonly id: string;
   readonly head: string;
   readonly plans: readonly CheckPlan[];

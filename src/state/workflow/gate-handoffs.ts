@@ -1,23 +1,23 @@
 import { parseHandoff, renderHandoff } from '../../protocol/handoff/index.ts';
-import { lastOf } from '../runs/last-of.ts';
+import { excerptEnd } from '../runs/last-of.ts';
 import type { Task } from '../task.ts';
-import { addressesOf } from './task-url.ts';
+import { taskUrls } from './task-url.ts';
 import type { HandoffRef, MergeMethod } from './workflow-event.ts';
 
-export interface Failure {
+export interface CheckFailure {
   readonly type: string;
   readonly text: string;
 }
 
 /** What a gate sends to the fixer: it says what failed, and how the log ended. */
-export function toFixer(
+export function fixerHandoff(
   task: Task,
   from: 'ci-gate' | 'validator-agent',
-  failures: readonly Failure[],
+  failures: readonly CheckFailure[],
   handoffId: string,
 ): HandoffRef {
-  const { pr_url, pr_number, issue_number } = addressesOf(task);
-  const listed = failures.slice(0, MOST_FAILURES).map(({ type, text }) => ({ type, text: writable(text) }));
+  const { pr_url, pr_number, issue_number } = taskUrls(task);
+  const listed = failures.slice(0, MOST_FAILURES).map(({ type, text }) => ({ type, text: withoutInvalidXml(text) }));
   const message = {
     kind: 'handoff',
     from,
@@ -43,8 +43,8 @@ export function toFixer(
 const MOST_FAILURES = 20;
 
 /** What programs print may hold what XML cannot. */
-function writable(text: string): string {
-  const plain = lastOf(text.toWellFormed(), 3000)
+function withoutInvalidXml(text: string): string {
+  const plain = excerptEnd(text.toWellFormed(), 3000)
     // oxlint-disable-next-line no-control-regex
     .replaceAll(/\u001B\[[0-9;?]*[A-Za-z]/g, '')
     .replaceAll(/\r\n?/g, '\n')
@@ -55,7 +55,7 @@ function writable(text: string): string {
 }
 
 /** The validator's handoff to the closer, with what the merge made of it. */
-export function withMerge(handoff: HandoffRef, sha: string, method: MergeMethod): HandoffRef {
+export function addMergeResult(handoff: HandoffRef, sha: string, method: MergeMethod): HandoffRef {
   const parsed = parseHandoff(handoff.xml);
   if (!parsed.ok || parsed.value.kind !== 'handoff') return handoff;
   const merged = { ...parsed.value, merge_status: 'merged', merge_sha: sha, merge_strategy: method };

@@ -1,20 +1,20 @@
-import { requireClaim, type Caller } from '../caller.ts';
-import { endClaim, moveTo } from '../end-claim.ts';
+import { checkClaim, type Caller } from '../caller.ts';
+import { endClaim, phaseMovedEvent } from '../end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
-import { headOf, isSelfApproved, requireJudge, requireNoDecision, requireTurn } from '../judging.ts';
-import { findOwed, refuseMissing } from '../owed.ts';
+import { judgedHead, isSelfApproved, checkMayJudge, checkNoOpenDecision, checkRoleTurn } from '../judging.ts';
+import { findMissingMessages, refuseMissing } from '../owed.ts';
 import { principalOf } from '../principal.ts';
 import { rulesFor, type Rules } from '../rules.ts';
-import { lastOf } from '../runs/last-of.ts';
+import { excerptEnd } from '../runs/last-of.ts';
 import type { State } from '../state.ts';
-import { writebacks, type HeldHandoff, type Task } from '../task.ts';
-import { noSuchTask } from '../create-task.ts';
+import { writebackRecords, type HeldHandoff, type Task } from '../task.ts';
+import { refuseUnknownTask } from '../create-task.ts';
 import { findMain } from '../main/main-branch.ts';
 import { WRITEBACK_REQUIRED } from '../writeback.ts';
-import { toFixer, withMerge } from './gate-handoffs.ts';
+import { fixerHandoff, addMergeResult } from './gate-handoffs.ts';
 import { needsAgreement } from './protected.ts';
-import type { MergeMethod, PullPlace, WorkflowEvents } from './workflow-event.ts';
+import type { MergeMethod, PullRepository, WorkflowEvents } from './workflow-event.ts';
 
 export interface RequestMerge {
   readonly id: string;
@@ -32,9 +32,9 @@ export function decideRequestMerge(
   rules: Rules,
 ): Outcome<{ readonly merge_id: string }> {
   const task = state.tasks.get(id);
-  if (task === undefined) return noSuchTask(id);
+  if (task === undefined) return refuseUnknownTask(id);
   const { claim } = task;
-  const standing = requireStanding(task, caller);
+  const standing = checkMayRequestMerge(task, caller);
   if (!standing.ok) return standing;
   const { merge } = task.flow;
   if (merge !== null) return decided([], { merge_id: merge.id });
@@ -44,9 +44,9 @@ export function decideRequestMerge(
       `task ${id} is ${task.phase}, not READY_FOR_MERGE`,
       `See it: baton task show ${id}`,
     );
-  const judge = requireMerger(state, task, caller, rules);
+  const judge = checkMergePrincipal(state, task, caller, rules);
   if (!judge.ok) return judge;
-  const missing = claim === null ? [] : findOwed(task, claim, false);
+  const missing = claim === null ? [] : findMissingMessages(task, claim, false);
   if (missing.length > 0) return refuseMissing(missing);
   const asked = requestMerge(task, claim?.handoff ?? null, mergeId, rules);
   if (!asked.ok) return asked;
@@ -55,35 +55,35 @@ export function decideRequestMerge(
   return decided([...asked.events, ...ended], { merge_id: mergeId });
 }
 
-function requireStanding(task: Task, caller: Caller): Outcome<null> {
+function checkMayRequestMerge(task: Task, caller: Caller): Outcome<null> {
   const { claim } = task;
   if (caller.kind !== 'session') {
     if (claim === null) return decided([], null);
     const message = `task ${task.id} is claimed by ${claim.holder}`;
     return refusal('already-claimed', message, 'Wait until the holder has validated it.');
   }
-  const held = requireClaim(task, caller);
+  const held = checkClaim(task, caller);
   if (!held.ok) return held;
-  return requireTurn(task, held.claim.role);
+  return checkRoleTurn(task, held.claim.role);
 }
 
 /** The engine merges for nobody in particular: who approved the change was judged before. */
-function requireMerger(state: State, task: Task, caller: Caller, rules: Rules): Outcome<null> {
+function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Rules): Outcome<null> {
   if (task.flow.held !== null)
     return refusal(
       'held',
       `task ${task.id} waits for a person: ${task.flow.held.stage}`,
       'See it: baton decision list',
     );
-  if (caller.kind === 'system') return requireNoDecision(state, task);
+  if (caller.kind === 'system') return checkNoOpenDecision(state, task);
   const principal = principalOf(state, caller);
-  const judge = requireJudge(state, task, principal, rules);
-  return judge.ok ? requireReviewed(task, principal) : judge;
+  const judge = checkMayJudge(state, task, principal, rules);
+  return judge.ok ? checkIsReviewed(task, principal) : judge;
 }
 
 /** A commit that was first recorded when the task was already up for judgement was chosen by its recorder, and no one else has seen it. */
-export function requireReviewed(task: Task, principal: string): Outcome<null> {
-  if (task.flow.head !== null || isSelfApproved(task, principal) || writebacks(task).length === 0)
+export function checkIsReviewed(task: Task, principal: string): Outcome<null> {
+  if (task.flow.head !== null || isSelfApproved(task, principal) || writebackRecords(task).length === 0)
     return decided([], null);
   const message = `no commit of ${task.id} was recorded before its review: nobody has looked at what would be merged`;
   const hint = `An operator can answer for it: baton merge ${task.id} --self-approve REASON`;
@@ -93,8 +93,8 @@ export function requireReviewed(task: Task, principal: string): Outcome<null> {
 /** The entry that asks for a merge, or why there can be none. */
 export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: string, inForce: Rules): Outcome<null> {
   const rules = rulesFor(task, inForce);
-  const records = writebacks(task);
-  const head = headOf(task);
+  const records = writebackRecords(task);
+  const head = judgedHead(task);
   const branch = task.flow.place?.branch ?? task.latestRecord?.branch;
   if (records.length === 0 || head === undefined || branch === undefined)
     return refusal(
@@ -137,13 +137,13 @@ export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: s
 
 /** A commit that was recorded after the head was known: to merge the head would leave it out, and nobody has looked at it. */
 function findLaterRecord(task: Task, head: string): string | undefined {
-  const newest = writebacks(task).at(-1);
+  const newest = writebackRecords(task).at(-1);
   if (newest === undefined || newest.seq <= task.flow.headAt) return undefined;
   const sha = newest.commitSha.toLowerCase();
   return sha === head ? undefined : sha;
 }
 
-function placeOf({ repository, remote }: PullPlace): PullPlace {
+function placeOf({ repository, remote }: PullRepository): PullRepository {
   return { repository, remote };
 }
 
@@ -154,15 +154,15 @@ export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'merge_id' | 't
 
 /** Recorded before the branch moves. A merge that was called off is refused, and its branch stays where it is. */
 export function decidePrepareMerge(state: State, { mergeId, ...made }: PrepareMerge, rules: Rules): Outcome<null> {
-  const task = findMerging(state, mergeId);
+  const task = findTaskOfMerge(state, mergeId);
   const merge = task?.flow.merge;
   if (task === undefined || !merge || task.phase !== 'READY_FOR_MERGE')
     return refusal('merge-called-off', `merge ${mergeId} was called off`, 'See its task: baton task list');
   if (needsAgreement(task, merge.head))
     return refusal('merge-called-off', `merge ${mergeId} waits for a person`, 'See: baton decision list');
-  const asked = requireNoDecision(state, task);
+  const asked = checkNoOpenDecision(state, task);
   if (!asked.ok) return asked;
-  const held = holdFor(state, made, rulesFor(task, rules).merge?.into ?? null);
+  const held = findMainRefusal(state, made, rulesFor(task, rules).merge?.into ?? null);
   if (held !== null) return held;
   const { prepared } = merge;
   if (prepared?.sha === made.merge_sha && prepared.base === made.base && prepared.branch === made.branch)
@@ -174,7 +174,7 @@ export function decidePrepareMerge(state: State, { mergeId, ...made }: PrepareMe
  * Baton merges onto a position of the main branch that is on record, and that nobody has to look at first. A workflow keeps the branch
  * that its own runbook names, also if another one is watched meanwhile.
  */
-function holdFor(
+function findMainRefusal(
   state: State,
   { branch, base }: Pick<PrepareMerge, 'branch' | 'base'>,
   into: string | null,
@@ -199,7 +199,7 @@ export function isLanding(state: State, { flow }: Task): boolean {
   return main.trusted === null && (main.sha === prepared.base || main.sha === prepared.sha);
 }
 
-function findMerging({ tasks }: State, mergeId: string): Task | undefined {
+function findTaskOfMerge({ tasks }: State, mergeId: string): Task | undefined {
   return [...tasks.values()].find(({ flow }) => flow.merge?.id === mergeId);
 }
 
@@ -214,14 +214,14 @@ export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'merg
 /** Merged: the task is done, and its handoff is delivered. Otherwise it goes to the fixer, or a person is asked. */
 export function decideFinishMerge(state: State, command: FinishMerge): Outcome<null> {
   const { mergeId, method: _, newId, ...result } = command;
-  const task = findMerging(state, mergeId);
+  const task = findTaskOfMerge(state, mergeId);
   const merge = task?.flow.merge;
   if (task === undefined || !merge) return decided([], null);
   if (isUnprepared(merge, result)) {
     const message = `${result.merge_sha ?? ''} is not the commit that merge ${mergeId} has prepared`;
     return refusal('merge-not-prepared', message, 'See what was recorded: baton ledger log');
   }
-  const output = result.output === null ? null : lastOf(result.output);
+  const output = result.output === null ? null : excerptEnd(result.output);
   const finished = event('MergeFinished', { ...result, output, merge_id: mergeId, task_id: task.id, head: merge.head });
   return decided([finished, ...afterMerge(task, merge.handoff, command, newId)], null);
 }
@@ -250,28 +250,39 @@ export function refuseMerge(
     reason,
     ...nothing,
   });
-  const dropped = handoff === null ? [] : [drop(handoff, reason)];
+  const dropped = handoff === null ? [] : [handoffDroppedEvent(handoff, reason)];
   const isMoved = task.phase !== 'READY_FOR_MERGE';
   return [
     finished,
     ...dropped,
-    ...(isMoved ? [] : [moveTo(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason}` })]),
+    ...(isMoved
+      ? []
+      : [phaseMovedEvent(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason}` })]),
   ];
 }
 
 function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerge, newId: string): Event[] {
   const { outcome, merge_sha, method, reason, files, output } = command;
-  if (task.phase !== 'READY_FOR_MERGE') return handoff === null ? [] : [drop(handoff, 'the task was moved meanwhile')];
+  if (task.phase !== 'READY_FOR_MERGE')
+    return handoff === null ? [] : [handoffDroppedEvent(handoff, 'the task was moved meanwhile')];
   if (outcome === 'merged' && merge_sha !== null) {
-    const delivered = handoff === null ? [] : [event('HandoffDelivered', withMerge(handoff, merge_sha, method))];
+    const delivered = handoff === null ? [] : [event('HandoffDelivered', addMergeResult(handoff, merge_sha, method))];
     return [
       ...delivered,
-      moveTo(task, 'COMPLETED', { cause: 'merged', reason: `merged as ${merge_sha}` }, handoff?.next_role ?? null),
+      phaseMovedEvent(
+        task,
+        'COMPLETED',
+        { cause: 'merged', reason: `merged as ${merge_sha}` },
+        handoff?.next_role ?? null,
+      ),
     ];
   }
-  const dropped = handoff === null ? [] : [drop(handoff, reason ?? outcome)];
+  const dropped = handoff === null ? [] : [handoffDroppedEvent(handoff, reason ?? outcome)];
   if (outcome === 'refused')
-    return [...dropped, moveTo(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason ?? ''}` })];
+    return [
+      ...dropped,
+      phaseMovedEvent(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason ?? ''}` }),
+    ];
   const failures =
     outcome === 'conflict'
       ? [{ type: 'merge_conflict', text: `The branch cannot be merged into main. Conflicts in: ${files.join(', ')}` }]
@@ -281,14 +292,19 @@ function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerg
             text: `${reason ?? 'a check failed'}\n${output ?? ''}`,
           },
         ];
-  const back = toFixer(task, 'validator-agent', failures, newId);
+  const back = fixerHandoff(task, 'validator-agent', failures, newId);
   return [
     ...dropped,
     event('HandoffDelivered', back),
-    moveTo(task, 'IMPLEMENTATION', { cause: 'merge-failed', reason: `merge failed: ${reason ?? outcome}` }, 'fixer'),
+    phaseMovedEvent(
+      task,
+      'IMPLEMENTATION',
+      { cause: 'merge-failed', reason: `merge failed: ${reason ?? outcome}` },
+      'fixer',
+    ),
   ];
 }
 
-function drop(handoff: HeldHandoff, reason: string): Event {
+function handoffDroppedEvent(handoff: HeldHandoff, reason: string): Event {
   return event('HandoffDropped', { ...handoff, reason });
 }

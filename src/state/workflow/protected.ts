@@ -32,10 +32,10 @@ export function needsAgreement({ flow }: Pick<Task, 'flow'>, head: string): bool
   return measured !== null && measured.head === head && measured.paths.length > 0 && agreed !== head;
 }
 
-type Measured = Omit<WorkflowEvents['ProtectedMeasured'], 'task_id'>;
+type ProtectedMeasurement = Omit<WorkflowEvents['ProtectedMeasured'], 'task_id'>;
 
 /** Nothing is on record about a branch that never changed a protected path. */
-function isSame(known: Task['flow']['protected'], { head, base, paths }: Measured): boolean {
+function isSame(known: Task['flow']['protected'], { head, base, paths }: ProtectedMeasurement): boolean {
   if (known === null) return paths.length === 0;
   return known.head === head && known.base === base && known.paths.join('\0') === paths.join('\0');
 }

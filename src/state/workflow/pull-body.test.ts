@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
 import { emptyTask } from '../say.cases.ts';
 import { NO_FLOW } from './flow.ts';
-import { PULL_MARKS, renderPullBody, replaceOwnPart } from './pull-body.ts';
+import { PULL_MARKS, renderPullBody, replaceMarkedPart } from './pull-body.ts';
 
 const handed = (message: HandoffMessage) => {
   const about = { handoff_id: 'h', task_id: 'A', from: '', to: null, phase: null, next_role: null };
@@ -57,10 +57,10 @@ describe('the text of a pull request', () => {
       fc.property(fc.string(), fc.string(), (before, after) => {
         fc.pre(!`${before}${after}`.includes('<!--'));
         const own = (words: string): string => `${PULL_MARKS.begin}\n${words}\n${PULL_MARKS.end}`;
-        const body = replaceOwnPart(`${before}${own('old')}${after}`, own('new'));
+        const body = replaceMarkedPart(`${before}${own('old')}${after}`, own('new'));
         expect(body).toBe(`${before}${own('new')}${after}`);
-        const added = replaceOwnPart(before, own('new'));
-        expect(replaceOwnPart(added, own('new'))).toBe(added);
+        const added = replaceMarkedPart(before, own('new'));
+        expect(replaceMarkedPart(added, own('new'))).toBe(added);
       }),
     );
   });

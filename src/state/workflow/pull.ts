@@ -1,9 +1,9 @@
 import type { Phase } from '../../protocol/phase.ts';
-import { moveTo } from '../end-claim.ts';
+import { phaseMovedEvent } from '../end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import { rulesFor, type Rules } from '../rules.ts';
-import { firstOf } from '../runs/last-of.ts';
+import { excerptStart } from '../runs/last-of.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { isOfOtherHead } from './checks.ts';
@@ -17,7 +17,7 @@ export type PublishPull = Omit<WorkflowEvents['PullRequestPublished'], 'pull_id'
 
 /** Where the checks were faster, the task has waited for this. What was asked for before, and since asked for anew, changes nothing. */
 export function decidePublishPull(state: State, { pullId, ...found }: PublishPull, rules: Rules): Outcome<null> {
-  const task = findPulled(state, pullId);
+  const task = findTaskOfPull(state, pullId);
   const pull = task?.flow.pull;
   if (task === undefined || !pull) return decided([], null);
   const { checks } = task.flow;
@@ -34,10 +34,10 @@ function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
   const { checks, pull, mode } = task.flow;
   if (task.phase !== 'CI_PENDING' || isOfOtherHead(task, pull)) return [];
   if (checks?.head === pull?.head && checks?.outcome === 'passed')
-    return [moveTo(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];
+    return [phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];
   if (ciGate || mode === null) return [];
   return [
-    moveTo(task, 'READY_FOR_REVIEW', {
+    phaseMovedEvent(task, 'READY_FOR_REVIEW', {
       cause: 'published',
       reason: 'the pull request is open; no checks are required',
     }),
@@ -51,19 +51,22 @@ export interface FailPull {
 
 /** It cannot be published, and a person must see why: the work is kept, and goes on from there when they say so. */
 export function decideFailPull(state: State, { pullId, reason }: FailPull): Outcome<null> {
-  const task = findPulled(state, pullId);
+  const task = findTaskOfPull(state, pullId);
   if (task === undefined) return decided([], null);
-  const failed = event('PullRequestFailed', { pull_id: pullId, task_id: task.id, reason: firstOf(reason) });
+  const failed = event('PullRequestFailed', { pull_id: pullId, task_id: task.id, reason: excerptStart(reason) });
   if (task.flow.merge !== null) return decided([failed, ...refuseMerge(task, task.flow.merge, reason)], null);
   // Whoever works on it is not kept from it: it is published anew when they have done.
-  if (task.claim !== null || !WAITING.has(task.phase)) return decided([failed], null);
+  if (task.claim !== null || !PHASES_AWAITING_PULL.has(task.phase)) return decided([failed], null);
   return decided(
-    [failed, moveTo(task, 'BLOCKED', { cause: 'publish-failed', reason: `no pull request: ${firstOf(reason)}` })],
+    [
+      failed,
+      phaseMovedEvent(task, 'BLOCKED', { cause: 'publish-failed', reason: `no pull request: ${excerptStart(reason)}` }),
+    ],
     null,
   );
 }
 
-const WAITING: ReadonlySet<Phase> = new Set(['CI_PENDING', 'READY_FOR_REVIEW', 'READY_FOR_MERGE']);
+const PHASES_AWAITING_PULL: ReadonlySet<Phase> = new Set(['CI_PENDING', 'READY_FOR_REVIEW', 'READY_FOR_MERGE']);
 
 export type ClosePull = Omit<WorkflowEvents['PullRequestClosed'], 'pull_id' | 'task_id'> & { readonly pullId: string };
 
@@ -74,6 +77,6 @@ export function decideClosePull(state: State, { pullId, ...closed }: ClosePull):
 }
 
 /** The task that waits for this to be published. */
-function findPulled({ tasks }: State, pullId: string): Task | undefined {
+function findTaskOfPull({ tasks }: State, pullId: string): Task | undefined {
   return [...tasks.values()].find(({ flow }) => flow.pull?.id === pullId && flow.pull.isWanted);
 }

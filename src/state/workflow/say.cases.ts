@@ -1,6 +1,6 @@
 import type { AdoptRunbook, AskAdoption } from '../adopt-runbook.ts';
 import type { Command } from '../decide.ts';
-import type { Move, SeeMain } from '../main/see-main.ts';
+import type { ObservedMove, ObserveMain } from '../main/see-main.ts';
 
 /** The commands of the workflow, in a few words each. */
 export const prepare = (task_id: string, epoch: number, main?: string): Command => ({
@@ -48,7 +48,10 @@ export const askMerge = (id: string): Command => ({ kind: 'request-merge', comma
 export const MAIN = '1'.repeat(40);
 
 /** A look at the main branch: what it found, and how it differs from a fast-forward of one commit. */
-export const seeMain = (sha: string, more: Partial<SeeMain> & { readonly by?: Partial<Move> | null } = {}): Command => {
+export const seeMain = (
+  sha: string,
+  more: Partial<ObserveMain> & { readonly by?: Partial<ObservedMove> | null } = {},
+): Command => {
   const { by = {}, ...seen } = more;
   const usual = { old: MAIN, fastForward: true, commits: 1, onUpstream: null, authors: ['Ada <a@example.org> (1)'] };
   const move = by === null ? null : { ...usual, stat: ' a.ts | 1 +', ...by };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide, type Command } from '../decide.ts';
 import { create, claim, operate, operator, release, system, worker } from '../say.cases.ts';
-import { statusOf } from '../task.ts';
+import { taskStatus } from '../task.ts';
 import { emptyState, evolve, type State } from '../state.ts';
 import { nameBranch, prepare, startWorkflow } from './say.cases.ts';
 
@@ -53,7 +53,7 @@ describe('a workflow of a task that is there already', () => {
       nextRole: 'issue-manager',
       flow: { mode: 'semi' },
     });
-    expect(task && statusOf(task)).toBe('todo');
+    expect(task && taskStatus(task)).toBe('todo');
     expect(given.tasks.size).toBe(2);
   });
 

@@ -1,11 +1,11 @@
-import { adoptionInForce } from '../adoption.ts';
+import { findAdoption } from '../adoption.ts';
 import type { Caller } from '../caller.ts';
 import { decideCreateTask, type CreateTask } from '../create-task.ts';
-import { moveTo } from '../end-claim.ts';
+import { phaseMovedEvent } from '../end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
-import { requireTakable } from './take-task.ts';
+import { findTaskForWorkflow } from './take-task.ts';
 import type { WorkflowMode } from './workflow-event.ts';
 
 /** A new task, or with `task` one that is there already. */
@@ -35,11 +35,14 @@ export function decideStartWorkflow(state: State, command: StartWorkflow, caller
 
 /** The whole way, whatever was done before: the issue is written with what earlier sessions left, and their commits stay on the branch. */
 function takeTask(state: State, { task: id, mode, runbook }: TakenWorkflow): Started {
-  const takable = requireTakable(state, id);
+  const takable = findTaskForWorkflow(state, id);
   if (!takable.ok) return takable;
   const task = takable.answer;
   const why = { cause: 'workflow-started', reason: 'it became a workflow' } as const;
-  return decided([started(state, id, mode, runbook), moveTo(task, 'DRAFT', why, FIRST_ROLE)], { id, n: task.n });
+  return decided([started(state, id, mode, runbook), phaseMovedEvent(task, 'DRAFT', why, FIRST_ROLE)], {
+    id,
+    n: task.n,
+  });
 }
 
 function createWorkflow(state: State, { mode, runbook, ...task }: NewWorkflow, caller: Caller): Started {
@@ -49,7 +52,7 @@ function createWorkflow(state: State, { mode, runbook, ...task }: NewWorkflow, c
   return decided([...created.events, started(state, id, mode, runbook)], { id, n: created.answer.n });
 }
 
-function started(state: State, id: string, mode: WorkflowMode, runbook = adoptionInForce(state)?.sha256): Event {
+function started(state: State, id: string, mode: WorkflowMode, runbook = findAdoption(state)?.sha256): Event {
   return event('WorkflowStarted', { task_id: id, mode, ...(runbook === undefined ? {} : { runbook }) });
 }
 

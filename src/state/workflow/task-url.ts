@@ -6,7 +6,7 @@ import type { Task } from '../task.ts';
  * Where an issue and its pull request are: the one that Baton opened, else what a handoff said, else an address of Baton's own. A session is
  * told to put `pr_url` into its exit signal, so an address that the signal would refuse is not passed on.
  */
-export interface Addresses {
+export interface TaskUrls {
   readonly issue_url: string;
   readonly issue_number: string;
   readonly pr_url: string;
@@ -14,9 +14,9 @@ export interface Addresses {
 }
 
 /** `.invalid` leads nowhere; the daemon's port changes, the address does not. An exit signal takes only `https://`. */
-const HERE = 'https://baton.invalid/tasks';
+const PLACEHOLDER_URL = 'https://baton.invalid/tasks';
 
-export function addressesOf({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): Addresses {
+export function taskUrls({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): TaskUrls {
   const parsed = flow.handoff === null ? undefined : parseHandoff(flow.handoff.xml);
   const said = parsed?.ok === true && parsed.value.kind === 'handoff' ? parsed.value : undefined;
   const text = (name: string, otherwise: string): string => {
@@ -24,9 +24,9 @@ export function addressesOf({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): A
     return typeof value === 'string' ? value : otherwise;
   };
   return {
-    issue_url: text('issue_url', `${HERE}/${id}`),
+    issue_url: text('issue_url', `${PLACEHOLDER_URL}/${id}`),
     issue_number: String(n),
-    pr_url: [flow.pull?.url, said?.['pr_url']].find(isPrUrl) ?? `${HERE}/${id}/pull`,
+    pr_url: [flow.pull?.url, said?.['pr_url']].find(isPrUrl) ?? `${PLACEHOLDER_URL}/${id}/pull`,
     pr_number: flow.pull?.number?.toString() ?? text('pr_number', String(n)),
   };
 }

@@ -98,7 +98,7 @@ export interface WorkflowEvents {
     readonly checks: readonly CheckPlan[];
     readonly message: string;
     /** Where it is a pull request: GitHub merges it. */
-    readonly pull?: PullPlace;
+    readonly pull?: PullRepository;
     /** What is delivered once it is merged: the validator's handoff to the closer. */
     readonly handoff: HandoffRef | null;
   };
@@ -153,7 +153,7 @@ export interface WorkflowEvents {
   };
 
   /** The task's branch is to be at GitHub with this head, and its pull request open: opened where there is none, brought up to date where there is. */
-  PullRequestRequested: PullPlace & {
+  PullRequestRequested: PullRepository & {
     readonly pull_id: string;
     readonly task_id: string;
     readonly branch: string;
@@ -231,7 +231,7 @@ export interface WorkflowEvents {
 }
 
 /** Where the pull requests of a project are. */
-export interface PullPlace {
+export interface PullRepository {
   /** `owner/name`, with its host before it where that is not github.com. */
   readonly repository: string;
   /** The git remote that branches are pushed to. */

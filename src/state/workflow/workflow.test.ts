@@ -6,10 +6,10 @@ import { parseHandoff, routeHandoff } from '../../protocol/handoff/index.ts';
 import { emptyTask } from '../say.cases.ts';
 import { findingsIn } from './findings.ts';
 import { NO_FLOW } from './flow.ts';
-import { toFixer, withMerge } from './gate-handoffs.ts';
+import { fixerHandoff, addMergeResult } from './gate-handoffs.ts';
 import type { Task } from '../task.ts';
 import { changesRequested, validated } from './say.cases.ts';
-import { addressesOf } from './task-url.ts';
+import { taskUrls } from './task-url.ts';
 
 const task = { ...emptyTask, id: 'A', n: 7 };
 
@@ -20,7 +20,7 @@ describe('what a gate sends to the fixer', () => {
         fc.string({ unit: 'binary', maxLength: 5000 }),
         fc.constantFrom('ci-gate', 'validator-agent'),
         (text, from) => {
-          const { xml } = toFixer(task, from, [{ type: 'unit', text }], 'h1');
+          const { xml } = fixerHandoff(task, from, [{ type: 'unit', text }], 'h1');
           const parsed = parseHandoff(xml);
           if (!parsed.ok) throw new Error(parsed.problems[0].message);
           const route = routeHandoff(parsed.value);
@@ -32,7 +32,7 @@ describe('what a gate sends to the fixer', () => {
   });
 
   it('keeps the end of the log, without colours', () => {
-    const { xml } = toFixer(
+    const { xml } = fixerHandoff(
       task,
       'ci-gate',
       [{ type: 'unit', text: `${'x'.repeat(9000)}\u001B[31mthe end\u001B[0m` }],
@@ -41,12 +41,12 @@ describe('what a gate sends to the fixer', () => {
     expect(xml).toContain('the end');
     expect(xml).not.toContain('[31m');
     expect(xml.length).toBeLessThan(5000);
-    expect(toFixer(task, 'ci-gate', [{ type: 'unit', text: ' \u0000 ' }], 'h1').xml).toContain('no output');
+    expect(fixerHandoff(task, 'ci-gate', [{ type: 'unit', text: ' \u0000 ' }], 'h1').xml).toContain('no output');
   });
 
   it('has findings that are known when they come back', () => {
     const failures = [{ type: 'unit', text: 'broken' }];
-    expect(findingsIn(toFixer(task, 'ci-gate', failures, 'h1').xml)).toEqual(['unit broken']);
+    expect(findingsIn(fixerHandoff(task, 'ci-gate', failures, 'h1').xml)).toEqual(['unit broken']);
     expect(findingsIn(changesRequested('no test', 'b.ts:2'))).toEqual(['b.ts:2 no test']);
     expect(findingsIn('<nothing/>')).toEqual([]);
   });
@@ -64,13 +64,13 @@ describe('a handoff to the closer', () => {
   } as const;
 
   it('is delivered with what the merge made of it', () => {
-    const parsed = parseHandoff(withMerge(handoff, 'a'.repeat(40), 'squash').xml);
+    const parsed = parseHandoff(addMergeResult(handoff, 'a'.repeat(40), 'squash').xml);
     expect(parsed.ok && parsed.value).toMatchObject({
       merge_status: 'merged',
       merge_sha: 'a'.repeat(40),
       merge_strategy: 'squash',
     });
-    expect(withMerge({ ...handoff, xml: 'rubbish' }, 'a', 'merge').xml).toBe('rubbish');
+    expect(addMergeResult({ ...handoff, xml: 'rubbish' }, 'a', 'merge').xml).toBe('rubbish');
   });
 });
 
@@ -93,7 +93,7 @@ describe('addresses', () => {
     fc.assert(
       fc.property(id, fc.nat(), fc.webUrl(), (taskId, n, said) => {
         for (const flow of [NO_FLOW, naming(said.replaceAll(/[&<>"']/g, ''))]) {
-          const { pr_url } = addressesOf({ ...task, id: taskId, n, flow });
+          const { pr_url } = taskUrls({ ...task, id: taskId, n, flow });
           const signal = createExitSignal('IMPLEMENTATION', 'completed').withPrUrl(pr_url);
           expect(parseExitSignal(JSON.stringify(signal))).toMatchObject({ ok: true });
         }
@@ -104,18 +104,18 @@ describe('addresses', () => {
   it.each(['http://baton.localhost/tasks/A/pull', 'https://example.org/$HOME', 'https://example.org/a;b'])(
     'do not pass on one that an exit signal refuses: %s',
     (url) => {
-      expect(addressesOf({ ...task, flow: naming(url) }).pr_url).toBe('https://baton.invalid/tasks/A/pull');
+      expect(taskUrls({ ...task, flow: naming(url) }).pr_url).toBe('https://baton.invalid/tasks/A/pull');
     },
   );
 
   it('are those of this Baton, or those that a handoff named', () => {
-    expect(addressesOf(task)).toEqual({
+    expect(taskUrls(task)).toEqual({
       issue_url: 'https://baton.invalid/tasks/A',
       issue_number: '7',
       pr_url: 'https://baton.invalid/tasks/A/pull',
       pr_number: '7',
     });
-    expect(addressesOf({ ...task, flow: naming('https://example.org/pull/1') })).toMatchObject({
+    expect(taskUrls({ ...task, flow: naming('https://example.org/pull/1') })).toMatchObject({
       pr_url: 'https://example.org/pull/1',
       pr_number: '1',
     });

@@ -5,10 +5,10 @@ import { renderStopHookOutput } from '../../protocol/stop-hook.ts';
 import { agentFiles } from '../contract.ts';
 import { readHookConfig } from '../hook-config.ts';
 import { askSupervisor, type HookKind } from './ask-supervisor.ts';
-import { decideAlone } from './decide-alone.ts';
+import { decideStopAlone } from './decide-alone.ts';
 
 /** For a hook that does not find its supervisor in the environment: clients may keep theirs from their hooks. */
-export async function askOthers(agentId: string, input: Uint8Array, kind: HookKind): Promise<string> {
+export async function askWithoutSupervisor(agentId: string, input: Uint8Array, kind: HookKind): Promise<string> {
   const files = agentFiles(findStateDir(process.env), agentId);
   const config = readHookConfig(files.config);
   const start = config.start ?? newestStart(files.folder);
@@ -17,11 +17,11 @@ export async function askOthers(agentId: string, input: Uint8Array, kind: HookKi
   const isKnown = typeof port === 'number' && typeof token === 'string';
   const answer = isKnown ? await askSupervisor(port, token, input, kind) : undefined;
   if (kind === 'pre-tool-use') return answer ?? '';
-  return answer ?? decideAlone({ agentId, files, config: { ...config, start }, input });
+  return answer ?? decideStopAlone({ agentId, files, config: { ...config, start }, input });
 }
 
 /** Without knowing anything: it is told what it would be told at its first stop. */
-export function blockBlindly(agentId: string): string {
+export function blockByConfig(agentId: string): string {
   const { on_stop: onStop } = readHookConfig(agentFiles(findStateDir(process.env), agentId).config);
   const first = { attempts: undefined, isHookActive: false, blocks: 0, totalBlocks: 0, maxBlocks: 1, missing: [] };
   const attempt = { agentId, onStop, ...first, hasSignalled: false, isOwned: true, isParked: false };

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readHead } from '../git-head.ts';
+import { readGitHead } from '../git-head.ts';
 
 interface Counts {
   /** Since the newest commit: a commit is progress. */
@@ -16,7 +16,7 @@ export class BlockCount {
 
   constructor(folder: string, cwd: string) {
     this.#path = join(folder, 'blocks-alone');
-    this.#head = readHead(cwd) ?? '';
+    this.#head = readGitHead(cwd) ?? '';
   }
 
   read(): Counts {

@@ -9,11 +9,11 @@ import { decideStop, MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { isStopHookActive, renderStopHookOutput } from '../../protocol/stop-hook.ts';
 import type { agentFiles, HookConfig, Launch, Standing } from '../contract.ts';
 import { isStanding } from '../control.ts';
-import { hasKeptSignal } from '../kept-signal.ts';
+import { hasSignalInOutbox } from '../kept-signal.ts';
 import { requireLaunch } from '../read-launch.ts';
 import { BlockCount } from './block-count.ts';
 
-export interface Stop {
+export interface StopRequest {
   readonly agentId: string;
   readonly files: ReturnType<typeof agentFiles>;
   readonly config: HookConfig;
@@ -24,7 +24,7 @@ export interface Stop {
  * May this agent stop? It has no supervisor: that was killed, or there never was one. The daemon is asked first; if it does not answer,
  * the files of the agent decide, and what must be on record is kept for the daemon.
  */
-export async function decideAlone({ agentId, files, config, input }: Stop): Promise<string> {
+export async function decideStopAlone({ agentId, files, config, input }: StopRequest): Promise<string> {
   const launch = findLaunch(files, config.start);
   const standing = (await askStanding(launch, agentId)) ?? standingOnDisk(launch);
   const count = new BlockCount(files.folder, launch?.cwd ?? process.cwd());
@@ -45,16 +45,16 @@ export async function decideAlone({ agentId, files, config, input }: Stop): Prom
   });
   if (records !== null) {
     const operation = records === 'idle' ? 'agent_idle' : 'agent_stop';
-    await record(operation, agentId, launch, { agent_id: agentId });
+    await recordOrKeep(operation, agentId, launch, { agent_id: agentId });
   }
   if (output.decision === 'block') {
     count.add(totalBlocks + 1);
-    await record('agent_report', agentId, launch, { kind: 'blocked', blocks: totalBlocks + 1 });
+    await recordOrKeep('agent_report', agentId, launch, { kind: 'blocked', blocks: totalBlocks + 1 });
   }
   return renderStopHookOutput(output);
 }
 
-function findLaunch(files: Stop['files'], start: number | undefined): Launch | undefined {
+function findLaunch(files: StopRequest['files'], start: number | undefined): Launch | undefined {
   try {
     return start === undefined ? undefined : requireLaunch(files.launch(start));
   } catch {
@@ -63,18 +63,24 @@ function findLaunch(files: Stop['files'], start: number | undefined): Launch | u
 }
 
 async function askStanding(launch: Launch | undefined, agentId: string): Promise<Standing | undefined> {
-  if (launch === undefined) return askAboutStranger(agentId);
-  const answer = await ask(launch.state_dir, 'agent_standing', '{}', launch.token, undefined);
+  if (launch === undefined) return askStandingOfUnknown(agentId);
+  const answer = await requestDaemon(launch.state_dir, 'agent_standing', '{}', launch.token, undefined);
   if (answer?.ok !== true || !isStanding(answer.result)) return undefined;
   return { ...answer.result, has_signalled: answer.result.has_signalled || isSignalKept(launch) };
 }
 
 /** Without files of its own the agent may still be a daemon's; one that no daemon knows has no owner, and may stop. */
-async function askAboutStranger(agentId: string): Promise<Standing | undefined> {
+async function askStandingOfUnknown(agentId: string): Promise<Standing | undefined> {
   const stateDir = findStateDir(process.env);
   const token = readToken(stateFiles(stateDir).workerToken);
   if (token === undefined) return undefined;
-  const answer = await ask(stateDir, 'agent_standing', JSON.stringify({ agent_id: agentId }), token, undefined);
+  const answer = await requestDaemon(
+    stateDir,
+    'agent_standing',
+    JSON.stringify({ agent_id: agentId }),
+    token,
+    undefined,
+  );
   return answer?.ok === true && isStanding(answer.result) ? answer.result : undefined;
 }
 
@@ -94,7 +100,7 @@ function standingOnDisk(launch: Launch | undefined): Standing {
 }
 
 function isSignalKept({ state_dir, agent_token }: Launch): boolean {
-  return hasKeptSignal(stateFiles(state_dir).outbox, agent_token);
+  return hasSignalInOutbox(stateFiles(state_dir).outbox, agent_token);
 }
 
 function hasKept({ state_dir, agent_token }: Launch, operation: string): boolean {
@@ -105,7 +111,7 @@ function hasKept({ state_dir, agent_token }: Launch, operation: string): boolean
   });
 }
 
-async function record(
+async function recordOrKeep(
   operation: 'agent_idle' | 'agent_stop' | 'agent_report',
   agentId: string,
   launch: Launch | undefined,
@@ -116,17 +122,23 @@ async function record(
   const token = operation === 'agent_report' ? launch.token : launch.agent_token;
   const key = `${agentId}:${operation}:alone:${Date.now()}-${process.pid}`;
   const input = JSON.stringify(report);
-  if ((await ask(state_dir, operation, input, token, key)) !== undefined) return;
+  if ((await requestDaemon(state_dir, operation, input, token, key)) !== undefined) return;
   const keptAt = new Date().toISOString();
   keepCall(stateFiles(state_dir).outbox, { v: 1, operation, input, key, token, projectPath: null, keptAt });
 }
 
-async function ask(stateDir: string, operation: string, body: string, token: string, key: string | undefined) {
+async function requestDaemon(
+  stateDir: string,
+  operation: string,
+  body: string,
+  token: string,
+  key: string | undefined,
+) {
   const connection = await findDaemon(stateDir);
   const pass = needsPass(token) ? makePass(stateDir) : undefined;
   const headers = {
     authorization: `Bearer ${token}`,
-    ...here(),
+    ...projectHeader(),
     ...(pass === undefined ? {} : { [PASS_HEADER]: pass }),
     ...(key === undefined ? {} : { 'idempotency-key': key }),
   };
@@ -139,7 +151,7 @@ async function ask(stateDir: string, operation: string, body: string, token: str
 }
 
 /** For tokens that name no project. */
-function here(): { readonly 'baton-project-path': string } {
+function projectHeader(): { readonly 'baton-project-path': string } {
   return { 'baton-project-path': encodeURI(process.cwd()) };
 }
 

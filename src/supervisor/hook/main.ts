@@ -18,11 +18,11 @@ const asked =
   port === undefined || !token ? Promise.resolve(undefined) : askSupervisor(Number(port), token, input, kind);
 
 asked
-  .then(async (answer) => answer ?? (await import('./ask-others.ts')).askOthers(agentId, input, kind))
+  .then(async (answer) => answer ?? (await import('./ask-others.ts')).askWithoutSupervisor(agentId, input, kind))
   .then(
     (answer) => leave(answer),
     // Whatever went wrong here, letting the agent go would be worse. A tool only waits for budgets, and those need a supervisor.
-    async () => leave(kind === 'stop' ? (await import('./ask-others.ts')).blockBlindly(agentId) : ''),
+    async () => leave(kind === 'stop' ? (await import('./ask-others.ts')).blockByConfig(agentId) : ''),
   );
 
 /** Always with exit code 0: to some clients any other means that the agent may go. */
